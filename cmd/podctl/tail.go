@@ -13,8 +13,8 @@ import (
 
 // tailFlags are the flags of tail.
 type tailFlags struct {
-	follow, deltas bool
-	last, after    int64
+	follow, deltas, full bool
+	last, after          int64
 	// fromAfter says that --after was given, 0 included.
 	fromAfter bool
 }
@@ -44,6 +44,7 @@ func newTailCommand(p *program) *cobra.Command {
 	f.Int64VarP(&flags.last, "lines", "n", 10, "number of entries")
 	f.Var((*sequence)(&flags.after), "after", "show all entries above this number instead")
 	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output as they arrive")
+	f.BoolVar(&flags.full, "full", false, "show long diffs in full")
 	p.render.register(cmd)
 	return cmd
 }
@@ -71,7 +72,9 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 	options := client.StreamOptions{Pod: pod, After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
 	show, end := func(m *poddv1.StreamResponse) error { return p.printJSON(m) }, func() error { return nil }
 	if p.output == outputText {
-		log := view.NewLog(p.console(), flags.deltas)
+		console := p.console()
+		console.Full = flags.full
+		log := view.NewLog(console, flags.deltas)
 		show, end, options.Lost = log.Show, log.Close, log.Lost
 		// With fragments the stream begins with the text so far of an unfinished answer.
 		options.Deltas = flags.follow

@@ -139,6 +139,15 @@ func (g gens) config() rapid.MakeConfig {
 	overrideLater(cfg, func() *rapid.Generator[*item.Images] {
 		return rapid.Map(rapid.SliceOfN(g.image(), g.least(0), 3), func(list []item.Image) *item.Images { return item.NewImages(list...) })
 	})
+	overrideLater(cfg, func() *rapid.Generator[*item.Diffs] {
+		return rapid.Map(rapid.SliceOfN(generate[item.FileDiff](g), g.least(0), 3), func(list []item.FileDiff) *item.Diffs {
+			if len(list) == 0 {
+				return nil
+			}
+			diffs := item.Diffs(list)
+			return &diffs
+		})
+	})
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.OutputLimit] { return lists(g, generate[item.OutputLimit](g)) })

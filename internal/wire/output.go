@@ -21,6 +21,7 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		Summary:    clean(r.Summary),
 		Content:    clean(r.Content),
 		Images:     imagesToProto(r.Images),
+		Diffs:      diffsToProto(r.Diffs),
 		Kind:       poddv1.OutputKind(outputKinds.number(r.Kind)),
 		Path:       clean(r.Path),
 		Sticky:     r.Sticky,
@@ -42,6 +43,7 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 			Summary: p.GetSummary(),
 			Content: p.GetContent(),
 			Images:  imagesFromProto(p.GetImages()),
+			Diffs:   diffsFromProto(p.GetDiffs()),
 			Kind:    outputKinds.name(int32(p.GetKind())),
 			Path:    p.GetPath(),
 			Sticky:  p.GetSticky(),
@@ -53,6 +55,24 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 		DurationMS: p.GetDurationMs(),
 		Aborted:    p.GetAborted(),
 	}
+}
+
+func diffsToProto(diffs *item.Diffs) (out []*poddv1.FileDiff) {
+	for _, d := range diffs.List() {
+		out = append(out, &poddv1.FileDiff{Path: clean(d.Path), Diff: clean(d.Diff)})
+	}
+	return out
+}
+
+func diffsFromProto(list []*poddv1.FileDiff) *item.Diffs {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make(item.Diffs, len(list))
+	for i, p := range list {
+		out[i] = item.FileDiff{Path: p.GetPath(), Diff: p.GetDiff()}
+	}
+	return &out
 }
 
 func cutToProto(c *item.Cut) *poddv1.Cut {

@@ -1,5 +1,10 @@
 package item
 
+import (
+	"fmt"
+	"strings"
+)
+
 // OutputKind says what a tool result is made of; it decides how long requests carry the
 // result.
 type OutputKind string
@@ -24,7 +29,9 @@ type Output struct {
 	Content string
 	// Images are pictures, which are pruned with the content.
 	Images *Images
-	Kind   OutputKind
+	// Diffs are what the tool changed in files, for people; the model does not see them.
+	Diffs *Diffs
+	Kind  OutputKind
 	// Path is the file that was read or written, relative to the workspace if it is inside;
 	// empty without a file.
 	Path string
@@ -36,6 +43,49 @@ type Output struct {
 	Cut *Cut
 	// Summarized says that Content is a model's summary of what the tool returned.
 	Summarized bool
+}
+
+// FileDiff is a unified diff of one file, without the lines with its names.
+type FileDiff struct {
+	// Path is relative to the workspace if the file is inside.
+	Path, Diff string
+}
+
+// Diffs are the changes of an output; nil has none. They are behind a pointer so that outputs
+// can be compared.
+type Diffs []FileDiff
+
+// MaxDiffBytes is how much the diffs of one output have together.
+const MaxDiffBytes = 64 << 10
+
+// NewDiffs are these diffs, those without a change left out; nil for none. What exceeds
+// MaxDiffBytes is cut at a line, and a last line says so.
+func NewDiffs(list ...FileDiff) *Diffs {
+	var out Diffs
+	left := MaxDiffBytes
+	for _, d := range list {
+		if d.Diff == "" {
+			continue
+		}
+		if len(d.Diff) > left {
+			kept := d.Diff[:strings.LastIndexByte(d.Diff[:left], '\n')+1]
+			d.Diff = fmt.Sprintf("%s\\ %d more lines\n", kept, strings.Count(d.Diff[len(kept):], "\n"))
+		}
+		left -= min(left, len(d.Diff))
+		out = append(out, d)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return &out
+}
+
+// List are the diffs in their order.
+func (d *Diffs) List() []FileDiff {
+	if d == nil {
+		return nil
+	}
+	return *d
 }
 
 // OriginalBytes is the size of the content as the tool returned it, before a limit cut it

@@ -1,5 +1,7 @@
 package tool
 
+import "podd/pkg/item"
+
 // Redactor removes secrets from text. It is safe for concurrent use.
 type Redactor interface {
 	// Redact is the text without its secrets. Redacting again changes nothing.
@@ -32,5 +34,10 @@ func (l *Limits) Live(report func(text string)) (write func(text string), flush 
 // nothing.
 func (l *Limits) Clean(out Output) Output {
 	out.Summary, out.Content = l.Redact(out.Summary), l.Redact(out.Content)
+	var diffs []item.FileDiff
+	for _, d := range out.Diffs.List() {
+		diffs = append(diffs, item.FileDiff{Path: l.Redact(d.Path), Diff: l.Redact(d.Diff)})
+	}
+	out.Diffs = item.NewDiffs(diffs...)
 	return Normal(out)
 }

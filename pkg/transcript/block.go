@@ -90,6 +90,8 @@ type Call struct {
 	// Question is set while the call waits for approval.
 	Question   Question `json:"question,omitzero"`
 	DurationMS int64    `json:"duration_ms,omitempty"`
+	// Diffs are what the call changed in files.
+	Diffs *item.Diffs `json:"-"`
 }
 
 // Question is the approval question about a call.

@@ -84,7 +84,7 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 		if it.IsError {
 			b.State = Failed
 		}
-		b.Text, b.Detail, b.text, b.Call.DurationMS = it.Summary, it.Content, strings.Builder{}, it.DurationMS
+		b.Text, b.Detail, b.text, b.Call.DurationMS, b.Call.Diffs = it.Summary, it.Content, strings.Builder{}, it.DurationMS, it.Diffs
 		t.put(b)
 	}
 }

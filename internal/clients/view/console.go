@@ -16,6 +16,8 @@ type Console struct {
 	// Render shows the Markdown of answers; without it they are written as they are. Still
 	// redraws nothing: there is no status line, and text appears once it is final.
 	Render, Still bool
+	// Full shows long diffs in full.
+	Full bool
 	// Height is the number of lines of the terminal now; nil or a result below 1 means 24.
 	Height func() int
 	// Width is the number of columns of the terminal now; nil or a result below 1

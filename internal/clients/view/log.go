@@ -90,6 +90,19 @@ func (l *Log) entry(c transcript.Change) error {
 	if _, err := fmt.Fprintln(l.Out, head); err != nil {
 		return written(err)
 	}
+	if err := l.bodyOf(d); err != nil || !l.Render {
+		return err
+	}
+	if added, ok := e.Kind.(item.ItemAdded); ok {
+		if r, ok := added.Item.(item.ToolResult); ok {
+			return l.lines(l.diffs(r.Diffs.List()))
+		}
+	}
+	return nil
+}
+
+// bodyOf writes the body of an entry.
+func (l *Log) bodyOf(d described) error {
 	if d.body == "" {
 		return nil
 	}
@@ -105,12 +118,11 @@ func (l *Log) entry(c transcript.Change) error {
 
 // rendered writes Markdown as a body.
 func (l *Log) rendered(text string) error {
-	lines := markdown.Blocks(text, l.textWidth()-len(bodyIndent))
-	for i, line := range lines {
-		if len(line) > 0 {
-			lines[i] = show.With(show.Plain(bodyIndent, show.Style{}), line)
-		}
-	}
+	return l.lines(indented(markdown.Blocks(text, l.textWidth()-len(bodyIndent))))
+}
+
+// lines writes lines as they are.
+func (l *Log) lines(lines []show.Line) error {
 	_, err := l.Out.Write(renderedLines(lines, l.Color))
 	return written(err)
 }

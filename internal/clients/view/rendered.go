@@ -3,6 +3,7 @@ package view
 import (
 	"podd/internal/clients/markdown"
 	"podd/internal/clients/show"
+	"podd/pkg/item"
 )
 
 // render adds a fragment to the rendered text and writes what became final of it.
@@ -48,6 +49,36 @@ func (s *screen) refresh() {
 	if s.stale && s.OutTerminal {
 		s.tail, s.stale = s.rendered.Tail(), false
 	}
+}
+
+// changes shows what a call changed in files, on Err.
+func (s *screen) changes(diffs []item.FileDiff) {
+	if len(diffs) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.leaveText()
+	_, _ = s.Err.Write(renderedLines(s.diffs(diffs), s.Color)) // As note does.
+	s.drawQuestion()
+}
+
+// diffs are the lines of changes, indented like the body of an entry.
+func (c Console) diffs(diffs []item.FileDiff) (lines []show.Line) {
+	for _, d := range diffs {
+		lines = append(lines, show.Diff(d.Path, d.Diff, c.Full, "podctl tail --full", c.textWidth()-len(bodyIndent))...)
+	}
+	return indented(lines)
+}
+
+func indented(lines []show.Line) []show.Line {
+	for i, line := range lines {
+		if len(line) > 0 {
+			lines[i] = show.With(show.Plain(bodyIndent, show.Style{}), line)
+		}
+	}
+	return lines
 }
 
 // renderedLines are lines as they are written.

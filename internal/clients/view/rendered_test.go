@@ -112,6 +112,28 @@ func TestRenderedStill(t *testing.T) {
 	})
 }
 
+// On a terminal a turn shows what calls change in files.
+func TestDiffsOfATurn(t *testing.T) {
+	term := &terminal{width: 60}
+	v := view.NewTurn(term.console(), ours)
+	diffs := item.NewDiffs(item.FileDiff{Path: "a.go", Diff: "@@ -1 +1,14 @@\n-x\n" + strings.Repeat("+\x1b[2J\n", 14)})
+	result := added(3, 3, item.ToolResult{CallID: "c", Tool: "edit_file", Output: item.Output{Summary: "edit_file: a.go", Diffs: diffs}})
+	if err := shown(result)(v); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "· edit_file: a.go  (0 ms)\n    a.go\n    1 -x\n    1 +\\x1b[2J\n"
+	if got := screenOf(term.String()); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "    7 +\\x1b[2J\n      +7 more, podctl tail --full\n") {
+		t.Errorf("the screen shows\n%s", got)
+	}
+	out, errs, _ := show(t, started(1), result)
+	if out+errs != "· edit_file: a.go  (0 ms)\n" {
+		t.Errorf("pipes get %q", out+errs)
+	}
+}
+
 func TestRenderedLog(t *testing.T) {
 	var p pipes
 	c := p.console()
@@ -122,6 +144,14 @@ func TestRenderedLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := l.Show(added(4, 3, item.ToolResult{Tool: "x", Output: item.Output{Summary: "done", Diffs: item.NewDiffs(item.FileDiff{Path: "f", Diff: "@@ -0,0 +1 @@\n+a\n"})}})); err != nil {
+		t.Fatal(err)
+	}
+	const diff = "    done\n    \x1b[1mf\x1b[0m\n    \x1b[2m1 \x1b[0m\x1b[32m+\x1b[0m\x1b[32ma\x1b[0m\n"
+	if !strings.HasSuffix(p.out.String(), diff) {
+		t.Errorf("the log ends with %q", p.out.String())
+	}
+	p.out.Truncate(strings.Index(p.out.String(), "#4 "))
 	if got := p.out.String(); !strings.Contains(got, "    *as typed*\n") || !strings.HasSuffix(got, "    \x1b[1mbold\x1b[0m\n\n    \x1b[36mx\x1b[0m\n") {
 		t.Errorf("the log is %q", got)
 	}

@@ -201,6 +201,9 @@ func (t *Turn) result(r item.ToolResult) {
 	}
 	took := Duration(time.Duration(r.DurationMS) * time.Millisecond)
 	t.screen.note(st, fmt.Sprintf("%s %s  (%s)", mark, summary(r), took))
+	if t.screen.ErrTerminal || t.screen.Render {
+		t.screen.changes(r.Diffs.List())
+	}
 }
 
 // summary is the result in one line that begins with the tool's name.

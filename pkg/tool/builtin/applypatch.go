@@ -74,6 +74,7 @@ type plannedText struct {
 // patchStep is one change on the disk and how to undo it.
 type patchStep struct {
 	path, note string
+	diff       item.FileDiff
 	do, undo   func(context.Context) error
 }
 
@@ -160,7 +161,7 @@ func (p *patchPlan) move(c fileChange, now *plannedText, note string) (*plannedT
 
 func (p *patchPlan) write(path string, now *plannedText, text, note string) {
 	before, i := *now, len(p.steps)
-	p.steps = append(p.steps, patchStep{path: path, note: note,
+	p.steps = append(p.steps, patchStep{path: path, note: note, diff: p.diffOf(path, before.text, text),
 		do: func(ctx context.Context) error {
 			more, err := p.store(ctx, path, []byte(text))
 			if p.steps[i].note == "" {
@@ -181,7 +182,7 @@ func (p *patchPlan) write(path string, now *plannedText, text, note string) {
 
 func (p *patchPlan) remove(path string, now *plannedText) {
 	before := *now
-	p.steps = append(p.steps, patchStep{path: path, note: "D " + p.show(path),
+	p.steps = append(p.steps, patchStep{path: path, note: "D " + p.show(path), diff: p.diffOf(path, before.text, ""),
 		do:   func(ctx context.Context) error { return p.Remove(ctx, path) },
 		undo: func(ctx context.Context) error { return p.restore(ctx, path, before.text) },
 	})
@@ -220,13 +221,22 @@ func (p *patchPlan) commit(ctx context.Context) error {
 // output lists what was done to each file.
 func (p *patchPlan) output() tool.Output {
 	var notes []string
+	var diffs []item.FileDiff
 	path := ""
 	for _, step := range p.steps {
+		diffs = append(diffs, step.diff)
 		if step.note != "" {
 			notes = append(notes, step.note)
 			path = p.Rel(step.path)
 		}
 	}
+	out := p.listed(path, notes)
+	out.Diffs = item.NewDiffs(diffs...)
+	return out
+}
+
+// listed is an output that lists notes; path is the file if there is but one.
+func (p *patchPlan) listed(path string, notes []string) tool.Output {
 	switch len(notes) {
 	case 0:
 		return tool.Output{Summary: "apply_patch: the files already have these changes", Kind: item.OutputEdit}

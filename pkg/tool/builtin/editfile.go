@@ -8,6 +8,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -71,8 +72,10 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 		note = "; old differed from the file in " + r.but + note
 	}
 	added, removed, diff := showDiff(before, r.edits)
-	return e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
-		e.show(args.Path), plural(int64(len(r.starts)), "place"), lineList(before, r.starts), added, removed, note), diff), nil
+	out := e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
+		e.show(args.Path), plural(int64(len(r.starts)), "place"), lineList(before, r.starts), added, removed, note), diff)
+	out.Diffs = item.NewDiffs(item.FileDiff{Path: e.Rel(args.Path), Diff: diff})
+	return out, nil
 }
 
 // withLineEnds converts the arguments to the file's line ends: a model writes \n whatever

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
@@ -27,7 +28,7 @@ func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs)
 	ctx, w = granted(ctx, call), &writer{w.bound(call)}
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	verb, err := w.allow(args)
+	verb, before, err := w.allow(args)
 	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
@@ -35,28 +36,33 @@ func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs)
 	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
-	return w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s%s", verb, w.show(args.Path),
-		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), ""), nil
+	out := w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s%s", verb, w.show(args.Path),
+		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), "")
+	out.Diffs = item.NewDiffs(w.diffOf(args.Path, before, args.Content))
+	return out, nil
 }
 
-// allow says what the write does, "created" or "replaced". It refuses to replace a file
+// allow says what the write does, "created" or "replaced", and what the file has before it.
+// It refuses to replace a file
 // whose current content the model has not seen: that would lose the whole file, not just
 // a line.
-func (w *writer) allow(args writeArgs) (verb string, err error) {
+func (w *writer) allow(args writeArgs) (verb, before string, err error) {
 	file, err := w.ReadFile(args.Path, maxEditBytes)
 	switch {
 	case isKind(err, scopefs.NotFound):
-		return "created", nil
+		return "created", "", nil
 	case err != nil:
-		return "", err
-	case file.Size == 0, !file.Truncated && bytes.Equal(file.Data, []byte(args.Content)):
-		return "replaced", nil
+		return "", "", err
+	case file.Size == 0:
+		return "replaced", "", nil
+	case !file.Truncated && bytes.Equal(file.Data, []byte(args.Content)):
+		return "replaced", args.Content, nil
 	}
 	if _, read := w.LastRead(args.Path); !read || file.Truncated {
-		return "", fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+		return "", "", fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
 	}
 	if err := w.keepsSecrets(args.Path, string(file.Data), args.Content); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return "replaced", w.unchanged(args.Path, file.Data)
+	return "replaced", string(file.Data), w.unchanged(args.Path, file.Data)
 }

@@ -1121,7 +1121,10 @@ type ToolResult struct {
 	// The content is a model's summary of the output.
 	Summarized bool `protobuf:"varint,13,opt,name=summarized,proto3" json:"summarized,omitempty"`
 	// Pictures; a prune removes them with the content.
-	Images        []*Image `protobuf:"bytes,14,rep,name=images,proto3" json:"images,omitempty"`
+	Images []*Image `protobuf:"bytes,14,rep,name=images,proto3" json:"images,omitempty"`
+	// What the tool changed in files, for people: at most 64 KiB together. The model does not
+	// see them.
+	Diffs         []*FileDiff `protobuf:"bytes,15,rep,name=diffs,proto3" json:"diffs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1254,6 +1257,68 @@ func (x *ToolResult) GetImages() []*Image {
 	return nil
 }
 
+func (x *ToolResult) GetDiffs() []*FileDiff {
+	if x != nil {
+		return x.Diffs
+	}
+	return nil
+}
+
+// FileDiff is a unified diff of one file, without the lines with its names.
+type FileDiff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The file, relative to the workspace if it is inside.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The hunks.
+	Diff          string `protobuf:"bytes,2,opt,name=diff,proto3" json:"diff,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileDiff) Reset() {
+	*x = FileDiff{}
+	mi := &file_podd_v1_item_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileDiff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileDiff) ProtoMessage() {}
+
+func (x *FileDiff) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_item_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileDiff.ProtoReflect.Descriptor instead.
+func (*FileDiff) Descriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FileDiff) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FileDiff) GetDiff() string {
+	if x != nil {
+		return x.Diff
+	}
+	return ""
+}
+
 // Cut says what the limits removed from a tool's output.
 type Cut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1271,7 +1336,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_podd_v1_item_proto_msgTypes[14]
+	mi := &file_podd_v1_item_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1348,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[14]
+	mi := &file_podd_v1_item_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1361,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Cut) GetTotalBytes() int64 {
@@ -1355,7 +1420,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_podd_v1_item_proto_msgTypes[15]
+	mi := &file_podd_v1_item_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +1432,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[15]
+	mi := &file_podd_v1_item_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +1445,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Usage) GetInputTokens() int64 {
@@ -1447,7 +1512,7 @@ type Options struct {
 
 func (x *Options) Reset() {
 	*x = Options{}
-	mi := &file_podd_v1_item_proto_msgTypes[16]
+	mi := &file_podd_v1_item_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1459,7 +1524,7 @@ func (x *Options) String() string {
 func (*Options) ProtoMessage() {}
 
 func (x *Options) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[16]
+	mi := &file_podd_v1_item_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1472,7 +1537,7 @@ func (x *Options) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Options.ProtoReflect.Descriptor instead.
 func (*Options) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Options) GetEffort() string {
@@ -1531,7 +1596,7 @@ type Choice struct {
 
 func (x *Choice) Reset() {
 	*x = Choice{}
-	mi := &file_podd_v1_item_proto_msgTypes[17]
+	mi := &file_podd_v1_item_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1608,7 @@ func (x *Choice) String() string {
 func (*Choice) ProtoMessage() {}
 
 func (x *Choice) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[17]
+	mi := &file_podd_v1_item_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1621,7 @@ func (x *Choice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Choice.ProtoReflect.Descriptor instead.
 func (*Choice) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Choice) GetEndpoint() string {
@@ -1647,7 +1712,7 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
 	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\x12\x10\n" +
-	"\x03via\x18\x05 \x01(\tR\x03via\"\xa7\x03\n" +
+	"\x03via\x18\x05 \x01(\tR\x03via\"\xd0\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1667,7 +1732,11 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\n" +
 	"summarized\x18\r \x01(\bR\n" +
 	"summarized\x12&\n" +
-	"\x06images\x18\x0e \x03(\v2\x0e.podd.v1.ImageR\x06images\"\xa4\x01\n" +
+	"\x06images\x18\x0e \x03(\v2\x0e.podd.v1.ImageR\x06images\x12'\n" +
+	"\x05diffs\x18\x0f \x03(\v2\x11.podd.v1.FileDiffR\x05diffs\"2\n" +
+	"\bFileDiff\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04diff\x18\x02 \x01(\tR\x04diff\"\xa4\x01\n" +
 	"\x03Cut\x12\x1f\n" +
 	"\vtotal_bytes\x18\x01 \x01(\x03R\n" +
 	"totalBytes\x12\x1f\n" +
@@ -1721,7 +1790,7 @@ func file_podd_v1_item_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_item_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_item_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_podd_v1_item_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_podd_v1_item_proto_goTypes = []any{
 	(OutputKind)(0),          // 0: podd.v1.OutputKind
 	(*Segment)(nil),          // 1: podd.v1.Segment
@@ -1738,10 +1807,11 @@ var file_podd_v1_item_proto_goTypes = []any{
 	(*Opaque)(nil),           // 12: podd.v1.Opaque
 	(*ToolCall)(nil),         // 13: podd.v1.ToolCall
 	(*ToolResult)(nil),       // 14: podd.v1.ToolResult
-	(*Cut)(nil),              // 15: podd.v1.Cut
-	(*Usage)(nil),            // 16: podd.v1.Usage
-	(*Options)(nil),          // 17: podd.v1.Options
-	(*Choice)(nil),           // 18: podd.v1.Choice
+	(*FileDiff)(nil),         // 15: podd.v1.FileDiff
+	(*Cut)(nil),              // 16: podd.v1.Cut
+	(*Usage)(nil),            // 17: podd.v1.Usage
+	(*Options)(nil),          // 18: podd.v1.Options
+	(*Choice)(nil),           // 19: podd.v1.Choice
 }
 var file_podd_v1_item_proto_depIdxs = []int32{
 	2,  // 0: podd.v1.Segment.text:type_name -> podd.v1.TextSegment
@@ -1761,13 +1831,14 @@ var file_podd_v1_item_proto_depIdxs = []int32{
 	12, // 14: podd.v1.Reasoning.opaque:type_name -> podd.v1.Opaque
 	12, // 15: podd.v1.ToolCall.opaque:type_name -> podd.v1.Opaque
 	0,  // 16: podd.v1.ToolResult.kind:type_name -> podd.v1.OutputKind
-	15, // 17: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
+	16, // 17: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
 	6,  // 18: podd.v1.ToolResult.images:type_name -> podd.v1.Image
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	15, // 19: podd.v1.ToolResult.diffs:type_name -> podd.v1.FileDiff
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_item_proto_init() }
@@ -1795,7 +1866,7 @@ func file_podd_v1_item_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_item_proto_rawDesc), len(file_podd_v1_item_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -263,6 +263,19 @@ export interface ToolResult {
   summarized: boolean;
   /** Pictures; a prune removes them with the content. */
   images: Image[];
+  /**
+   * What the tool changed in files, for people: at most 64 KiB together. The model does not
+   * see them.
+   */
+  diffs: FileDiff[];
+}
+
+/** FileDiff is a unified diff of one file, without the lines with its names. */
+export interface FileDiff {
+  /** The file, relative to the workspace if it is inside. */
+  path: string;
+  /** The hunks. */
+  diff: string;
 }
 
 /** Cut says what the limits removed from a tool's output. */
@@ -1280,6 +1293,7 @@ function createBaseToolResult(): ToolResult {
     originalBytes: 0,
     summarized: false,
     images: [],
+    diffs: [],
   };
 }
 
@@ -1326,6 +1340,9 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     for (const v of message.images) {
       Image.encode(v!, writer.uint32(114).fork()).join();
+    }
+    for (const v of message.diffs) {
+      FileDiff.encode(v!, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -1453,6 +1470,71 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.images.push(Image.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.diffs.push(FileDiff.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFileDiff(): FileDiff {
+  return { path: "", diff: "" };
+}
+
+export const FileDiff: MessageFns<FileDiff> = {
+  encode(message: FileDiff, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.diff !== "") {
+      writer.uint32(18).string(message.diff);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FileDiff {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFileDiff();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diff = reader.string();
             continue;
           }
         }
