@@ -19,8 +19,10 @@ const mostHistory = 2000
 // the prompts before, and the completions offered.
 type typing struct {
 	draft, answer editor
-	history       history
-	offered       []string
+	// unkept says that a prompt could not be stored.
+	unkept  bool
+	history history
+	offered []string
 	// plan says that prompts begin turns that only plan.
 	plan bool
 }
@@ -79,7 +81,7 @@ type app struct {
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
 	return &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24,
-		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan()}, said: "reading the pod's log",
+		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastFile(cfg.Env).read(pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
 }
 

@@ -118,6 +118,10 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	case tea.ModeReportMsg:
 		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
 	case tea.KeyPressMsg:
+		if msg.Keystroke() == "alt+esc" { // Esc twice, at once.
+			m.press(key{kind: keyEscape})
+			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		}
 		m.press(keyOf(msg))
 	case tea.MouseWheelMsg:
 		switch msg.Button {

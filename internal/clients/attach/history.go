@@ -38,6 +38,16 @@ func (h *history) add(e editor, request string) {
 	h.at = len(h.prompts)
 }
 
+// earlier is a history of texts.
+func earlier(texts []string) (h history) {
+	for _, text := range texts {
+		var e editor
+		e.write(text, true)
+		h.add(e, "")
+	}
+	return h
+}
+
 // copied is the text with the cursor at its end.
 func (e *editor) copied() editor { return editor{slices.Clone(e.cells), len(e.cells)} }
 

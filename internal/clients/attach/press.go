@@ -172,6 +172,7 @@ func (a *app) submit(steer bool) {
 		req.Planning = &poddv1.SubmitRequest_Plan{Plan: a.plan}
 	}
 	a.history.add(sent, req.GetRequestId())
+	a.keep(sent)
 	a.view = scroll{}
 	a.said = "sending"
 	var resp *poddv1.SubmitResponse
@@ -187,6 +188,24 @@ func (a *app) submit(steer bool) {
 			a.log.notice(dim, "· joins the turn at its next step")
 		case resp.GetQueued():
 			a.log.notice(dim, "· queued until the running turn ends")
+		}
+	})
+}
+
+// keep stores a prompt for later views.
+func (a *app) keep(sent editor) {
+	file, dir, now := pastFile(a.Env), a.pod.GetSpec().GetDir(), a.now()
+	if !keeps(sent) {
+		return
+	}
+	text, failed := sent.whole(), error(nil)
+	a.call(func(context.Context) error {
+		failed = file.add(dir, text, now)
+		return nil
+	}, func(error) {
+		if failed != nil && !a.unkept {
+			a.unkept = true
+			a.log.notice(yellow, "! "+failed.Error())
 		}
 	})
 }

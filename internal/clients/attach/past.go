@@ -1,0 +1,126 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"podd/internal/guard/secrets"
+)
+
+// The bounds of the file of prompts.
+const (
+	mostPast      = 1 << 20
+	mostPastPaste = 4 << 10
+)
+
+// past is the prompts of earlier views, in a file of lines of JSON.
+type past struct{ path string }
+
+// pastPrompt is a line of the file.
+type pastPrompt struct {
+	Time time.Time `json:"time"`
+	Dir  string    `json:"dir"`
+	Text string    `json:"text"`
+}
+
+// pastFile is the file of a person's prompts.
+func pastFile(env func(string) string) past {
+	dir := env("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env("HOME"), ".local", "state")
+	}
+	return past{filepath.Join(dir, "podd", "history.jsonl")}
+}
+
+// read returns the prompts, oldest first; those of a directory come after all others. It
+// leaves out lines that it cannot read.
+func (p past) read(dir string) (texts []string) {
+	data, err := os.ReadFile(p.path)
+	if err != nil {
+		return nil
+	}
+	var here []string
+	for l := range bytes.Lines(data) {
+		var prompt pastPrompt
+		switch err := json.Unmarshal(l, &prompt); {
+		case err != nil || prompt.Text == "":
+		case prompt.Dir == dir:
+			here = append(here, prompt.Text)
+		default:
+			texts = append(texts, prompt.Text)
+		}
+	}
+	return append(texts, here...)
+}
+
+// keeps says whether a prompt may be stored: not after a blank, which hides it, not with a
+// secret, and not with much that was pasted. Commands are not stored either.
+func keeps(e editor) bool {
+	text := e.whole()
+	if _, _, ok := e.command(); ok || text == "" || strings.TrimLeft(text[:1], " \t") == "" {
+		return false
+	}
+	if slices.ContainsFunc(e.cells, func(c cell) bool { return len(c.paste) > mostPastPaste }) {
+		return false
+	}
+	return !secrets.New().Holds(text) && secrets.New().Redact(text) == text
+}
+
+// add appends a prompt, and shortens a file that has become too long.
+func (p past) add(dir, text string, now time.Time) error {
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return fmt.Errorf("cannot keep the prompt: %w", err)
+	}
+	f, err := os.OpenFile(p.path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot keep the prompt: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("cannot keep the prompt: %w", errors.Join(err, fmt.Errorf("%s is not a regular file", p.path)))
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("cannot lock %s: %w", p.path, err)
+	}
+	line, err := json.Marshal(pastPrompt{now, dir, text})
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("cannot keep the prompt: %w", err)
+	}
+	return shorten(f)
+}
+
+// shorten keeps the last prompts of a locked file that is too long. It leaves room, so that
+// not every prompt rewrites the file.
+func shorten(f *os.File) error {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, 2*mostPast))
+	if err != nil {
+		return fmt.Errorf("cannot shorten the history: %w", err)
+	}
+	lines := slices.Collect(bytes.Lines(data))
+	if len(data) <= mostPast && len(lines) <= mostRecalled {
+		return nil
+	}
+	from, size := len(lines), 0
+	for from > 0 && len(lines)-from < mostRecalled*9/10 && size+len(lines[from-1]) <= mostPast*9/10 {
+		from--
+		size += len(lines[from])
+	}
+	if err := f.Truncate(0); err != nil {
+		return fmt.Errorf("cannot shorten the history: %w", err)
+	}
+	_, err = f.Write(bytes.Join(lines[from:], nil))
+	return err
+}
