@@ -40,7 +40,7 @@ local function code(out, lines, first, last, lang)
     return
   end
   local text = table.concat(lines, '\n', first, last)
-  for id, node in query:iter_captures(tree:root(), text, 0, -1) do
+  for id, node in query:iter_captures(tree:root(), text, 0, last - first + 1) do
     local hl = not query.captures[id]:find('^_') and group(query.captures[id], lang)
     local row, from, to_row, to = node:range()
     for r = row, hl and math.min(to_row, last - first) or row - 1 do
