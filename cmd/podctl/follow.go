@@ -16,7 +16,7 @@ import (
 // wait for approval meanwhile. As JSON it prints the response first and then each message
 // of the stream.
 func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse, onlyLast bool) error {
-	f := &following{program: p, client: c, pod: pod, show: func(*poddv1.StreamResponse) error { return nil }}
+	f := &following{program: p, client: c, pod: pod, id: podID(ctx, c, pod), show: func(*poddv1.StreamResponse) error { return nil }}
 	console := p.console()
 	if p.output == outputJSON {
 		// The turn is still followed, to know how it ends.
@@ -30,7 +30,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 	if onlyLast {
 		f.turn.OnlyLast()
 	}
-	f.asking = p.newAsking(c, pod, f.turn, resp.GetSeq())
+	f.asking = p.newAsking(c, f.id, f.turn, resp.GetSeq())
 	err := f.run(ctx, resp.GetSeq())
 	if closeErr := f.turn.Close(); err == nil {
 		err = closeErr
@@ -63,10 +63,11 @@ func (f *following) left(at int64, requestID string) error {
 type following struct {
 	*program
 	client *client.Client
-	pod    string
-	turn   *view.Turn
-	show   func(*poddv1.StreamResponse) error
-	asking *asking
+	// pod is the name for people, id the pod that stays when it gets another name.
+	pod, id string
+	turn    *view.Turn
+	show    func(*poddv1.StreamResponse) error
+	asking  *asking
 }
 
 // event is a message of the stream, or why the stream was lost.
@@ -114,7 +115,7 @@ func (f *following) read(ctx context.Context, after int64, events chan<- event) 
 		}
 	}
 	stream := f.client.Stream(ctx, client.StreamOptions{
-		Pod: f.pod, After: after, Follow: true, Deltas: true,
+		Pod: f.id, After: after, Follow: true, Deltas: true,
 		Lost: func(err error) { _ = send(event{lost: err}) }, // The stream ends with ctx.
 	})
 	for m, err := range stream {
@@ -154,7 +155,7 @@ func (f *following) explainWait(ctx context.Context) {
 	if number, _ := f.turn.Ended(); number != 0 {
 		return
 	}
-	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.pod})
+	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.id})
 	if err == nil && resp.GetPod().GetPause() != nil {
 		f.asking.told.Warn(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod))
 	}

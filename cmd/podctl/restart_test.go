@@ -180,3 +180,25 @@ func TestPoddThatIsBeingStarted(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// A pod that is followed gets another name; its followers go on, also over a restart.
+func TestFollowersOutliveARename(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "before").run(0)
+	w.podctl("submit", "-f", "-p", "before", "hello").run(0)
+	tail := w.podctl("tail", "-f", "before", "--after", "0").start()
+	tail.out.await(t, "turn 1 finished")
+	w.podctl("rename", "before", "after").run(0)
+	w.podctl("submit", "-f", "-p", "after", "hello").run(0)
+	tail.out.await(t, "turn 2 finished")
+	w.kill()
+	w.start()
+	w.podctl("submit", "-f", "-p", "after", "hello").run(0)
+	tail.out.await(t, "turn 3 finished")
+	if err := tail.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := tail.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, standard error %q", code, tail.err.String())
+	}
+}

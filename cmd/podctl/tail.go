@@ -61,15 +61,15 @@ func (f tailFlags) check(cmd *cobra.Command) error {
 
 // tail shows a pod's log.
 func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags tailFlags) error {
+	got, err := c.Pod(ctx, pod)
+	if err != nil {
+		return err
+	}
 	after := flags.after
 	if !flags.fromAfter {
-		got, err := c.Pod(ctx, pod)
-		if err != nil {
-			return err
-		}
 		after = max(got.GetLastSeq()-flags.last, got.GetFirstSeq()-1, 0)
 	}
-	options := client.StreamOptions{Pod: pod, After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
+	options := client.StreamOptions{Pod: got.GetId(), After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
 	show, end := func(m *poddv1.StreamResponse) error { return p.printJSON(m) }, func() error { return nil }
 	if p.output == outputText {
 		console := p.console()

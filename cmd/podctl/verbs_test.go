@@ -61,7 +61,7 @@ func TestVerbsFindThePodHere(t *testing.T) {
 		}
 	}
 	further := map[string][]string{
-		"fork": {"third"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
+		"fork": {"third"}, "rename": {"newer"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
 		"jobs stop": {"1", "2"}, "notify": {"a note"}, "update": {"--budget", "3"}, "image": {"shot.png"},
 	}
 	for _, cmd := range everyVerb() {
@@ -89,7 +89,7 @@ func TestVerbsFindThePodHere(t *testing.T) {
 func TestPodIsGiven(t *testing.T) {
 	for args, want := range map[string]bool{
 		"show": false, "show p": true, "show NoName": true, "delete": true,
-		"fork new": false, "fork p new": true, "fork p new more": true,
+		"fork new": false, "rename new": false, "rename p new": true, "fork p new": true, "fork p new more": true,
 		"rewind 12": false, "rewind #12": false, "rewind p 12": true, "rewind 12 13": true,
 		"approve 3": false, "approve p 3": true, "deny 3": false, "rules rm 123abc": false, "rules rm p 123abc": true, "deny pod_ab3 3": true,
 		"jobs logs 1": false, "jobs logs p 1": true, "jobs stop 1 2": false, "jobs stop p 1 2": true, "jobs stop p": true,

@@ -52,6 +52,15 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 	return name, note, err
 }
 
+// podID is the id of a pod, which stays when the pod gets another name.
+func podID(ctx context.Context, c *client.Client, pod string) string {
+	got, err := c.Pod(ctx, pod)
+	if err != nil {
+		return pod
+	}
+	return got.GetId()
+}
+
 // podFor is the pod of a workspace, by the directory's real path. With create, it creates
 // a missing one.
 func podFor(ctx context.Context, c *client.Client, dir string, create bool) (name string, made bool, err error) {

@@ -61,6 +61,7 @@ var openCalls = map[string]bool{
 	poddv1.PodService_ListPods_FullMethodName:                        true,
 	poddv1.PodService_Notify_FullMethodName:                          true,
 	poddv1.PodService_Pause_FullMethodName:                           true,
+	poddv1.PodService_RenamePod_FullMethodName:                       true,
 	poddv1.PodService_Resume_FullMethodName:                          true,
 	poddv1.PodService_RewindPod_FullMethodName:                       true,
 	poddv1.PodService_Stream_FullMethodName:                          true,

@@ -74,6 +74,15 @@ func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*podd
 	return &poddv1.UpdatePodResponse{Pod: wire.PodToProto(p)}, nil
 }
 
+// RenamePod gives a pod another name.
+func (s *pods) RenamePod(ctx context.Context, r *poddv1.RenamePodRequest) (*poddv1.RenamePodResponse, error) {
+	p, err := s.host.Rename(ctx, r.GetPod(), r.GetName())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.RenamePodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
 // DeletePod deletes a pod.
 func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
 	if err := s.host.Delete(ctx, r.GetPod()); err != nil {

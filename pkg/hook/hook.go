@@ -58,6 +58,7 @@ type PodChange string
 const (
 	PodCreated  PodChange = "created"
 	PodUpdated  PodChange = "updated"
+	PodRenamed  PodChange = "renamed"
 	PodLoaded   PodChange = "loaded"
 	PodUnloaded PodChange = "unloaded"
 	PodPaused   PodChange = "paused"

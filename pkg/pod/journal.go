@@ -131,6 +131,17 @@ func (j *journal) alert(level item.Level, source, text string) error {
 	return err
 }
 
+// rename stores another name, and shows it to those who do not wait for the pod.
+func (j *journal) rename(ctx context.Context, name string) error {
+	if err := j.store.RenamePod(ctx, j.id, name); err != nil {
+		return err
+	}
+	j.rec.Name = name
+	j.publish()
+	j.changed(hook.PodRenamed)
+	return nil
+}
+
 // setSpec stores a valid spec and follows it from now on.
 func (j *journal) setSpec(ctx context.Context, spec item.PodSpec, use func()) error {
 	if err := j.store.UpdateSpec(ctx, j.id, spec); err != nil {

@@ -42,9 +42,8 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 
 // newPod is the record of a pod that is not stored yet.
 func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
-	if !item.ValidPodName(name) {
-		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
-			"%q is not a valid pod name: use 1 to 63 lower-case letters, digits and dashes, with at least one letter and no dash first", name)
+	if err := checkName(name); err != nil {
+		return item.Pod{}, err
 	}
 	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 	if err != nil {
@@ -59,6 +58,22 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		ID: item.PodIDPrefix + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
 		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
 	}, nil
+}
+
+func checkName(name string) error {
+	if item.ValidPodName(name) {
+		return nil
+	}
+	return item.Errorf(item.KindInvalid, "BAD_NAME",
+		"%q is not a valid pod name: use 1 to 63 lower-case letters, digits and dashes, with at least one letter and no dash first", name)
+}
+
+// Rename gives a pod another name. All that refers to the pod does so by its id.
+func (h *Host) Rename(ctx context.Context, idOrName, name string) (item.Pod, error) {
+	if err := checkName(name); err != nil {
+		return item.Pod{}, err
+	}
+	return h.change(ctx, idOrName, func(a *actor) error { return a.journal.rename(ctx, name) })
 }
 
 // Get finds a pod by name or id.

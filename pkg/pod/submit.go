@@ -90,7 +90,7 @@ func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 
 // submit accepts input with a new request id.
 func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte) (Submitted, error) {
-	if err := h.checkSubmit(s); err != nil {
+	if err := h.settings().checkSubmit(s); err != nil {
 		return Submitted{}, err
 	}
 	choice, err := h.settings().choice(s)
@@ -117,9 +117,9 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 }
 
 // checkSubmit refuses what can never work.
-func (h *Host) checkSubmit(s Submit) error {
+func (now *settings) checkSubmit(s Submit) error {
 	size, blank := measure(s.Segments)
-	most := h.settings().MaxSubmitBytes
+	most := now.MaxSubmitBytes
 	switch {
 	case s.Plan != nil && s.Mode == item.ModeSteer:
 		return item.Errorf(item.KindInvalid, "PLAN_STEER", "a submit that steers follows the turn that it joins: leave out plan, or submit without steering")

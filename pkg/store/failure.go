@@ -55,15 +55,15 @@ func (s *Bolt) fail(err error) {
 	close(s.failed)
 }
 
-func (s *Bolt) errNoSpace(err error) error {
+func errNoSpace(path string, err error) error {
 	if errors.Is(err, berrors.ErrMaxSizeReached) {
 		e := item.Errorf(item.KindExhausted, ReasonNoSpace,
-			"%s has reached store.max_bytes, and nothing was written: raise the limit, or delete pods and run podd compact-store", s.path)
+			"%s has reached store.max_bytes, and nothing was written: raise the limit, or delete pods and run podd compact-store", path)
 		e.Cause = err
 		return e
 	}
 	e := item.Errorf(item.KindExhausted, ReasonNoSpace,
-		"no space left for %s, and nothing was written: free some disk space and try again", s.path)
+		"no space left for %s, and nothing was written: free some disk space and try again", path)
 	e.Cause = err
 	return e
 }

@@ -48,8 +48,7 @@ func (c *createPod) size() int { return len(c.record) + len(c.head.status) }
 
 func (c *createPod) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
-		return false, item.Errorf(item.KindExists, ReasonPodExists,
-			"the pod %q already exists: choose another name", c.name)
+		return false, nameTaken(c.name)
 	}
 	if tx.Bucket(bucketHeads).Get([]byte(c.id)) != nil {
 		return false, item.Errorf(item.KindExists, ReasonPodExists, "a pod with the id %s already exists", c.id)

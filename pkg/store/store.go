@@ -28,6 +28,9 @@ type Pods interface {
 	CreatePod(ctx context.Context, p item.Pod) error
 	// UpdateSpec replaces a pod's spec.
 	UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error
+	// RenamePod gives a pod another name; its old one is free at once. The name of another
+	// pod is KindExists, reason POD_EXISTS.
+	RenamePod(ctx context.Context, pod, name string) error
 	// Fork creates a new pod p, as CreatePod does, whose log begins with the entries 1 to at
 	// of the pod with the id parent. They are shared, not copied, and later changes of the
 	// parent, including its deletion, do not affect them. Inbox, request ids, alerts and

@@ -80,7 +80,7 @@ func (s *Bolt) commit(group []*pending) {
 			group[t.blamed].answer(blame(s.path, t.err))
 			group = append(group[:t.blamed:t.blamed], group[t.blamed+1:]...)
 		case s.nothingWritten(t):
-			answerAll(group, s.errNoSpace(t.err))
+			answerAll(group, errNoSpace(s.path, t.err))
 			return
 		default:
 			s.fail(t.err)

@@ -68,7 +68,7 @@ func publish(f *hook.Fanout) {
 	f.Alert(item.Alert{})
 	f.Alert(item.Alert{Seq: 1, Pod: pod, Level: item.LevelWarn, Source: "turn", Text: "look", Time: time.Unix(1_700_000_000, 0), Count: 2})
 	for _, change := range []hook.PodChange{
-		hook.PodUpdated, hook.PodLoaded, hook.PodUnloaded, hook.PodPaused, hook.PodResumed, hook.PodDeleted, "later",
+		hook.PodUpdated, hook.PodRenamed, hook.PodLoaded, hook.PodUnloaded, hook.PodPaused, hook.PodResumed, hook.PodDeleted, "later",
 	} {
 		f.Pod(hook.PodEvent{Change: change, ID: pod, Name: "demo"})
 	}

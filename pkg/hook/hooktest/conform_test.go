@@ -28,7 +28,7 @@ func (c *counts) Pod(hook.PodEvent)        { c.pods++ }
 func TestConform(t *testing.T) {
 	c := &counts{}
 	hooktest.Conform(t, c)
-	if c.entries != 2*len(hooktest.Kinds()) || c.alerts != 4 || c.edges != 28 || c.pods != 16 {
+	if c.entries != 2*len(hooktest.Kinds()) || c.alerts != 4 || c.edges != 28 || c.pods != 18 {
 		t.Errorf("it saw %+v", *c)
 	}
 }

@@ -116,6 +116,7 @@ func closedRefuses(f *fixture) {
 	calls := map[string]func() error{
 		"CreatePod":  func() error { return s.CreatePod(ctx, item.Pod{ID: "q", Name: "q"}) },
 		"UpdateSpec": func() error { return s.UpdateSpec(ctx, "p", item.PodSpec{}) },
+		"RenamePod":  func() error { return s.RenamePod(ctx, "p", "x") },
 		"DeletePod":  func() error { return s.DeletePod(ctx, "p") },
 		"Pod":        func() error { _, err := s.Pod(ctx, "p"); return err },
 		"Pods":       func() error { _, err := s.Pods(ctx); return err },

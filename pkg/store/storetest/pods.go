@@ -119,6 +119,30 @@ func specIsReplaced(f *fixture) {
 	f.refused(f.s.UpdateSpec(f.Context(), "q", item.PodSpec{}), item.KindNotFound, store.ReasonPodNotFound)
 }
 
+// RenamePod changes the name alone, and frees the old one.
+func podIsRenamed(f *fixture) {
+	p := f.pod("p")
+	p.append(note(1))
+	f.pod("other")
+	before := p.record()
+	f.must(f.s.RenamePod(f.Context(), "p", "renamed"))
+	before.Name = "renamed"
+	equal(f, "record", p.record(), before)
+	found, err := f.s.Pod(f.Context(), "renamed")
+	f.must(err)
+	equal(f, "the pod of the new name", found.ID, "p")
+	p.append(note(2))
+	f.must(f.s.RenamePod(f.Context(), "p", "renamed"))
+	f.refused(f.s.RenamePod(f.Context(), "p", before.Name+"\x00"), item.KindInvalid, store.ReasonBadName)
+	f.refused(f.s.RenamePod(f.Context(), "q", "x"), item.KindNotFound, store.ReasonPodNotFound)
+	taken, err := f.s.Pod(f.Context(), "other")
+	f.must(err)
+	f.refused(f.s.RenamePod(f.Context(), "p", taken.Name), item.KindExists, store.ReasonPodExists)
+	f.must(f.s.DeletePod(f.Context(), "p"))
+	_, err = f.s.Pod(f.Context(), "renamed")
+	f.refused(err, item.KindNotFound, store.ReasonPodNotFound)
+}
+
 // A batch may replace the status, with entries or without. Without a status only the last
 // activity changes, to that of the last entry.
 func statusGoesWithTheBatch(f *fixture) {
@@ -142,6 +166,7 @@ func unknownPod(f *fixture) {
 	calls := map[string]func() error{
 		"Pod":        func() error { _, err := f.s.Pod(ctx, "p"); return err },
 		"UpdateSpec": func() error { return f.s.UpdateSpec(ctx, "p", item.PodSpec{}) },
+		"RenamePod":  func() error { return f.s.RenamePod(ctx, "p", "x") },
 		"Fork":       func() error { return f.s.Fork(ctx, "p", 1, item.Pod{ID: "f", Name: "f"}) },
 		"DeletePod":  func() error { return f.s.DeletePod(ctx, "p") },
 		"Claim":      func() error { _, err := f.s.Claim(ctx, "p"); return err },

@@ -44,6 +44,7 @@ func Checks() []Check {
 		{"PodNamesAreUnique", onFixture(podNamesAreUnique)},
 		{"DeletedPodIsGone", onFixture(deletedPodIsGone)},
 		{"SpecIsReplaced", onFixture(specIsReplaced)},
+		{"PodIsRenamed", onFixture(podIsRenamed)},
 		{"StatusGoesWithTheBatch", onFixture(statusGoesWithTheBatch)},
 		{"SequencesAreDense", onFixture(sequencesAreDense)},
 		{"EntriesComeBack", onFixture(entriesComeBack)},

@@ -3376,6 +3376,103 @@ func (x *CompactResponse) GetSeq() int64 {
 	return 0
 }
 
+type RenamePodRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The new name.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenamePodRequest) Reset() {
+	*x = RenamePodRequest{}
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenamePodRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenamePodRequest) ProtoMessage() {}
+
+func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenamePodRequest.ProtoReflect.Descriptor instead.
+func (*RenamePodRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *RenamePodRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *RenamePodRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type RenamePodResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenamePodResponse) Reset() {
+	*x = RenamePodResponse{}
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenamePodResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenamePodResponse) ProtoMessage() {}
+
+func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenamePodResponse.ProtoReflect.Descriptor instead.
+func (*RenamePodResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *RenamePodResponse) GetPod() *Pod {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
 type ForkPodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -3389,7 +3486,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3401,7 +3498,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3414,7 +3511,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3451,7 +3548,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3463,7 +3560,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3476,7 +3573,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -3510,7 +3607,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3522,7 +3619,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3535,7 +3632,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -3566,7 +3663,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3578,7 +3675,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3591,7 +3688,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -3628,7 +3725,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3737,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3750,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -3686,7 +3783,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3698,7 +3795,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3711,7 +3808,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -3731,7 +3828,7 @@ type GetImageRequest struct {
 
 func (x *GetImageRequest) Reset() {
 	*x = GetImageRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3743,7 +3840,7 @@ func (x *GetImageRequest) String() string {
 func (*GetImageRequest) ProtoMessage() {}
 
 func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3756,7 +3853,7 @@ func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
 func (*GetImageRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetImageRequest) GetDigest() string {
@@ -3775,7 +3872,7 @@ type GetImageResponse struct {
 
 func (x *GetImageResponse) Reset() {
 	*x = GetImageResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3787,7 +3884,7 @@ func (x *GetImageResponse) String() string {
 func (*GetImageResponse) ProtoMessage() {}
 
 func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3800,7 +3897,7 @@ func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
 func (*GetImageResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *GetImageResponse) GetData() []byte {
@@ -4051,7 +4148,12 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0eCompactRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"#\n" +
 	"\x0fCompactResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x03R\x03seq\"M\n" +
+	"\x03seq\x18\x01 \x01(\x03R\x03seq\"8\n" +
+	"\x10RenamePodRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"3\n" +
+	"\x11RenamePodResponse\x12\x1e\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"M\n" +
 	"\x0eForkPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
@@ -4091,7 +4193,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fDELTA_KIND_TEXT\x10\x01\x12\x18\n" +
 	"\x14DELTA_KIND_REASONING\x10\x02\x12\x1d\n" +
 	"\x19DELTA_KIND_TOOL_ARGUMENTS\x10\x03\x12\x1a\n" +
-	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xa5\n" +
+	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xe9\n" +
 	"\n" +
 	"\n" +
 	"PodService\x12B\n" +
@@ -4099,6 +4201,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06GetPod\x12\x16.podd.v1.GetPodRequest\x1a\x17.podd.v1.GetPodResponse\x12?\n" +
 	"\bListPods\x12\x18.podd.v1.ListPodsRequest\x1a\x19.podd.v1.ListPodsResponse\x12B\n" +
 	"\tUpdatePod\x12\x19.podd.v1.UpdatePodRequest\x1a\x1a.podd.v1.UpdatePodResponse\x12B\n" +
+	"\tRenamePod\x12\x19.podd.v1.RenamePodRequest\x1a\x1a.podd.v1.RenamePodResponse\x12B\n" +
 	"\tDeletePod\x12\x19.podd.v1.DeletePodRequest\x1a\x1a.podd.v1.DeletePodResponse\x129\n" +
 	"\x06Submit\x12\x16.podd.v1.SubmitRequest\x1a\x17.podd.v1.SubmitResponse\x12;\n" +
 	"\x06Stream\x12\x16.podd.v1.StreamRequest\x1a\x17.podd.v1.StreamResponse0\x01\x12B\n" +
@@ -4130,7 +4233,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -4179,112 +4282,117 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*ToolStats)(nil),               // 44: podd.v1.ToolStats
 	(*CompactRequest)(nil),          // 45: podd.v1.CompactRequest
 	(*CompactResponse)(nil),         // 46: podd.v1.CompactResponse
-	(*ForkPodRequest)(nil),          // 47: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 48: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 49: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 50: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 51: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 52: podd.v1.CompletePathResponse
-	(*GetImageRequest)(nil),         // 53: podd.v1.GetImageRequest
-	(*GetImageResponse)(nil),        // 54: podd.v1.GetImageResponse
-	(*Options)(nil),                 // 55: podd.v1.Options
-	(*durationpb.Duration)(nil),     // 56: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 57: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 58: podd.v1.Usage
-	(*fieldmaskpb.FieldMask)(nil),   // 59: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 60: podd.v1.Segment
-	(SubmitMode)(0),                 // 61: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 62: podd.v1.Alert
-	(*Entry)(nil),                   // 63: podd.v1.Entry
+	(*RenamePodRequest)(nil),        // 47: podd.v1.RenamePodRequest
+	(*RenamePodResponse)(nil),       // 48: podd.v1.RenamePodResponse
+	(*ForkPodRequest)(nil),          // 49: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 50: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 51: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 52: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 53: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 54: podd.v1.CompletePathResponse
+	(*GetImageRequest)(nil),         // 55: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 56: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 57: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 58: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 59: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 60: podd.v1.Usage
+	(*fieldmaskpb.FieldMask)(nil),   // 61: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 62: podd.v1.Segment
+	(SubmitMode)(0),                 // 63: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 64: podd.v1.Alert
+	(*Entry)(nil),                   // 65: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	55, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
-	56, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	57, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
-	57, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	57, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	58, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	59, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	59, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	2,  // 6: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 7: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	58, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	57, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	57, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	60, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	59, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	59, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	5,  // 11: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	57, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	59, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	5,  // 13: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
 	2,  // 14: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	6,  // 15: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 16: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 17: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 18: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	59, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	61, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
 	6,  // 20: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	60, // 21: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	61, // 22: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	62, // 23: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	63, // 24: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	62, // 21: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	63, // 22: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	64, // 23: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	65, // 24: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
 	21, // 25: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
 	22, // 26: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
 	23, // 27: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
 	1,  // 28: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
 	21, // 29: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
 	26, // 30: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	61, // 31: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	57, // 32: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	63, // 31: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	59, // 32: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
 	6,  // 33: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
 	6,  // 34: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
 	40, // 35: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
 	39, // 36: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	58, // 37: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	60, // 37: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
 	44, // 38: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
 	43, // 39: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	58, // 40: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	6,  // 41: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 42: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 43: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 44: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 45: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	15, // 46: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 47: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 48: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 49: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 50: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 51: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 52: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 53: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 54: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 55: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	41, // 56: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	45, // 57: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	47, // 58: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	49, // 59: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	51, // 60: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	53, // 61: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 62: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 63: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 64: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 65: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	16, // 66: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 67: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 68: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 69: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 70: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 71: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 72: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 73: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 74: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 75: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	42, // 76: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	46, // 77: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	48, // 78: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	50, // 79: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	52, // 80: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	54, // 81: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	62, // [62:82] is the sub-list for method output_type
-	42, // [42:62] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	60, // 40: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	6,  // 41: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 42: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 43: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 44: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 45: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 46: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	47, // 47: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	15, // 48: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 49: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 50: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 51: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 52: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 53: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 54: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 55: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 56: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 57: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	41, // 58: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	45, // 59: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	49, // 60: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	51, // 61: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	53, // 62: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	55, // 63: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 64: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 65: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 66: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 67: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	48, // 68: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	16, // 69: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 70: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 71: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 72: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 73: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 74: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 75: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 76: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 77: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 78: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	42, // 79: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	46, // 80: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	50, // 81: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	52, // 82: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	54, // 83: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	56, // 84: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	64, // [64:85] is the sub-list for method output_type
+	43, // [43:64] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -4309,7 +4417,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   53,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

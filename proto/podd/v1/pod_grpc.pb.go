@@ -23,6 +23,7 @@ const (
 	PodService_GetPod_FullMethodName          = "/podd.v1.PodService/GetPod"
 	PodService_ListPods_FullMethodName        = "/podd.v1.PodService/ListPods"
 	PodService_UpdatePod_FullMethodName       = "/podd.v1.PodService/UpdatePod"
+	PodService_RenamePod_FullMethodName       = "/podd.v1.PodService/RenamePod"
 	PodService_DeletePod_FullMethodName       = "/podd.v1.PodService/DeletePod"
 	PodService_Submit_FullMethodName          = "/podd.v1.PodService/Submit"
 	PodService_Stream_FullMethodName          = "/podd.v1.PodService/Stream"
@@ -58,6 +59,9 @@ type PodServiceClient interface {
 	ListPods(ctx context.Context, in *ListPodsRequest, opts ...grpc.CallOption) (*ListPodsResponse, error)
 	// UpdatePod changes a pod's spec. Needs the client token.
 	UpdatePod(ctx context.Context, in *UpdatePodRequest, opts ...grpc.CallOption) (*UpdatePodResponse, error)
+	// RenamePod gives a pod another name. Its id stays, and with it all that refers to the
+	// pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
+	RenamePod(ctx context.Context, in *RenamePodRequest, opts ...grpc.CallOption) (*RenamePodResponse, error)
 	// DeletePod cancels a running turn and removes the pod and its log permanently.
 	DeletePod(ctx context.Context, in *DeletePodRequest, opts ...grpc.CallOption) (*DeletePodResponse, error)
 	// Submit gives a pod input and answers when the submit is on disk. A retry with the
@@ -137,6 +141,16 @@ func (c *podServiceClient) UpdatePod(ctx context.Context, in *UpdatePodRequest, 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(UpdatePodResponse)
 	err := c.cc.Invoke(ctx, PodService_UpdatePod_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *podServiceClient) RenamePod(ctx context.Context, in *RenamePodRequest, opts ...grpc.CallOption) (*RenamePodResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RenamePodResponse)
+	err := c.cc.Invoke(ctx, PodService_RenamePod_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -329,6 +343,9 @@ type PodServiceServer interface {
 	ListPods(context.Context, *ListPodsRequest) (*ListPodsResponse, error)
 	// UpdatePod changes a pod's spec. Needs the client token.
 	UpdatePod(context.Context, *UpdatePodRequest) (*UpdatePodResponse, error)
+	// RenamePod gives a pod another name. Its id stays, and with it all that refers to the
+	// pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
+	RenamePod(context.Context, *RenamePodRequest) (*RenamePodResponse, error)
 	// DeletePod cancels a running turn and removes the pod and its log permanently.
 	DeletePod(context.Context, *DeletePodRequest) (*DeletePodResponse, error)
 	// Submit gives a pod input and answers when the submit is on disk. A retry with the
@@ -385,6 +402,9 @@ func (UnimplementedPodServiceServer) ListPods(context.Context, *ListPodsRequest)
 }
 func (UnimplementedPodServiceServer) UpdatePod(context.Context, *UpdatePodRequest) (*UpdatePodResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdatePod not implemented")
+}
+func (UnimplementedPodServiceServer) RenamePod(context.Context, *RenamePodRequest) (*RenamePodResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RenamePod not implemented")
 }
 func (UnimplementedPodServiceServer) DeletePod(context.Context, *DeletePodRequest) (*DeletePodResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeletePod not implemented")
@@ -523,6 +543,24 @@ func _PodService_UpdatePod_Handler(srv interface{}, ctx context.Context, dec fun
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PodServiceServer).UpdatePod(ctx, req.(*UpdatePodRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PodService_RenamePod_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenamePodRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PodServiceServer).RenamePod(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PodService_RenamePod_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PodServiceServer).RenamePod(ctx, req.(*RenamePodRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -830,6 +868,10 @@ var PodService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UpdatePod",
 			Handler:    _PodService_UpdatePod_Handler,
+		},
+		{
+			MethodName: "RenamePod",
+			Handler:    _PodService_RenamePod_Handler,
 		},
 		{
 			MethodName: "DeletePod",

@@ -598,6 +598,16 @@ export interface CompactResponse {
   seq: number;
 }
 
+export interface RenamePodRequest {
+  pod: string;
+  /** The new name. */
+  name: string;
+}
+
+export interface RenamePodResponse {
+  pod: Pod | undefined;
+}
+
 export interface ForkPodRequest {
   pod: string;
   /** The new pod's name. */
@@ -4201,6 +4211,109 @@ export const CompactResponse: MessageFns<CompactResponse> = {
   },
 };
 
+function createBaseRenamePodRequest(): RenamePodRequest {
+  return { pod: "", name: "" };
+}
+
+export const RenamePodRequest: MessageFns<RenamePodRequest> = {
+  encode(message: RenamePodRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenamePodRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenamePodRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRenamePodResponse(): RenamePodResponse {
+  return { pod: undefined };
+}
+
+export const RenamePodResponse: MessageFns<RenamePodResponse> = {
+  encode(message: RenamePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== undefined) {
+      Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenamePodResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenamePodResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseForkPodRequest(): ForkPodRequest {
   return { pod: "", name: "", atSeq: 0 };
 }
@@ -4716,6 +4829,19 @@ export const PodServiceService = {
     responseSerialize: (value: UpdatePodResponse): Buffer => Buffer.from(UpdatePodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdatePodResponse => UpdatePodResponse.decode(value),
   },
+  /**
+   * RenamePod gives a pod another name. Its id stays, and with it all that refers to the
+   * pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
+   */
+  renamePod: {
+    path: "/podd.v1.PodService/RenamePod" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RenamePodRequest): Buffer => Buffer.from(RenamePodRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RenamePodRequest => RenamePodRequest.decode(value),
+    responseSerialize: (value: RenamePodResponse): Buffer => Buffer.from(RenamePodResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RenamePodResponse => RenamePodResponse.decode(value),
+  },
   /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod: {
     path: "/podd.v1.PodService/DeletePod" as const,
@@ -4899,6 +5025,11 @@ export interface PodServiceServer extends UntypedServiceImplementation {
   listPods: handleUnaryCall<ListPodsRequest, ListPodsResponse>;
   /** UpdatePod changes a pod's spec. Needs the client token. */
   updatePod: handleUnaryCall<UpdatePodRequest, UpdatePodResponse>;
+  /**
+   * RenamePod gives a pod another name. Its id stays, and with it all that refers to the
+   * pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
+   */
+  renamePod: handleUnaryCall<RenamePodRequest, RenamePodResponse>;
   /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod: handleUnaryCall<DeletePodRequest, DeletePodResponse>;
   /**
@@ -5006,6 +5137,25 @@ export interface PodServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdatePodResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RenamePod gives a pod another name. Its id stays, and with it all that refers to the
+   * pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
+   */
+  renamePod(
+    request: RenamePodRequest,
+    callback: (error: ServiceError | null, response: RenamePodResponse) => void,
+  ): ClientUnaryCall;
+  renamePod(
+    request: RenamePodRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RenamePodResponse) => void,
+  ): ClientUnaryCall;
+  renamePod(
+    request: RenamePodRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RenamePodResponse) => void,
   ): ClientUnaryCall;
   /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod(

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newRenameCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rename [POD] NEW",
+		Short: "Give a pod another name",
+		Long: "Gives a pod the name NEW. Its id stays: turns, sub-pods, jobs, and clients that follow it go on. Its old name\n" +
+			"is free at once.",
+		Example:           "  podctl rename my-project-2 hotfix",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().RenamePod(cmd.Context(), &poddv1.RenamePodRequest{Pod: pod, Name: valid(args[1])})
+				if err != nil {
+					return err
+				}
+				return p.print(resp.GetPod(), line("renamed pod %s to %s", sanitize.Line(pod), sanitize.Line(resp.GetPod().GetName())))
+			})
+		},
+	}
+}
