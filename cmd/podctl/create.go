@@ -33,6 +33,7 @@ func newCreateCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				warn(p, resp.GetWarnings())
 				pod := resp.GetPod()
 				return p.print(pod, line("created pod %s in %s", sanitize.Line(pod.GetName()), sanitize.Line(pod.GetSpec().GetDir())))
 			})

@@ -153,3 +153,10 @@ func completeModels(p *program, cmd *cobra.Command) {
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}))
 }
+
+// warn prints what podd warns about.
+func warn(p *program, warnings []string) {
+	for _, text := range warnings {
+		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
+	}
+}

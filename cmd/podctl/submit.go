@@ -128,6 +128,7 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	if err != nil {
 		return err
 	}
+	warn(p, resp.GetWarnings())
 	if flags.follow {
 		return p.follow(ctx, c, pod, resp, flags.schema != "")
 	}

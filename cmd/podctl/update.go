@@ -37,6 +37,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				warn(p, resp.GetWarnings())
 				return p.print(resp.GetPod(), line("updated pod %s", sanitize.Line(resp.GetPod().GetName())))
 			})
 		},

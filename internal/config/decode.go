@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"podd/internal/typo"
 )
 
 // decoder sets settings from a document.
@@ -146,7 +148,7 @@ func (d *decoder) unknown(path, key string, keys []*setting, value any) string {
 			known, labels = append(known, s.key), append(labels, s.label())
 		}
 	}
-	if near := nearest(key, known); near != "" {
+	if near := typo.Nearest(key, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	if _, isTable := value.(map[string]any); isTable && strings.Contains(path, ".") {
@@ -175,42 +177,4 @@ func (s *setting) label() string {
 		return "[" + s.key + "]"
 	}
 	return s.key
-}
-
-// nearest is the word that a mistyped one was probably meant to be; empty if none is
-// similar.
-func nearest(typed string, words []string) (near string) {
-	least := max(1, len(typed)/4)
-	for _, word := range words {
-		if n := edits(typed, word); n <= least {
-			near, least = word, n-1
-		}
-	}
-	return near
-}
-
-// edits is how many characters must be inserted, removed, replaced or swapped with the
-// next one to turn one word into the other.
-func edits(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			differs := 0
-			if a[i-1] != b[j-1] {
-				differs = 1
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+differs)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }

@@ -47,7 +47,7 @@ func (l *loader) settings() []*setting {
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
 		secret(keyAPIKey, &c.APIKey).or("OPENAI_API_KEY"),
 		path("api_key_file", &c.APIKeyFile).hinting("the credential openai_api_key, where the service manager gives it"),
-		unless("images", &p.NoImages),
+		answer("images", &p.Models.Images),
 		prose("instructions", &p.Instructions),
 		text(keyBase, `"builtin", "none" or the absolute path of a file`, &c.BaseInstructions, isBase),
 		choice("ask", &c.Ask, policy.Never, policy.Risky, policy.Always),

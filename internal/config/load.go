@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"podd/internal/workspace/briefing"
+	"podd/pkg/catalog"
 	"podd/pkg/item"
 )
 
@@ -69,6 +70,7 @@ type loader struct {
 
 func newLoader() *loader {
 	l := &loader{Config: defaults()}
+	l.Pods.Models.Own = make(map[item.ModelRef]catalog.Facts)
 	l.tools = named("tools", "search repo_structure list_dir glob shell", l.tool)
 	// These have keys with defaults, whatever a file says.
 	for _, name := range []string{"search", "repo_structure", "list_dir", "glob"} {
@@ -91,7 +93,6 @@ func (l *loader) finish() {
 		refs.MaxBytes = min(l.ToolOutput.Default.MaxBytes, maxSubmit)
 	}
 	l.values = valuesOf("", l.root)
-	l.Pods.AllImages = find(l.root, "images").origin != "" && !l.Pods.NoImages
 	for _, e := range l.AllEndpoints() {
 		if isLocal(e.BaseURL) {
 			l.Pods.Models.Local = append(l.Pods.Models.Local, e.Name)

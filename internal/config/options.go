@@ -5,14 +5,16 @@ import (
 	"regexp"
 	"strconv"
 
+	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
 
-// ModelOptions are the options of [models."NAME"].
+// ModelOptions are the options of [models."NAME"], and what it says of the model.
 type ModelOptions struct {
 	Model item.ModelRef
 	item.Options
+	Facts catalog.Facts
 }
 
 // optionWord is what an effort or a service tier looks like.
@@ -52,7 +54,17 @@ func temperature(key string, target *string) *setting {
 // modelTable begins [models."NAME"].
 func (l *loader) modelTable(t *table) {
 	o := new(ModelOptions)
-	t.keys = optionSettings(&o.Options)
+	const follows = "what the endpoint or the catalogue says"
+	facts := []*setting{
+		number("window", &o.Facts.Window, 0, 1<<30).hinting(follows).like("65536"),
+		answer("images", &o.Facts.Images).hinting(follows).like("true"),
+		texts("efforts", `a list of words such as ["low", "high"]`, &o.Facts.Effort, func(word string) bool { return word != "" && optionWord.MatchString(word) }).
+			hinting(follows).like(`["low", "high"]`),
+	}
+	for _, s := range facts {
+		s.quiet = true
+	}
+	t.keys = append(optionSettings(&o.Options), facts...)
 	typed := t.name
 	shown := &setting{}
 	l.refs = append(l.refs, naming{t.path, shown, func(known *llm.Router) (err error) {
@@ -62,6 +74,8 @@ func (l *loader) modelTable(t *table) {
 		}
 		o.Model = known.Full(o.Model)
 		l.ModelOptions = append(l.ModelOptions, *o)
+		o.Facts.Output = int(o.MaxOutput)
+		l.Pods.Models.Own[o.Model] = o.Facts
 		return nil
 	}})
 }

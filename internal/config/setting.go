@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"podd/internal/workspace/briefing"
+	"podd/pkg/catalog"
 )
 
 // setting is one key of a table. It is a value, which has set; a table, which has keys;
@@ -184,12 +185,12 @@ func flag(key string, target *bool) *setting {
 	}, strconv.FormatBool)
 }
 
-// unless is a flag whose target says the opposite.
-func unless(key string, target *bool) *setting {
-	return of(key, "true or false", target, func(value any) (bool, bool) {
+// answer is a flag that may be left open.
+func answer(key string, target *catalog.Answer) *setting {
+	return of(key, "true or false", target, func(value any) (catalog.Answer, bool) {
 		b, ok := value.(bool)
-		return !b, ok
-	}, func(b bool) string { return strconv.FormatBool(!b) })
+		return catalog.AnswerOf(b), ok
+	}, func(a catalog.Answer) string { return strconv.FormatBool(a != catalog.No) })
 }
 
 // prose is a setting of any text.

@@ -156,11 +156,12 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err
 	}
+	naming{d}.warn(d.loaded.Load().hidden(d.host.Models()))
 	return d.host.Recover(ctx)
 }
 

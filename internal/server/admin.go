@@ -64,6 +64,8 @@ type Reloaded struct {
 	// Keys have new values, which are in effect. NeedRestart have values that take effect
 	// when podd starts the next time.
 	Keys, NeedRestart []string
+	// Warnings say what is probably wrong with it.
+	Warnings []string
 }
 
 // admin serves AdminService.
@@ -191,5 +193,5 @@ func (s *admin) Reload(ctx context.Context, _ *poddv1.ReloadRequest) (*poddv1.Re
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.ReloadResponse{Reloaded: r.Keys, NeedRestart: r.NeedRestart}, nil
+	return &poddv1.ReloadResponse{Reloaded: r.Keys, NeedRestart: r.NeedRestart, Warnings: r.Warnings}, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 
 	"podd/internal/guard/trust"
 	"podd/internal/wire"
@@ -17,6 +18,19 @@ type pods struct {
 	trust *trust.Book
 	// status has what the configuration says of the network.
 	status func() Status
+	// doubt says why a model's name is probably wrong; empty if it is not.
+	doubt func(ctx context.Context, model string) string
+}
+
+// warnings are what is probably wrong with a model that a request names.
+func (s *pods) warnings(ctx context.Context, model string) []string {
+	if model == "" || s.doubt == nil {
+		return nil
+	}
+	if says := s.doubt(ctx, model); says != "" {
+		return []string{says}
+	}
+	return nil
 }
 
 // CreatePod creates a pod.
@@ -25,7 +39,7 @@ func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*podd
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.CreatePodResponse{Pod: wire.PodToProto(p)}, nil
+	return &poddv1.CreatePodResponse{Pod: wire.PodToProto(p), Warnings: s.warnings(ctx, p.Spec.Model)}, nil
 }
 
 // GetPod returns one pod.
@@ -71,7 +85,11 @@ func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*podd
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.UpdatePodResponse{Pod: wire.PodToProto(p)}, nil
+	answer := &poddv1.UpdatePodResponse{Pod: wire.PodToProto(p)}
+	if slices.Contains(r.GetUpdateMask().GetPaths(), "model") {
+		answer.Warnings = s.warnings(ctx, p.Spec.Model)
+	}
+	return answer, nil
 }
 
 // RenamePod gives a pod another name.
@@ -114,6 +132,7 @@ func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 		Duplicate: answer.Duplicate,
 		Queued:    answer.Queued,
 		Alerts:    wire.AlertsToProto(answer.Alerts),
+		Warnings:  s.warnings(ctx, r.GetModel()),
 	}, nil
 }
 

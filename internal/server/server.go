@@ -63,6 +63,9 @@ type Config struct {
 	Catalog func(ctx context.Context, next *catalog.Catalog) (before, after *catalog.Catalog, err error)
 	// Offers lists the models of an endpoint, or of all if it is empty.
 	Offers func(ctx context.Context, endpoint string) ([]endpoints.Listing, error)
+	// Doubt says why a model's name is probably wrong; empty if it is not. nil
+	// doubts none.
+	Doubt func(ctx context.Context, model string) string
 	// Redact removes secrets from an error's message; nil removes nothing.
 	Redact func(string) string
 	// Keeper maintains the store's file.
@@ -116,7 +119,7 @@ func newServer(c Config, a admission, conns int) *Server {
 		grpc.ChainUnaryInterceptor(unary(c)),
 		grpc.ChainStreamInterceptor(streaming(c, streams)),
 	)
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})

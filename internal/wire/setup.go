@@ -23,6 +23,8 @@ func setupToProto(k item.Setup) *poddv1.Setup {
 		Body:                clean(k.Body),
 		CacheKey:            clean(k.CacheKey),
 		UnsignedCalls:       k.UnsignedCalls,
+		Window:              int64(k.Window),
+		AnswerLimit:         k.AnswerLimit,
 	}
 }
 
@@ -44,6 +46,8 @@ func setupFromProto(p *poddv1.Setup) item.Setup {
 		Body:                p.GetBody(),
 		CacheKey:            p.GetCacheKey(),
 		UnsignedCalls:       p.GetUnsignedCalls(),
+		Window:              int(p.GetWindow()),
+		AnswerLimit:         p.GetAnswerLimit(),
 	}
 }
 

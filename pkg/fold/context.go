@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -114,7 +115,7 @@ func (s *Context) setUp(setup item.Setup) {
 func (s *Context) terms(setup item.Setup) Terms {
 	return Terms{
 		Price:  s.cfg.Models.Price(setup.ModelRef()),
-		Window: s.cfg.Models.Window(setup.Model),
+		Window: cmp.Or(setup.Window, s.cfg.Models.Window(setup.Model)),
 		Fixed:  s.kept.Meter.tokens(setupSize(setup)),
 
 		NoImages: setup.NoImages,

@@ -1,6 +1,9 @@
 package fold
 
 import (
+	"cmp"
+	"slices"
+
 	"podd/pkg/catalog"
 	"podd/pkg/item"
 )
@@ -33,7 +36,8 @@ type Known struct {
 // list says of it.
 func (m Models) Known(ref item.ModelRef, listed catalog.Facts) Known {
 	k := Known{From: make(map[string]string)}
-	own := catalog.Facts{}
+	own := m.Own[ref]
+	own.Images = cmp.Or(own.Images, m.Images)
 	if p, ok := m.configured(ref.Model); ok && p.Money != (Money{}) {
 		own.Price = &catalog.Price{Rates: catalog.Rates{Input: p.Money.Input, Output: p.Money.Output, CachedInput: p.Money.CachedInput, CacheWrite: p.Money.CacheWrite}}
 	}
@@ -70,4 +74,10 @@ func (k *Known) add(from string, f catalog.Facts) {
 	learn(FactEffort, len(f.Effort) > 0, func() { k.Effort = f.Effort })
 	learn(FactImages, f.Images != "", func() { k.Images = f.Images })
 	learn(FactPrice, f.Price != nil, func() { k.Price = f.Price })
+}
+
+// Takes says whether the model may take an effort: none, one of its values, or any if they
+// are unknown.
+func (k Known) Takes(effort string) bool {
+	return effort == "" || len(k.Effort) == 0 || slices.Contains(k.Effort, effort)
 }

@@ -21,6 +21,10 @@ type Models struct {
 	Catalog *catalog.Catalog
 	// Local are the endpoints that are not a vendor's: only configured prices apply there.
 	Local []string
+	// Own is what the configuration says of single models, which name their endpoints; Images
+	// what it says of all. A fold does not depend on them: they are in setups.
+	Own    map[item.ModelRef]catalog.Facts
+	Images catalog.Answer
 }
 
 // String identifies what the fold of a log depends on.
@@ -100,21 +104,8 @@ func (m Models) Window(model string) int {
 	return 0
 }
 
-// TakesImages says whether a model takes images. An unknown one may.
-func (m Models) TakesImages(model string) bool {
-	known, ok := m.Published().Find(model)
-	return !ok || known.Images
-}
-
 // newestWindow is the window of a model of OpenAI's that is newer than the catalogue.
 const newestWindow = 272_000
-
-// Efforts are the values that a model takes as the effort of its reasoning; empty if
-// unknown.
-func (m Models) Efforts(model string) []string {
-	known, _ := m.Published().Find(model)
-	return known.Effort
-}
 
 func (m Models) configured(model string) (ModelPrice, bool) {
 	if p, ok := lookup(model, m.Prices); ok {

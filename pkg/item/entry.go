@@ -133,6 +133,12 @@ type Setup struct {
 	FileRefRole string
 	// NoImages says that the model takes no images: it is sent their descriptions.
 	NoImages bool
+	// Window is the model's context window in tokens, as the configuration or the endpoint
+	// says; 0 is what the catalogue says.
+	Window int
+	// AnswerLimit is the most tokens that the model answers with, where the API requires a
+	// limit and no option sets it; 0 if that is unknown.
+	AnswerLimit int64
 	// OutputLimits bound the results that are sent, whatever limits they were stored under:
 	// the general limit, then those of single tools, by name. An empty list sends results as
 	// they are stored.

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"podd/pkg/catalog"
 	"podd/pkg/item"
 )
 
@@ -32,6 +34,10 @@ type Endpoint struct {
 	// NoVendors says that no model of the endpoint has a slash in its name, as in
 	// VENDOR/MODEL.
 	NoVendors bool
+	// Lists says what the endpoint lists; nil if it lists nothing.
+	Lists Lister
+	// NeedsLimit says that each request must limit its answer.
+	NeedsLimit bool
 }
 
 // One is a Router of a single endpoint.
@@ -103,4 +109,44 @@ func (r *Router) Body(req Request) ([]byte, error) {
 		return nil, err
 	}
 	return e.Body(req)
+}
+
+// learnTime bounds how long a turn waits for a list of models.
+const learnTime = time.Second
+
+// Learned says that there is nothing to Learn about an endpoint: asking its list would
+// take time, and it was asked before or says no more than the catalogue.
+func (r *Router) Learned(endpoint string) bool {
+	l := r.Endpoints[endpoint].Lists
+	if l == nil {
+		return true
+	}
+	return l.Offered().Asked
+}
+
+// Learn asks an endpoint for its list, for a second at most. What it says shows in Listed.
+func (r *Router) Learn(ctx context.Context, endpoint string) {
+	if r.Learned(endpoint) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, learnTime)
+	defer cancel()
+	// Without the list, the catalogue counts.
+	_, _ = r.Endpoints[endpoint].Lists.Offers(ctx)
+}
+
+// Listed is what an endpoint's last list says of a model. answered is false if the endpoint
+// has not said yet what it lists.
+func (r *Router) Listed(ref item.ModelRef) (facts catalog.Facts, answered bool) {
+	l := r.Endpoints[ref.Endpoint].Lists
+	if l == nil {
+		return facts, true
+	}
+	last := l.Offered()
+	for _, o := range last.Offers {
+		if o.Model == ref.Model {
+			return o.Facts, true
+		}
+	}
+	return facts, last.Answered
 }

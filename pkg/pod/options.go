@@ -33,9 +33,9 @@ func (s *settings) checkOptions(o item.Options, model item.ModelRef) error {
 	case !slices.Contains([]string{"", "5m", "1h"}, o.CacheTTL):
 		return bad("the time %q of the prompt cache is not 5m or 1h", o.CacheTTL)
 	}
-	name := cmp.Or(model, s.Model).Model
-	if takes := s.Models.Efforts(name); o.Effort != "" && len(takes) > 0 && !slices.Contains(takes, o.Effort) {
-		return bad("the model %s takes the effort %s, not %s", name, strings.Join(takes, ", "), o.Effort)
+	ref := s.Router.Full(cmp.Or(model, s.Model))
+	if k := s.known(ref); !k.Takes(o.Effort) {
+		return bad("the model %s takes the effort %s, not %s", ref.Model, strings.Join(k.Effort, ", "), o.Effort)
 	}
 	return nil
 }

@@ -25,9 +25,6 @@ type Settings struct {
 	Fallbacks []item.ModelRef
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
-	// NoImages says that models take no images and are sent their descriptions; AllImages says
-	// that all take them. Otherwise Models knows which do not.
-	NoImages, AllImages bool
 	// Prune is the rule by which tool results leave the context; its zero value is
 	// the default rule.
 	Prune fold.Config
@@ -79,9 +76,10 @@ func (s Settings) checked() (*settings, error) {
 	}, nil
 }
 
-// takesImages says whether a model takes images.
-func (s *settings) takesImages(model string) bool {
-	return !s.NoImages && (s.AllImages || s.Models.TakesImages(model))
+// known is what is known about a model, without asking its endpoint.
+func (s *settings) known(ref item.ModelRef) fold.Known {
+	listed, _ := s.Router.Listed(ref)
+	return s.Models.Known(ref, listed)
 }
 
 // settings are the current ones. One operation reads them once.

@@ -41,12 +41,12 @@ func (s *site) config(set *settings) worker.Config {
 		Pod: s.journal.id,
 		Dir: spec.Dir,
 		Target: worker.Target{
-			Router: set.Router, Model: cmp.Or(spec.ModelRef(), set.Model), Options: spec.Options, Fallbacks: set.Fallbacks,
+			Router: set.Router, Model: cmp.Or(spec.ModelRef(), set.Model), Known: set.known, Options: spec.Options, Fallbacks: set.Fallbacks,
 		},
 		Briefing: worker.Briefing{Instructions: cmp.Or(spec.Instructions, set.Instructions)},
 		Sending: worker.Sending{
-			FileRefRole: set.FileRefRole, TakesImages: set.takesImages,
-			Images: func(digest string) ([]byte, error) { return h.Store.Image(h.base, digest) },
+			FileRefRole: set.FileRefRole,
+			Images:      func(digest string) ([]byte, error) { return h.Store.Image(h.base, digest) },
 		},
 		Tools:        new(tool.Registry),
 		Chain:        set.chain,

@@ -120,7 +120,7 @@ func (t *asker) summarize(ctx context.Context, r llm.Request) (string, item.Requ
 	}
 	setup := r.Setup
 	setup.Options = item.Options{}
-	setup, err := t.w.addressed(ctx, t.w.Compaction.Model, setup)
+	setup, err := t.w.addressed(ctx, t.w.Compaction.Model, setup, item.Setup{})
 	if err != nil {
 		return "", item.RequestUsage{}, err
 	}

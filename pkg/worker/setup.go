@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"podd/pkg/catalog"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 )
@@ -34,7 +35,7 @@ func (w *Worker) setup(ctx context.Context, model item.ModelRef, options item.Op
 		Renderer:            Renderer,
 		FileRefRole:         w.Sending.FileRefRole,
 		OutputLimits:        w.Output.Stored(),
-	})
+	}, old)
 }
 
 // cacheKey is the key of the pod's own prompt cache. A fork has the key of its parent in its
@@ -45,8 +46,8 @@ func (w *Worker) cacheKey() string {
 }
 
 // addressed is a setup for requests to a model. The router adds what the setup's options
-// leave open.
-func (w *Worker) addressed(ctx context.Context, model item.ModelRef, setup item.Setup) (item.Setup, error) {
+// leave open; old is the setup before.
+func (w *Worker) addressed(ctx context.Context, model item.ModelRef, setup, old item.Setup) (item.Setup, error) {
 	ref, err := w.Router.Resolve(ctx, model)
 	if err != nil {
 		return item.Setup{}, err
@@ -56,9 +57,33 @@ func (w *Worker) addressed(ctx context.Context, model item.ModelRef, setup item.
 		return item.Setup{}, err
 	}
 	setup.Endpoint, setup.Model, setup.API, setup.Body = ref.Endpoint, ref.Model, at.API(), at.Adds
-	setup.NoImages = w.Sending.TakesImages != nil && !w.Sending.TakesImages(ref.Model)
 	setup.Options = setup.Options.Over(w.Router.Options(ref))
-	return setup, nil
+	w.Router.Learn(ctx, ref.Endpoint)
+	return w.fit(setup, at.NeedsLimit, old), nil
+}
+
+// fit gives a setup what is known about its model, and takes from it an effort that the
+// model is known not to take. old is the setup before.
+func (w *Worker) fit(setup item.Setup, needsLimit bool, old item.Setup) item.Setup {
+	ref, k := setup.ModelRef(), fold.Known{}
+	if w.Known != nil {
+		k = w.Known(ref)
+	}
+	setup.NoImages, setup.Window, setup.AnswerLimit = k.Images == catalog.No, 0, 0
+	if from := k.From[fold.FactWindow]; from == fold.FromConfig || from == fold.FromEndpoint {
+		setup.Window = k.Window
+	}
+	if needsLimit && setup.Options.MaxOutput == 0 {
+		setup.AnswerLimit = int64(k.Output)
+	}
+	if _, answered := w.Router.Listed(ref); !answered && old.ModelRef() == ref && old.Window > 0 && setup.Window == 0 {
+		// The endpoint said so when it last answered.
+		setup.NoImages, setup.Window, setup.AnswerLimit = old.NoImages, old.Window, old.AnswerLimit
+	}
+	if !k.Takes(setup.Options.Effort) {
+		setup.Options.Effort = ""
+	}
+	return setup
 }
 
 // project is the workspace's current text.
@@ -91,7 +116,7 @@ func (t *asker) setUp(ctx context.Context) error {
 // setUpAtOnce is what setUp would store, if that needs no request: then it is part of the
 // claim. ok is false if the endpoint has to name its model.
 func (t *asker) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
-	if t.model.Model == "" {
+	if t.model.Model == "" || !t.w.Router.Learned(t.w.Router.Full(t.model).Endpoint) {
 		return nil, false
 	}
 	project, warnings := t.w.project()
@@ -117,6 +142,7 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 	}
 	kinds := append([]item.Kind{setup}, cuts...)
 	kinds = append(kinds, t.leftBehind(old, setup)...)
+	kinds = append(kinds, t.leftOut(options, setup)...)
 	if old.ProjectInstructions == project {
 		return kinds, nil
 	}
@@ -197,6 +223,18 @@ func (t *asker) leftBehind(old, setup item.Setup) []item.Kind {
 	}
 	a := t.j.alert(item.LevelInfo, fmt.Sprintf("requests to %s (%s) leave out %s only %s (%s) can read; messages, calls and results go along",
 		to, setup.API, what, from, old.API))
+	a.Alert.Source = "model"
+	return []item.Kind{a}
+}
+
+// leftOut is the alert about an effort that the model is known not to take.
+func (t *asker) leftOut(options item.Options, setup item.Setup) []item.Kind {
+	ref := setup.ModelRef()
+	wanted := options.Over(t.w.Router.Options(ref)).Effort
+	if wanted == setup.Options.Effort {
+		return nil
+	}
+	a := t.j.alert(item.LevelInfo, fmt.Sprintf("requests to %s leave out the effort %s: the model takes %s", ref, wanted, strings.Join(t.w.Known(ref).Effort, ", ")))
 	a.Alert.Source = "model"
 	return []item.Kind{a}
 }

@@ -136,7 +136,7 @@ func (s Summarize) input(head, tail string, headPercent int, whole item.Cut) (st
 // whatever the result.
 func (t *caller) askSummary(ctx context.Context, c *call, input string) (model, text string, err error) {
 	start := t.w.Now()
-	setup, err := t.w.addressed(ctx, cmp.Or(t.w.Summarize.Model, t.w.Model), item.Setup{Instructions: outputInstruction, Renderer: Renderer})
+	setup, err := t.w.addressed(ctx, cmp.Or(t.w.Summarize.Model, t.w.Model), item.Setup{Instructions: outputInstruction, Renderer: Renderer}, item.Setup{})
 	if err != nil {
 		return "", "", err
 	}

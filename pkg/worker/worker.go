@@ -78,6 +78,8 @@ type Target struct {
 	Router *llm.Router
 	// Model is the one to request; zero means the default of the default endpoint.
 	Model item.ModelRef
+	// Known is what is known about a model; nil knows nothing.
+	Known func(item.ModelRef) fold.Known
 	// Options precede those that the router has for the model.
 	Options item.Options
 	// Fallbacks are models to use, in this order, when one is unavailable for long.
@@ -88,8 +90,6 @@ type Target struct {
 type Sending struct {
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
-	// TakesImages says whether a model takes images; nil says that all do.
-	TakesImages func(model string) bool
 	// Images gives the bytes of stored images; nil has none.
 	Images llm.Images
 }

@@ -113,7 +113,7 @@ func (s *Set) List() []endpoints.Endpoint {
 func (s *Set) Router(wrap func(llm.Model) llm.Model) *llm.Router {
 	r := &llm.Router{Default: s.Default, Endpoints: make(map[string]llm.Endpoint)}
 	for name, o := range s.open {
-		r.Endpoints[name] = llm.Endpoint{Model: wrap(o.client), Adds: o.Body, Options: o.Options, NoVendors: o.NoVendors()}
+		r.Endpoints[name] = llm.Endpoint{Model: wrap(o.client), Adds: o.Body, Options: o.Options, NoVendors: o.NoVendors(), Lists: o.client, NeedsLimit: o.API == exchange.APIMessages}
 	}
 	return r
 }

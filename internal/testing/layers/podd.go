@@ -66,6 +66,7 @@ var ranks = map[string]int{
 	"internal/clients/highlight": 0,
 	"internal/clients/show":      1,
 	"internal/version":           0,
+	"internal/typo":              0,
 	"pkg/catalog":                0,
 	"pkg/item":                   0,
 	"proto/podd/v1":              0,

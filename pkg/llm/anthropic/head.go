@@ -46,6 +46,9 @@ func limit(s item.Setup, q exchange.Quirks) int64 {
 	if q.MaxTokens > 0 {
 		most = min(most, q.MaxTokens)
 	}
+	if s.AnswerLimit > 0 {
+		most = min(most, s.AnswerLimit)
+	}
 	if s.Options.MaxOutput > 0 {
 		return s.Options.MaxOutput
 	}

@@ -129,5 +129,5 @@ func (old *encoded) open(n int, items []item.Item) bool {
 func sameSetup(a, b item.Setup) bool {
 	return a.Model == b.Model && a.Endpoint == b.Endpoint && a.Options == b.Options && a.Body == b.Body && a.CacheKey == b.CacheKey && a.Base == b.Base && a.Environment == b.Environment && a.Instructions == b.Instructions &&
 		a.ProjectInstructions == b.ProjectInstructions && a.FileRefRole == b.FileRefRole &&
-		a.NoImages == b.NoImages && slices.Equal(a.Tools, b.Tools)
+		a.NoImages == b.NoImages && a.AnswerLimit == b.AnswerLimit && slices.Equal(a.Tools, b.Tools)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"podd/pkg/catalog"
 	"podd/pkg/llm"
 )
 
@@ -18,6 +19,8 @@ const (
 	modelsTimeout = 15 * time.Second
 	// modelsAge is how long an answer is kept.
 	modelsAge = 5 * time.Minute
+	// learnedAge is how long turns use a list.
+	learnedAge = time.Hour
 	// maxModels bounds the list's size; OpenRouter's has several MB.
 	maxModels = 32 << 20
 )
@@ -25,7 +28,8 @@ const (
 // modelCache is the endpoint's last list of models.
 type modelCache struct {
 	offers []llm.Offer
-	at     time.Time
+	// at is when the list came, tried when it was last asked for.
+	at, tried time.Time
 }
 
 // Resolve returns name itself, or the endpoint's default for the empty name: the adapter's,
@@ -58,13 +62,24 @@ func (c *Client) Offers(ctx context.Context) ([]llm.Offer, error) {
 		return cached.offers, nil
 	}
 	offers, err := c.askOffers(ctx)
-	if err != nil {
-		return nil, err
-	}
 	c.mu.Lock()
-	c.models = modelCache{offers: offers, at: time.Now()}
-	c.mu.Unlock()
-	return offers, nil
+	defer c.mu.Unlock()
+	c.models.tried = time.Now()
+	if err == nil || llm.ClassOf(err) == llm.ClassNoModel {
+		c.models.offers, c.models.at = offers, c.models.tried
+	}
+	return offers, err
+}
+
+// Offered are the models of the endpoint's last list; see llm.Lister. What vendors serve
+// themselves, the catalogue knows.
+func (c *Client) Offered() llm.Offered {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	vendors := catalog.VendorAt(c.Endpoint.Base.Hostname()) != ""
+	return llm.Offered{
+		Offers: c.models.offers, Asked: vendors || time.Since(c.models.tried) < learnedAge, Answered: vendors || !c.models.at.IsZero(),
+	}
 }
 
 // askOffers requests the endpoint's models. A list without models is an error of class

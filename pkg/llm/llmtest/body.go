@@ -138,6 +138,7 @@ func drawSetup(t *rapid.T) item.Setup {
 		ProjectInstructions: rapid.String().Draw(t, "project"),
 		FileRefRole:         rapid.SampledFrom([]string{"", "system"}).Draw(t, "role"),
 		NoImages:            rapid.IntRange(0, 3).Draw(t, "no images") == 0,
+		AnswerLimit:         rapid.SampledFrom([]int64{0, 8000}).Draw(t, "limit"),
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "tools") {
 		s.Tools = append(s.Tools, item.ToolSpec{Name: fmt.Sprint("tool_", i), Description: rapid.String().Draw(t, "description"), Schema: `{"type":"object"}`})

@@ -788,7 +788,9 @@ type ReloadResponse struct {
 	// Keys with new values, now in effect. A running turn keeps the old ones.
 	Reloaded []string `protobuf:"bytes,1,rep,name=reloaded,proto3" json:"reloaded,omitempty"`
 	// Keys whose new values need a restart.
-	NeedRestart   []string `protobuf:"bytes,2,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
+	NeedRestart []string `protobuf:"bytes,2,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
+	// What is probably wrong with names of models and endpoints; also alerts.
+	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -833,6 +835,13 @@ func (x *ReloadResponse) GetReloaded() []string {
 func (x *ReloadResponse) GetNeedRestart() []string {
 	if x != nil {
 		return x.NeedRestart
+	}
+	return nil
+}
+
+func (x *ReloadResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1783,10 +1792,11 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\fbytes_before\x18\x01 \x01(\x03R\vbytesBefore\x12\x1f\n" +
 	"\vbytes_after\x18\x02 \x01(\x03R\n" +
 	"bytesAfter\"\x0f\n" +
-	"\rReloadRequest\"O\n" +
+	"\rReloadRequest\"k\n" +
 	"\x0eReloadResponse\x12\x1a\n" +
 	"\breloaded\x18\x01 \x03(\tR\breloaded\x12!\n" +
-	"\fneed_restart\x18\x02 \x03(\tR\vneedRestart\"S\n" +
+	"\fneed_restart\x18\x02 \x03(\tR\vneedRestart\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"S\n" +
 	"\x0fTrustDirRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x16\n" +

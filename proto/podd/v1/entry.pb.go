@@ -1055,6 +1055,12 @@ type Setup struct {
 	// as those of another model. Models that must begin such a turn with their own
 	// reasoning do not reason until it ends.
 	UnsignedCalls bool `protobuf:"varint,16,opt,name=unsigned_calls,json=unsignedCalls,proto3" json:"unsigned_calls,omitempty"`
+	// The model's context window in tokens, as the configuration or the endpoint says; 0 is
+	// what the catalogue says.
+	Window int64 `protobuf:"varint,20,opt,name=window,proto3" json:"window,omitempty"`
+	// The most tokens that the model answers with, where the API requires a limit and no
+	// option sets it; 0 if unknown.
+	AnswerLimit   int64 `protobuf:"varint,21,opt,name=answer_limit,json=answerLimit,proto3" json:"answer_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1199,6 +1205,20 @@ func (x *Setup) GetUnsignedCalls() bool {
 		return x.UnsignedCalls
 	}
 	return false
+}
+
+func (x *Setup) GetWindow() int64 {
+	if x != nil {
+		return x.Window
+	}
+	return 0
+}
+
+func (x *Setup) GetAnswerLimit() int64 {
+	if x != nil {
+		return x.AnswerLimit
+	}
+	return 0
 }
 
 // OutputLimit bounds the content of a tool's results.
@@ -2681,7 +2701,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\x05R\x05steps\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\x9d\x04\n" +
+	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xd8\x04\n" +
 	"\x05Setup\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x10\n" +
 	"\x03api\x18\x02 \x01(\tR\x03api\x12\"\n" +
@@ -2699,7 +2719,9 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04body\x18\r \x01(\tR\x04body\x12*\n" +
 	"\aoptions\x18\x0e \x01(\v2\x10.podd.v1.OptionsR\aoptions\x12\x1b\n" +
 	"\tcache_key\x18\x0f \x01(\tR\bcacheKey\x12%\n" +
-	"\x0eunsigned_calls\x18\x10 \x01(\bR\runsignedCalls\"\x9a\x01\n" +
+	"\x0eunsigned_calls\x18\x10 \x01(\bR\runsignedCalls\x12\x16\n" +
+	"\x06window\x18\x14 \x01(\x03R\x06window\x12!\n" +
+	"\fanswer_limit\x18\x15 \x01(\x03R\vanswerLimit\"\x9a\x01\n" +
 	"\vOutputLimit\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x1b\n" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1b\n" +

@@ -874,8 +874,11 @@ func (x *CreatePodRequest) GetSpec() *PodSpec {
 }
 
 type CreatePodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// What is probably wrong with the request although podd did it: a model that neither its
+	// endpoint nor the catalogue knows.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -913,6 +916,13 @@ func (*CreatePodResponse) Descriptor() ([]byte, []int) {
 func (x *CreatePodResponse) GetPod() *Pod {
 	if x != nil {
 		return x.Pod
+	}
+	return nil
+}
+
+func (x *CreatePodResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1177,8 +1187,10 @@ func (x *UpdatePodRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 }
 
 type UpdatePodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// As those of CreatePodResponse.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1216,6 +1228,13 @@ func (*UpdatePodResponse) Descriptor() ([]byte, []int) {
 func (x *UpdatePodResponse) GetPod() *Pod {
 	if x != nil {
 		return x.Pod
+	}
+	return nil
+}
+
+func (x *UpdatePodResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1453,7 +1472,9 @@ type SubmitResponse struct {
 	// The pod was busy; the submit waits in the inbox.
 	Queued bool `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"`
 	// References that could not be resolved.
-	Alerts        []*Alert `protobuf:"bytes,5,rep,name=alerts,proto3" json:"alerts,omitempty"`
+	Alerts []*Alert `protobuf:"bytes,5,rep,name=alerts,proto3" json:"alerts,omitempty"`
+	// As those of CreatePodResponse.
+	Warnings      []string `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1519,6 +1540,13 @@ func (x *SubmitResponse) GetQueued() bool {
 func (x *SubmitResponse) GetAlerts() []*Alert {
 	if x != nil {
 		return x.Alerts
+	}
+	return nil
+}
+
+func (x *SubmitResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -3979,9 +4007,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06lifted\x18\x10 \x03(\v2\x0e.podd.v1.PauseR\x06lifted\"L\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
-	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"3\n" +
+	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"!\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"!\n" +
 	"\rGetPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"q\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
@@ -3996,9 +4025,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12;\n" +
 	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"3\n" +
+	"updateMask\"O\n" +
 	"\x11UpdatePodResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"$\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"$\n" +
 	"\x10DeletePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x13\n" +
 	"\x11DeletePodResponse\"\xab\x02\n" +
@@ -4015,14 +4045,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x16\n" +
 	"\x06effort\x18\t \x01(\tR\x06effortB\n" +
 	"\n" +
-	"\bplanning\"\x9f\x01\n" +
+	"\bplanning\"\xbb\x01\n" +
 	"\x0eSubmitResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x02 \x01(\tR\trequestId\x12\x1c\n" +
 	"\tduplicate\x18\x03 \x01(\bR\tduplicate\x12\x16\n" +
 	"\x06queued\x18\x04 \x01(\bR\x06queued\x12&\n" +
-	"\x06alerts\x18\x05 \x03(\v2\x0e.podd.v1.AlertR\x06alerts\"n\n" +
+	"\x06alerts\x18\x05 \x03(\v2\x0e.podd.v1.AlertR\x06alerts\x12\x1a\n" +
+	"\bwarnings\x18\x06 \x03(\tR\bwarnings\"n\n" +
 	"\rStreamRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x1b\n" +
 	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12\x16\n" +

@@ -152,6 +152,8 @@ export interface ReloadResponse {
   reloaded: string[];
   /** Keys whose new values need a restart. */
   needRestart: string[];
+  /** What is probably wrong with names of models and endpoints; also alerts. */
+  warnings: string[];
 }
 
 export interface TrustDirRequest {
@@ -1162,7 +1164,7 @@ export const ReloadRequest: MessageFns<ReloadRequest> = {
 };
 
 function createBaseReloadResponse(): ReloadResponse {
-  return { reloaded: [], needRestart: [] };
+  return { reloaded: [], needRestart: [], warnings: [] };
 }
 
 export const ReloadResponse: MessageFns<ReloadResponse> = {
@@ -1172,6 +1174,9 @@ export const ReloadResponse: MessageFns<ReloadResponse> = {
     }
     for (const v of message.needRestart) {
       writer.uint32(18).string(v!);
+    }
+    for (const v of message.warnings) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -1203,6 +1208,14 @@ export const ReloadResponse: MessageFns<ReloadResponse> = {
             }
 
             message.needRestart.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.warnings.push(reader.string());
             continue;
           }
         }

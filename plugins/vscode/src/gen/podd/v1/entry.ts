@@ -258,6 +258,16 @@ export interface Setup {
    * reasoning do not reason until it ends.
    */
   unsignedCalls: boolean;
+  /**
+   * The model's context window in tokens, as the configuration or the endpoint says; 0 is
+   * what the catalogue says.
+   */
+  window: number;
+  /**
+   * The most tokens that the model answers with, where the API requires a limit and no
+   * option sets it; 0 if unknown.
+   */
+  answerLimit: number;
 }
 
 /** OutputLimit bounds the content of a tool's results. */
@@ -1240,6 +1250,8 @@ function createBaseSetup(): Setup {
     options: undefined,
     cacheKey: "",
     unsignedCalls: false,
+    window: 0,
+    answerLimit: 0,
   };
 }
 
@@ -1292,6 +1304,12 @@ export const Setup: MessageFns<Setup> = {
     }
     if (message.unsignedCalls !== false) {
       writer.uint32(128).bool(message.unsignedCalls);
+    }
+    if (message.window !== 0) {
+      writer.uint32(160).int64(message.window);
+    }
+    if (message.answerLimit !== 0) {
+      writer.uint32(168).int64(message.answerLimit);
     }
     return writer;
   },
@@ -1435,6 +1453,22 @@ export const Setup: MessageFns<Setup> = {
             }
 
             message.unsignedCalls = reader.bool();
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.window = longToNumber(reader.int64());
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.answerLimit = longToNumber(reader.int64());
             continue;
           }
         }

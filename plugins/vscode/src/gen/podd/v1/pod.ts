@@ -231,7 +231,14 @@ export interface CreatePodRequest {
 }
 
 export interface CreatePodResponse {
-  pod: Pod | undefined;
+  pod:
+    | Pod
+    | undefined;
+  /**
+   * What is probably wrong with the request although podd did it: a model that neither its
+   * endpoint nor the catalogue knows.
+   */
+  warnings: string[];
 }
 
 export interface GetPodRequest {
@@ -274,7 +281,11 @@ export interface UpdatePodRequest {
 }
 
 export interface UpdatePodResponse {
-  pod: Pod | undefined;
+  pod:
+    | Pod
+    | undefined;
+  /** As those of CreatePodResponse. */
+  warnings: string[];
 }
 
 export interface DeletePodRequest {
@@ -328,6 +339,8 @@ export interface SubmitResponse {
   queued: boolean;
   /** References that could not be resolved. */
   alerts: Alert[];
+  /** As those of CreatePodResponse. */
+  warnings: string[];
 }
 
 export interface StreamRequest {
@@ -1521,13 +1534,16 @@ export const CreatePodRequest: MessageFns<CreatePodRequest> = {
 };
 
 function createBaseCreatePodResponse(): CreatePodResponse {
-  return { pod: undefined };
+  return { pod: undefined, warnings: [] };
 }
 
 export const CreatePodResponse: MessageFns<CreatePodResponse> = {
   encode(message: CreatePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pod !== undefined) {
       Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.warnings) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1551,6 +1567,14 @@ export const CreatePodResponse: MessageFns<CreatePodResponse> = {
             }
 
             message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warnings.push(reader.string());
             continue;
           }
         }
@@ -1841,13 +1865,16 @@ export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
 };
 
 function createBaseUpdatePodResponse(): UpdatePodResponse {
-  return { pod: undefined };
+  return { pod: undefined, warnings: [] };
 }
 
 export const UpdatePodResponse: MessageFns<UpdatePodResponse> = {
   encode(message: UpdatePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pod !== undefined) {
       Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.warnings) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1871,6 +1898,14 @@ export const UpdatePodResponse: MessageFns<UpdatePodResponse> = {
             }
 
             message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warnings.push(reader.string());
             continue;
           }
         }
@@ -2114,7 +2149,7 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
 };
 
 function createBaseSubmitResponse(): SubmitResponse {
-  return { seq: 0, requestId: "", duplicate: false, queued: false, alerts: [] };
+  return { seq: 0, requestId: "", duplicate: false, queued: false, alerts: [], warnings: [] };
 }
 
 export const SubmitResponse: MessageFns<SubmitResponse> = {
@@ -2133,6 +2168,9 @@ export const SubmitResponse: MessageFns<SubmitResponse> = {
     }
     for (const v of message.alerts) {
       Alert.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.warnings) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -2188,6 +2226,14 @@ export const SubmitResponse: MessageFns<SubmitResponse> = {
             }
 
             message.alerts.push(Alert.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.warnings.push(reader.string());
             continue;
           }
         }
