@@ -19,6 +19,8 @@ type models struct {
 	path string
 	// current is the refreshed catalogue; nil is the built-in one.
 	current *catalog.Catalog
+	// damaged is why the stored one cannot be read; empty if it can.
+	damaged string
 }
 
 // openModels reads the refreshed catalogue. A file that cannot be read, or that is older than
@@ -36,6 +38,7 @@ func openModels(stateDir string, logger *slog.Logger) models {
 	switch {
 	case err != nil:
 		logger.Warn("the refreshed catalogue of models cannot be read; using the built-in one: run podctl models refresh", "file", m.path, "error", err)
+		m.damaged = fmt.Sprintf("the refreshed catalogue of models cannot be read; using the built-in one: run podctl models refresh (%s: %v)", m.path, err)
 	case c.Date >= catalog.Builtin().Date:
 		m.current = c
 	}

@@ -162,6 +162,9 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	naming{d}.warn(d.loaded.Load().hidden(d.host.Models()))
+	if d.models.damaged != "" {
+		d.host.Alerts.Raise(item.LevelWarn, "models", d.models.damaged)
+	}
 	return d.host.Recover(ctx)
 }
 
@@ -272,6 +275,7 @@ func (d *Daemon) status() server.Status {
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
 		Model:     l.Pods.Model.String(),
+		Others:    l.others(),
 		Endpoint:  l.Endpoint,
 		Endpoints: l.endpoints.List(),
 

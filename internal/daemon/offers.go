@@ -136,3 +136,14 @@ func (d naming) warn(says []string) []string {
 	}
 	return says
 }
+
+// others are the models that the configuration names besides the default one.
+func (l *loaded) others() (names []string) {
+	for _, ref := range l.Pods.Fallbacks {
+		names = append(names, ref.String())
+	}
+	for _, m := range l.ModelOptions {
+		names = append(names, m.Model.String())
+	}
+	return names
+}

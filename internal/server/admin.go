@@ -40,6 +40,8 @@ type Status struct {
 	Network bool
 	// Model is the configured model; empty if podd chooses it at the first request.
 	Model string
+	// Others are the other models that the configuration names.
+	Others []string
 	// Endpoint is the endpoint of models that name none, Endpoints are all of them.
 	Endpoint  string
 	Endpoints []endpoints.Endpoint

@@ -35,7 +35,8 @@ func (s *admin) RefreshCatalog(ctx context.Context, r *poddv1.RefreshCatalogRequ
 	if err != nil {
 		return nil, err
 	}
-	names := []string{s.status().Model}
+	status := s.status()
+	names := append([]string{status.Model}, status.Others...)
 	for _, p := range pods {
 		names = append(names, p.Decode().Spec.Model)
 	}
