@@ -115,17 +115,39 @@ func cachedShare(u item.Usage) string {
 	return fmt.Sprintf("%s (%d%%)", view.Count(u.CachedInput), 100*u.CachedInput/u.Input)
 }
 
+// yield is how much of what a cache could have was read from it.
+func yield(c item.CacheTotal) string {
+	if c.Promised == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d%%", 100*c.Read/c.Promised)
+}
+
+// misses are the requests that read nothing from a cache, by what came before.
+func misses(c item.CacheTotal) string {
+	var parts []string
+	for _, m := range []struct {
+		n    int64
+		what string
+	}{{c.Idle, "idle"}, {c.Setup, "setup"}, {c.Prune, "prune"}, {c.Other, "other"}} {
+		if m.n > 0 {
+			parts = append(parts, view.Count(m.n)+" "+m.what)
+		}
+	}
+	return orDefault(strings.Join(parts, ", "), "-")
+}
+
 // modelTable shows what each model used.
 func modelTable(w io.Writer, models []*poddv1.ModelStats) error {
 	if len(models) == 0 {
 		return nil
 	}
 	t := newTable(w)
-	fmt.Fprintln(t, "ENDPOINT\tMODEL\tREQUESTS\tINPUT\tCACHED\tOUTPUT\tCOST")
+	fmt.Fprintln(t, "ENDPOINT\tMODEL\tREQUESTS\tINPUT\tCACHED\tWRITTEN\tYIELD\tMISSES\tOUTPUT\tCOST")
 	for _, m := range models {
-		usage := wire.UsageFromProto(m.GetUsage())
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetEndpoint()), sanitize.Line(m.GetModel()), view.Count(usage.Requests),
-			view.Count(usage.Input), cachedShare(usage), view.Count(usage.Output),
+		usage, cache := wire.UsageFromProto(m.GetUsage()), wire.CacheFromProto(m.GetCache())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetEndpoint()), sanitize.Line(m.GetModel()), view.Count(usage.Requests),
+			view.Count(usage.Input), cachedShare(usage), view.Count(usage.CacheWrite), yield(cache), misses(cache), view.Count(usage.Output),
 			orDefault(cost(usage.Requests, m.GetCostUsd(), m.GetUnpricedRequests()), "-"))
 	}
 	return t.Flush()

@@ -102,6 +102,7 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 	for _, m := range st.Models {
 		answer.Models = append(answer.Models, &poddv1.ModelStats{
 			Endpoint: m.Asked.Endpoint, Model: m.Asked.Model, Usage: wire.UsageToProto(m.Usage), CostUsd: m.Cost, UnpricedRequests: m.Unpriced,
+			Cache: wire.CacheToProto(m.Cache),
 		})
 	}
 	for _, t := range st.Tools {

@@ -43,6 +43,7 @@ func totalsToProto(t item.Totals) *poddv1.Totals {
 		p.Requests = append(p.Requests, &poddv1.RequestTotal{
 			Model: clean(r.Model), Asked: clean(r.Asked), Endpoint: clean(r.Endpoint), Purpose: clean(r.Purpose),
 			Measured: r.Measured, Above: r.Above, Usage: UsageToProto(r.Usage),
+			Cache: CacheToProto(r.Cache),
 		})
 	}
 	for _, u := range t.Tools {
@@ -62,6 +63,7 @@ func totalsFromProto(p *poddv1.Totals) item.Totals {
 		t.Requests = append(t.Requests, item.RequestTotal{
 			Model: r.GetModel(), Asked: r.GetAsked(), Endpoint: r.GetEndpoint(), Purpose: r.GetPurpose(),
 			Measured: r.GetMeasured(), Above: r.GetAbove(), Usage: UsageFromProto(r.GetUsage()),
+			Cache: CacheFromProto(r.GetCache()),
 		})
 	}
 	for _, u := range p.GetTools() {
@@ -71,4 +73,23 @@ func totalsFromProto(p *poddv1.Totals) item.Totals {
 		})
 	}
 	return t
+}
+
+// CacheToProto omits a total of nothing.
+func CacheToProto(c item.CacheTotal) *poddv1.CacheTotal {
+	if c == (item.CacheTotal{}) {
+		return nil
+	}
+	return &poddv1.CacheTotal{
+		PromisedTokens: c.Promised, ReadTokens: c.Read,
+		IdleMisses: c.Idle, SetupMisses: c.Setup, PruneMisses: c.Prune, OtherMisses: c.Other,
+	}
+}
+
+// CacheFromProto reads a total.
+func CacheFromProto(p *poddv1.CacheTotal) item.CacheTotal {
+	return item.CacheTotal{
+		Promised: p.GetPromisedTokens(), Read: p.GetReadTokens(),
+		Idle: p.GetIdleMisses(), Setup: p.GetSetupMisses(), Prune: p.GetPruneMisses(), Other: p.GetOtherMisses(),
+	}
 }

@@ -47,6 +47,9 @@ type contextKept struct {
 	Totals item.Totals
 	// Summary is the entry of the compaction whose summary begins the items; 0 without.
 	Summary item.Seq
+	// NewSetup and Shrunk say that the setup changed, or that a prune or a compaction took
+	// something away, since the last answer.
+	NewSetup, Shrunk bool
 }
 
 // clone is an independent copy.
@@ -73,9 +76,9 @@ func newContext(c ContextConfig) *Context {
 
 // Add folds the next entry. Entries come in the order of the log.
 func (s *Context) Add(e item.Entry) {
-	before := s.Tokens()
+	before, cache := s.Tokens(), s.cached(e)
 	s.carry(e)
-	s.count(e, before-s.Tokens())
+	s.count(e, before-s.Tokens(), cache)
 }
 
 // carry updates the next request after an entry.
@@ -102,7 +105,7 @@ func (s *Context) carry(e item.Entry) {
 
 func (s *Context) setUp(setup item.Setup) {
 	saw := s.sendsImages()
-	s.kept.Setup = &setup
+	s.kept.Setup, s.kept.NewSetup = &setup, true
 	s.ledger.Setup(s.terms(setup))
 	s.kept.Meter.Torn = true
 	s.limit(setup.OutputLimits)
@@ -113,8 +116,12 @@ func (s *Context) setUp(setup item.Setup) {
 
 // terms are a setup's inputs to the rule of pruning.
 func (s *Context) terms(setup item.Setup) Terms {
+	price := cmp.Or(s.cfg.Models.Price(setup.ModelRef()), DefaultPrice())
+	if ttl, err := time.ParseDuration(setup.Options.CacheTTL); err == nil {
+		price.TTL = ttl
+	}
 	return Terms{
-		Price:  s.cfg.Models.Price(setup.ModelRef()),
+		Price:  price,
 		Window: cmp.Or(setup.Window, s.cfg.Models.Window(setup.Model)),
 		Fixed:  s.kept.Meter.tokens(setupSize(setup)),
 
@@ -183,6 +190,7 @@ func (s *Context) answered(at time.Time, u item.RequestUsage) {
 		// The part that the items do not explain precedes them.
 		s.ledger.SetFixed(max(0, int(u.Usage.Input)-(s.ledger.tokens-tokens)))
 	}
+	s.kept.NewSetup, s.kept.Shrunk = false, false
 	s.ledger.Answered(Answer{Time: at, Items: items, Measured: u.Measured, CachedInput: u.Usage.CachedInput})
 }
 
@@ -204,7 +212,7 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 // prune sends results as their summaries from now on, and other items without images.
 func (s *Context) prune(seqs []item.Seq) {
 	s.ledger.Prune(seqs)
-	s.kept.Meter.Torn = true
+	s.kept.Meter.Torn, s.kept.Shrunk = true, true
 	s.items = slices.Clone(s.items)
 	for _, seq := range seqs {
 		i, ok := slices.BinarySearch(s.seqs, seq)
@@ -242,7 +250,7 @@ func (s *Context) compact(at item.Seq, c item.Compaction) {
 	}
 	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
 	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)
-	s.kept.Meter.Torn = true
+	s.kept.Meter.Torn, s.kept.Shrunk = true, true
 	s.ledger.Compact(c.UpTo, s.element(c.UpTo, c.Summary))
 }
 

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"slices"
+	"time"
 
 	"podd/pkg/item"
 )
@@ -11,8 +12,8 @@ import (
 func (s *Context) Totals() item.Totals { return s.kept.Totals }
 
 // count adds an entry to the totals. saved is the number of tokens that the next request
-// lost because of it.
-func (s *Context) count(e item.Entry, saved int) {
+// lost because of it, cache what a request's cache gave.
+func (s *Context) count(e item.Entry, saved int, cache item.CacheTotal) {
 	t := &s.kept.Totals
 	switch k := e.Kind.(type) {
 	case item.Purged:
@@ -27,7 +28,7 @@ func (s *Context) count(e item.Entry, saved int) {
 		t.PrunedResults += int64(len(k.Seqs))
 		t.PrunedTokens += int64(saved)
 	case item.RequestUsage:
-		countRequest(t, k)
+		countRequest(t, k, cache)
 	case item.ItemAdded:
 		if r, ok := k.Item.(item.ToolResult); ok {
 			countResult(t, r)
@@ -35,16 +36,42 @@ func (s *Context) count(e item.Entry, saved int) {
 	}
 }
 
-func countRequest(t *item.Totals, k item.RequestUsage) {
+// cached is what the cache gave for an entry that is about to be added.
+func (s *Context) cached(e item.Entry) (c item.CacheTotal) {
+	k, ok := e.Kind.(item.RequestUsage)
+	if !ok || !k.Measured || k.Purpose != "" || k.PrefixBytes <= 0 || k.Usage.Input <= 0 {
+		return c
+	}
+	share := min(1, float64(k.PrefixBytes)/float64(max(k.RequestBytes, k.PrefixBytes)))
+	c.Promised = int64(share * float64(k.Usage.Input))
+	c.Read = max(0, min(c.Promised, k.Usage.CachedInput))
+	if c.Promised < item.MinPromise || c.Read > 0 {
+		return c
+	}
+	switch {
+	case e.Time.Sub(s.ledger.kept.Answered)-time.Duration(k.DurationMS)*time.Millisecond > s.ledger.kept.Terms.Price.TTL:
+		c.Idle++
+	case s.kept.NewSetup:
+		c.Setup++
+	case s.kept.Shrunk:
+		c.Prune++
+	default:
+		c.Other++
+	}
+	return c
+}
+
+func countRequest(t *item.Totals, k item.RequestUsage, cache item.CacheTotal) {
 	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove()}
 	i := slices.IndexFunc(t.Requests, func(b item.RequestTotal) bool {
-		b.Usage = item.Usage{}
+		b.Usage, b.Cache = item.Usage{}, item.CacheTotal{}
 		return b == r
 	})
 	if i < 0 {
 		i, t.Requests = len(t.Requests), append(t.Requests, r)
 	}
-	t.Requests[i].Usage = t.Requests[i].Usage.Add(k.Usage)
+	sum := &t.Requests[i]
+	sum.Usage, sum.Cache = sum.Usage.Add(k.Usage), sum.Cache.Add(cache)
 }
 
 func countResult(t *item.Totals, r item.ToolResult) {

@@ -352,6 +352,29 @@ type RequestTotal struct {
 	// Above is their InputAbove.
 	Above int64
 	Usage Usage
+	Cache CacheTotal
+}
+
+// MinPromise is the promise, in tokens, from which on a request that reads nothing from the
+// endpoint's prompt cache is a miss.
+const MinPromise = 2048
+
+// CacheTotal says what prompt caches gave.
+type CacheTotal struct {
+	// Promised is how much of the input had been part of the request before, in tokens; Read
+	// is how much of that the endpoint read from its cache.
+	Promised, Read int64
+	// These count the misses by what came before: no request for longer than the cache lasts,
+	// another setup, a prune or a compaction, or nothing of that.
+	Idle, Setup, Prune, Other int64
+}
+
+// Add is the sum.
+func (t CacheTotal) Add(o CacheTotal) CacheTotal {
+	return CacheTotal{
+		Promised: t.Promised + o.Promised, Read: t.Read + o.Read,
+		Idle: t.Idle + o.Idle, Setup: t.Setup + o.Setup, Prune: t.Prune + o.Prune, Other: t.Other + o.Other,
+	}
 }
 
 // Request is the sum of the requests as if it were one.

@@ -34,6 +34,8 @@ type ModelStats struct {
 	// Asked is the requested model.
 	Asked item.ModelRef
 	fold.Spent
+	// Cache is what the endpoint's prompt cache gave.
+	Cache item.CacheTotal
 }
 
 // ToolStats counts the calls of one tool.
@@ -109,7 +111,7 @@ func (c *counter) add(t item.Totals) {
 	c.PrunedResults += t.PrunedResults
 	c.PrunedTokens += t.PrunedTokens
 	for _, r := range t.Requests {
-		c.request(r.Request())
+		c.request(r.Request(), r.Cache)
 	}
 	for _, u := range t.Tools {
 		sum := c.tools[u.Tool]
@@ -127,7 +129,7 @@ func (c *counter) add(t item.Totals) {
 }
 
 // request counts a sum of similar requests.
-func (c *counter) request(u item.RequestUsage) {
+func (c *counter) request(u item.RequestUsage, cache item.CacheTotal) {
 	if c.all && u.Purpose == item.PurposeSubPod {
 		return // The sub-pod's own log counts it.
 	}
@@ -135,6 +137,8 @@ func (c *counter) request(u item.RequestUsage) {
 	if c.models[asked] == nil {
 		c.models[asked] = &ModelStats{Asked: asked}
 	}
-	c.models[asked].Add(u, c.known)
+	m := c.models[asked]
+	m.Add(u, c.known)
+	m.Cache = m.Cache.Add(cache)
 	c.Spent.Add(u, c.known)
 }

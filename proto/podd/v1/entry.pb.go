@@ -2139,7 +2139,9 @@ type RequestTotal struct {
 	Endpoint string `protobuf:"bytes,6,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	// The largest size that the input of each of them exceeds, of those above which some
 	// vendor charges more.
-	Above         int64 `protobuf:"varint,7,opt,name=above,proto3" json:"above,omitempty"`
+	Above int64 `protobuf:"varint,7,opt,name=above,proto3" json:"above,omitempty"`
+	// What the endpoint's prompt cache gave.
+	Cache         *CacheTotal `protobuf:"bytes,8,opt,name=cache,proto3" json:"cache,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2223,6 +2225,105 @@ func (x *RequestTotal) GetAbove() int64 {
 	return 0
 }
 
+func (x *RequestTotal) GetCache() *CacheTotal {
+	if x != nil {
+		return x.Cache
+	}
+	return nil
+}
+
+// CacheTotal says what prompt caches gave.
+type CacheTotal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How much of the input had been part of the request before, as an estimate.
+	PromisedTokens int64 `protobuf:"varint,1,opt,name=promised_tokens,json=promisedTokens,proto3" json:"promised_tokens,omitempty"`
+	// How much of that the endpoint read from its cache.
+	ReadTokens int64 `protobuf:"varint,2,opt,name=read_tokens,json=readTokens,proto3" json:"read_tokens,omitempty"`
+	// Misses: requests that promised at least 2,048 tokens and read none, by what came
+	// before. Nothing was asked for longer than the cache lasts.
+	IdleMisses int64 `protobuf:"varint,3,opt,name=idle_misses,json=idleMisses,proto3" json:"idle_misses,omitempty"`
+	// The setup changed.
+	SetupMisses int64 `protobuf:"varint,4,opt,name=setup_misses,json=setupMisses,proto3" json:"setup_misses,omitempty"`
+	// A prune or a compaction.
+	PruneMisses int64 `protobuf:"varint,5,opt,name=prune_misses,json=pruneMisses,proto3" json:"prune_misses,omitempty"`
+	// Nothing of that.
+	OtherMisses   int64 `protobuf:"varint,6,opt,name=other_misses,json=otherMisses,proto3" json:"other_misses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CacheTotal) Reset() {
+	*x = CacheTotal{}
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CacheTotal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CacheTotal) ProtoMessage() {}
+
+func (x *CacheTotal) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CacheTotal.ProtoReflect.Descriptor instead.
+func (*CacheTotal) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *CacheTotal) GetPromisedTokens() int64 {
+	if x != nil {
+		return x.PromisedTokens
+	}
+	return 0
+}
+
+func (x *CacheTotal) GetReadTokens() int64 {
+	if x != nil {
+		return x.ReadTokens
+	}
+	return 0
+}
+
+func (x *CacheTotal) GetIdleMisses() int64 {
+	if x != nil {
+		return x.IdleMisses
+	}
+	return 0
+}
+
+func (x *CacheTotal) GetSetupMisses() int64 {
+	if x != nil {
+		return x.SetupMisses
+	}
+	return 0
+}
+
+func (x *CacheTotal) GetPruneMisses() int64 {
+	if x != nil {
+		return x.PruneMisses
+	}
+	return 0
+}
+
+func (x *CacheTotal) GetOtherMisses() int64 {
+	if x != nil {
+		return x.OtherMisses
+	}
+	return 0
+}
+
 // ToolTotal counts the results of one tool.
 type ToolTotal struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -2241,7 +2342,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2253,7 +2354,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2266,7 +2367,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -2327,7 +2428,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2440,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2453,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Note) GetText() string {
@@ -2400,7 +2501,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2513,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2526,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Job) GetId() string {
@@ -2472,7 +2573,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2585,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2598,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2548,7 +2649,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +2661,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2573,7 +2674,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2791,7 +2892,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x0epruned_results\x18\x04 \x01(\x03R\rprunedResults\x12#\n" +
 	"\rpruned_tokens\x18\x05 \x01(\x03R\fprunedTokens\x121\n" +
 	"\brequests\x18\x06 \x03(\v2\x15.podd.v1.RequestTotalR\brequests\x12(\n" +
-	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xc8\x01\n" +
+	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xf3\x01\n" +
 	"\fRequestTotal\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05asked\x18\x02 \x01(\tR\x05asked\x12\x18\n" +
@@ -2799,7 +2900,18 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bmeasured\x18\x04 \x01(\bR\bmeasured\x12$\n" +
 	"\x05usage\x18\x05 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x1a\n" +
 	"\bendpoint\x18\x06 \x01(\tR\bendpoint\x12\x14\n" +
-	"\x05above\x18\a \x01(\x03R\x05above\"\x99\x01\n" +
+	"\x05above\x18\a \x01(\x03R\x05above\x12)\n" +
+	"\x05cache\x18\b \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\"\xe0\x01\n" +
+	"\n" +
+	"CacheTotal\x12'\n" +
+	"\x0fpromised_tokens\x18\x01 \x01(\x03R\x0epromisedTokens\x12\x1f\n" +
+	"\vread_tokens\x18\x02 \x01(\x03R\n" +
+	"readTokens\x12\x1f\n" +
+	"\vidle_misses\x18\x03 \x01(\x03R\n" +
+	"idleMisses\x12!\n" +
+	"\fsetup_misses\x18\x04 \x01(\x03R\vsetupMisses\x12!\n" +
+	"\fprune_misses\x18\x05 \x01(\x03R\vpruneMisses\x12!\n" +
+	"\fother_misses\x18\x06 \x01(\x03R\votherMisses\"\x99\x01\n" +
 	"\tToolTotal\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
@@ -2868,7 +2980,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -2893,26 +3005,27 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Purged)(nil),                // 20: podd.v1.Purged
 	(*Totals)(nil),                // 21: podd.v1.Totals
 	(*RequestTotal)(nil),          // 22: podd.v1.RequestTotal
-	(*ToolTotal)(nil),             // 23: podd.v1.ToolTotal
-	(*Note)(nil),                  // 24: podd.v1.Note
-	(*Job)(nil),                   // 25: podd.v1.Job
-	(*Recovered)(nil),             // 26: podd.v1.Recovered
-	(*Alert)(nil),                 // 27: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
-	(*Item)(nil),                  // 29: podd.v1.Item
-	(*Segment)(nil),               // 30: podd.v1.Segment
-	(*Choice)(nil),                // 31: podd.v1.Choice
-	(*Usage)(nil),                 // 32: podd.v1.Usage
-	(*Options)(nil),               // 33: podd.v1.Options
+	(*CacheTotal)(nil),            // 23: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 24: podd.v1.ToolTotal
+	(*Note)(nil),                  // 25: podd.v1.Note
+	(*Job)(nil),                   // 26: podd.v1.Job
+	(*Recovered)(nil),             // 27: podd.v1.Recovered
+	(*Alert)(nil),                 // 28: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*Item)(nil),                  // 30: podd.v1.Item
+	(*Segment)(nil),               // 31: podd.v1.Segment
+	(*Choice)(nil),                // 32: podd.v1.Choice
+	(*Usage)(nil),                 // 33: podd.v1.Usage
+	(*Options)(nil),               // 34: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	28, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	29, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	5,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	6,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	8,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	9,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	10, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	29, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	30, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	13, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	14, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	15, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
@@ -2920,41 +3033,42 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	17, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
 	18, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
 	19, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	24, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	26, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	27, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	25, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	27, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	28, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
 	20, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	7,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	25, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	26, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
 	0,  // 20: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	30, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	29, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	31, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	31, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	31, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	30, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	32, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	32, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 25: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	32, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	33, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	12, // 27: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	11, // 28: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	33, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
-	32, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	29, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	28, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	28, // 33: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	34, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
+	33, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	30, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	29, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	29, // 33: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
 	10, // 34: podd.v1.Purged.setup:type_name -> podd.v1.Setup
 	21, // 35: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	25, // 36: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	26, // 36: podd.v1.Purged.jobs:type_name -> podd.v1.Job
 	22, // 37: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	23, // 38: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	32, // 39: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	28, // 40: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	2,  // 41: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 42: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	28, // 43: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	24, // 38: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	33, // 39: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	23, // 40: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	29, // 41: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	2,  // 42: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 43: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	29, // 44: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -2990,7 +3104,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -470,6 +470,27 @@ export interface RequestTotal {
    * vendor charges more.
    */
   above: number;
+  /** What the endpoint's prompt cache gave. */
+  cache: CacheTotal | undefined;
+}
+
+/** CacheTotal says what prompt caches gave. */
+export interface CacheTotal {
+  /** How much of the input had been part of the request before, as an estimate. */
+  promisedTokens: number;
+  /** How much of that the endpoint read from its cache. */
+  readTokens: number;
+  /**
+   * Misses: requests that promised at least 2,048 tokens and read none, by what came
+   * before. Nothing was asked for longer than the cache lasts.
+   */
+  idleMisses: number;
+  /** The setup changed. */
+  setupMisses: number;
+  /** A prune or a compaction. */
+  pruneMisses: number;
+  /** Nothing of that. */
+  otherMisses: number;
 }
 
 /** ToolTotal counts the results of one tool. */
@@ -2503,7 +2524,16 @@ export const Totals: MessageFns<Totals> = {
 };
 
 function createBaseRequestTotal(): RequestTotal {
-  return { model: "", asked: "", purpose: "", measured: false, usage: undefined, endpoint: "", above: 0 };
+  return {
+    model: "",
+    asked: "",
+    purpose: "",
+    measured: false,
+    usage: undefined,
+    endpoint: "",
+    above: 0,
+    cache: undefined,
+  };
 }
 
 export const RequestTotal: MessageFns<RequestTotal> = {
@@ -2528,6 +2558,9 @@ export const RequestTotal: MessageFns<RequestTotal> = {
     }
     if (message.above !== 0) {
       writer.uint32(56).int64(message.above);
+    }
+    if (message.cache !== undefined) {
+      CacheTotal.encode(message.cache, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -2599,6 +2632,115 @@ export const RequestTotal: MessageFns<RequestTotal> = {
             }
 
             message.above = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.cache = CacheTotal.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCacheTotal(): CacheTotal {
+  return { promisedTokens: 0, readTokens: 0, idleMisses: 0, setupMisses: 0, pruneMisses: 0, otherMisses: 0 };
+}
+
+export const CacheTotal: MessageFns<CacheTotal> = {
+  encode(message: CacheTotal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.promisedTokens !== 0) {
+      writer.uint32(8).int64(message.promisedTokens);
+    }
+    if (message.readTokens !== 0) {
+      writer.uint32(16).int64(message.readTokens);
+    }
+    if (message.idleMisses !== 0) {
+      writer.uint32(24).int64(message.idleMisses);
+    }
+    if (message.setupMisses !== 0) {
+      writer.uint32(32).int64(message.setupMisses);
+    }
+    if (message.pruneMisses !== 0) {
+      writer.uint32(40).int64(message.pruneMisses);
+    }
+    if (message.otherMisses !== 0) {
+      writer.uint32(48).int64(message.otherMisses);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CacheTotal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCacheTotal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.promisedTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.readTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.idleMisses = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.setupMisses = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.pruneMisses = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.otherMisses = longToNumber(reader.int64());
             continue;
           }
         }

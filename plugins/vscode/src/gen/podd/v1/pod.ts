@@ -23,7 +23,7 @@ import {
 import { Duration } from "../../google/protobuf/duration";
 import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
-import { Alert, Entry, SubmitMode } from "./entry";
+import { Alert, CacheTotal, Entry, SubmitMode } from "./entry";
 import { Options, Segment, Usage } from "./item";
 
 export const protobufPackage = "podd.v1";
@@ -588,6 +588,8 @@ export interface ModelStats {
   /** As in GetStatsResponse. */
   costUsd: number;
   unpricedRequests: number;
+  /** What the endpoint's prompt cache gave. */
+  cache: CacheTotal | undefined;
 }
 
 /** ToolStats counts the calls of one tool. */
@@ -3975,7 +3977,7 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
 };
 
 function createBaseModelStats(): ModelStats {
-  return { endpoint: "", model: "", usage: undefined, costUsd: 0, unpricedRequests: 0 };
+  return { endpoint: "", model: "", usage: undefined, costUsd: 0, unpricedRequests: 0, cache: undefined };
 }
 
 export const ModelStats: MessageFns<ModelStats> = {
@@ -3994,6 +3996,9 @@ export const ModelStats: MessageFns<ModelStats> = {
     }
     if (message.unpricedRequests !== 0) {
       writer.uint32(40).int64(message.unpricedRequests);
+    }
+    if (message.cache !== undefined) {
+      CacheTotal.encode(message.cache, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -4049,6 +4054,14 @@ export const ModelStats: MessageFns<ModelStats> = {
             }
 
             message.unpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.cache = CacheTotal.decode(reader, reader.uint32());
             continue;
           }
         }
