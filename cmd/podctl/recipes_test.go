@@ -22,9 +22,12 @@ import (
 type recipeOf struct {
 	// adds is configuration that the real host's name implies, to follow its address.
 	adds string
-	// path is that of the request, below the host; key is the header with the key.
+	// path is that of the request, below the host, with its query; key is the header with the
+	// key.
 	path, key string
 	model     string
+	// has is a part of the body that is particular to the provider.
+	has string
 }
 
 var recipes = map[string]recipeOf{
@@ -35,12 +38,29 @@ var recipes = map[string]recipeOf{
 	"llama.cpp":    {path: "/v1/chat/completions", model: "scripted"},
 	"vLLM":         {path: "/v1/chat/completions", model: "scripted"},
 	"Azure OpenAI": {path: "/openai/v1/responses", key: "Api-Key", model: "my-deployment"},
+	"Azure OpenAI, dated version": {
+		path: "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21", key: "Api-Key", model: "my-deployment",
+	},
+	"Gemini":   {path: "/v1beta/openai/chat/completions", key: "Authorization", model: "gemini-2.5-pro"},
+	"DeepSeek": {adds: "max_output = 100\nquirks.old_max_tokens = true\n", path: "/v1/chat/completions", key: "Authorization", model: "deepseek-chat", has: `"max_tokens":100`},
+	"xAI":      {path: "/v1/chat/completions", key: "Authorization", model: "grok-4"},
+	"Mistral": {
+		adds: "max_output = 100\nquirks = { no_stream_options = true, old_max_tokens = true }\n",
+		path: "/v1/chat/completions", key: "Authorization", model: "devstral-medium-latest", has: `"stream":true,"max_tokens":100`,
+	},
+	"Groq":           {path: "/openai/v1/chat/completions", key: "Authorization", model: "openai/gpt-oss-120b"},
+	"Qwen":           {path: "/compatible-mode/v1/chat/completions", key: "Authorization", model: "qwen3-coder-plus"},
+	"LM Studio":      {path: "/v1/chat/completions", model: "qwen/qwen3-coder-30b"},
+	"Amazon Bedrock": {path: "/v1/chat/completions", key: "Authorization", model: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
 }
 
 var (
 	recipeTitle = regexp.MustCompile(`(?m)^\*\*([^*]+)\*\*`)
 	recipeTOML  = regexp.MustCompile("(?s)```toml\n(.*?)```")
 	recipeHost  = regexp.MustCompile(`https?://[^/"]+`)
+	recipeKey   = regexp.MustCompile(`key_env = "([A-Z_]+)"`)
+	// wirePath is how the path of a request ends, whatever a provider puts before it.
+	wirePath = regexp.MustCompile(`/(chat/completions|responses|messages|models)$`)
 )
 
 // documentedRecipes are the configurations of docs/model.md by their titles.
@@ -80,7 +100,7 @@ func (f *front) serve(t *testing.T, model string) (origin string) {
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
-		r.Out.URL.Path = r.In.URL.Path[strings.Index(r.In.URL.Path, "/v1"):]
+		r.Out.URL.Path, r.Out.URL.RawQuery = "/v1"+wirePath.FindString(r.In.URL.Path), ""
 	}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -137,7 +157,10 @@ func runRecipe(t *testing.T, want recipeOf, text string) {
 		"GORACE=exitcode=99 atexit_sleep_ms=0",
 	}}
 	if want.key != "" {
-		w.env = append(w.env, "OPENAI_API_KEY=recipe-key", "AZURE_OPENAI_API_KEY=recipe-key", "ANTHROPIC_API_KEY=recipe-key")
+		w.env = append(w.env, "OPENAI_API_KEY=recipe-key")
+	}
+	for _, variable := range recipeKey.FindAllStringSubmatch(text, -1) {
+		w.env = append(w.env, variable[1]+"=recipe-key")
 	}
 	w.start()
 	t.Cleanup(w.drain)
@@ -148,13 +171,13 @@ func runRecipe(t *testing.T, want recipeOf, text string) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.last.URL.Path != want.path {
-		t.Errorf("path %s, want %s", f.last.URL.Path, want.path)
+	if got := f.last.URL.RequestURI(); got != want.path {
+		t.Errorf("path %s, want %s", got, want.path)
 	}
 	if want.key != "" && !strings.Contains(f.last.Header.Get(want.key), "recipe-key") {
 		t.Errorf("no key in the header %s: %v", want.key, f.last.Header)
 	}
-	if body := string(model.Requests()[0]); !strings.Contains(body, `"model":"`+want.model+`"`) {
-		t.Errorf("body %.200s, want the model %s", body, want.model)
+	if body := string(model.Requests()[0]); !strings.Contains(body, `"model":"`+want.model+`"`) || !strings.Contains(body, want.has) {
+		t.Errorf("body %.200s, want the model %s and %s", body, want.model, want.has)
 	}
 }
