@@ -17,7 +17,7 @@ func (d *Daemon) openTraces(ctx context.Context) error {
 	if err != nil || !wanted {
 		return err
 	}
-	if d.tracer, err = traces.Open(ctx, version.Get().Version, d.Logger); err != nil {
+	if d.tracer, err = traces.Open(ctx, version.Get().Version, d.vendor, d.Logger); err != nil {
 		return err
 	}
 	d.undo = append(d.undo, func() { d.tracer.Close(context.WithoutCancel(ctx)) })
@@ -88,4 +88,12 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 		all = append(all, metrics.Sample{Name: name, Value: v})
 	}
 	return all, nil
+}
+
+// vendor names the provider of an endpoint.
+func (d *Daemon) vendor(endpoint string) string {
+	if l := d.loaded.Load(); l != nil {
+		return l.endpoints.Vendor(endpoint)
+	}
+	return ""
 }

@@ -109,6 +109,15 @@ func (s *Set) List() []endpoints.Endpoint {
 	return list
 }
 
+// Vendor names the provider of an endpoint as OpenTelemetry does; empty for no endpoint.
+func (s *Set) Vendor(name string) string {
+	o, ok := s.find(name)
+	if !ok {
+		return ""
+	}
+	return exchange.Vendor(o.BaseURL, o.API)
+}
+
 // Router is a router of the endpoints; each client goes through wrap.
 func (s *Set) Router(wrap func(llm.Model) llm.Model) *llm.Router {
 	r := &llm.Router{Default: s.Default, Endpoints: make(map[string]llm.Endpoint)}

@@ -191,6 +191,16 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
+// A command that does not end in time gives no key, and no request leaves.
+func TestCommandThatHangs(t *testing.T) {
+	d := newDoor(t, "one")
+	source := keys.Source{Setting: "S", Command: []string{"sleep", "600"}, Environ: os.Environ(), Limit: 50 * time.Millisecond}
+	_, err := d.send(t, keys.New(keys.Config{Source: source}))
+	if llm.ClassOf(err) != llm.ClassNoKey || !strings.Contains(err.Error(), "the command of S did not end within 50ms") || len(d.came) > 0 {
+		t.Errorf("%v, %q", err, d.came)
+	}
+}
+
 // A request that is cancelled does not wait for a command.
 func TestCancelledWhileTheCommandRuns(t *testing.T) {
 	r := keys.New(keys.Config{Source: keys.Source{Setting: "S", Command: []string{"sleep", "60"}, Environ: os.Environ()}})

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -15,8 +16,8 @@ import (
 const (
 	// DefaultTTL is how long the key of a command counts.
 	DefaultTTL = 15 * time.Minute
-	// commandTime bounds a command that prints a key.
-	commandTime = 30 * time.Second
+	// CommandTime bounds a command that prints a key.
+	CommandTime = 30 * time.Second
 	// maxOutput is far above any key, in bytes.
 	maxOutput = 16 << 10
 	// grace is the time between SIGTERM and SIGKILL.
@@ -38,6 +39,8 @@ type Source struct {
 	Environ []string
 	// TTL is how long the key of a command counts; 0 means DefaultTTL.
 	TTL time.Duration
+	// Limit bounds the command; 0 means CommandTime.
+	Limit time.Duration
 }
 
 // changes says whether another key can be had now.
@@ -65,7 +68,8 @@ func Valid(key string) bool {
 
 // run runs the command and ends everything that it started.
 func (s Source) run(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	limit := cmp.Or(s.Limit, CommandTime)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var stdout, stderr bounded
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
@@ -83,7 +87,7 @@ func (s Source) run(ctx context.Context) (string, error) {
 	ended := ctx.Err() == nil
 	tree.Stop(grace)
 	if !ended {
-		return "", fmt.Errorf("the command of %s did not end within %s: %w", s.Setting, commandTime, ctx.Err())
+		return "", fmt.Errorf("the command of %s did not end within %s: %w", s.Setting, limit, ctx.Err())
 	}
 	key := strings.TrimSpace(stdout.String())
 	switch {

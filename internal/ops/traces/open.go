@@ -62,8 +62,8 @@ func Secrets(env func(string) string) []string {
 
 // Open creates a Tracer configured by OpenTelemetry's variables in this process: endpoint,
 // headers, certificates, sampler, service name. If the collector does not answer, spans are
-// lost and the error is logged.
-func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error) {
+// lost and the error is logged. vendor names the provider of an endpoint.
+func Open(ctx context.Context, version string, vendor func(endpoint string) string, log *slog.Logger) (*Tracer, error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("cannot send traces", "error", err) }))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error
 		return nil, item.Errorf(item.KindInvalid, "OTEL", "cannot read OTEL_RESOURCE_ATTRIBUTES: %v", err)
 	}
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
-	return newTracer(provider), nil
+	return newTracer(provider, vendor), nil
 }
 
 // Close ends open spans, and sends the ones that are not sent yet.

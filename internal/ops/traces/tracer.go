@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -19,6 +20,8 @@ type Tracer struct {
 	hook.Base
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
+	// vendor names the provider of an endpoint, as the conventions do.
+	vendor func(endpoint string) string
 
 	mu sync.Mutex
 	// names are the names of loaded pods, turns the spans of running turns, both by pod id.
@@ -26,8 +29,8 @@ type Tracer struct {
 	turns map[string]trace.Span
 }
 
-func newTracer(p *sdk.TracerProvider) *Tracer {
-	return &Tracer{provider: p, tracer: p.Tracer("podd"), names: make(map[string]string), turns: make(map[string]trace.Span)}
+func newTracer(p *sdk.TracerProvider, vendor func(endpoint string) string) *Tracer {
+	return &Tracer{provider: p, tracer: p.Tracer("podd"), vendor: vendor, names: make(map[string]string), turns: make(map[string]trace.Span)}
 }
 
 // Name is the hook's name.
@@ -100,8 +103,10 @@ func (t *Tracer) end(pod string, at time.Time, k item.TurnEnded) {
 
 // request creates a span of a finished request: its entry has the duration.
 func (t *Tracer) request(pod string, e item.Entry, u item.RequestUsage) {
+	endpoint := cmp.Or(u.Endpoint, item.DefaultEndpoint)
 	t.past(pod, "chat "+u.Model, e.Time, u.DurationMS, trace.SpanKindClient, nil,
-		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", "openai"),
+		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", t.vendor(endpoint)),
+		attribute.String("podd.endpoint", endpoint), attribute.String("gen_ai.request.model", u.Asked),
 		attribute.String("gen_ai.response.model", u.Model), attribute.String("gen_ai.response.id", u.ResponseID),
 		attribute.Int64("gen_ai.usage.input_tokens", u.Usage.Input), attribute.Int64("gen_ai.usage.output_tokens", u.Usage.Output),
 		attribute.Int64("gen_ai.usage.cache_read.input_tokens", u.Usage.CachedInput), attribute.Int("podd.step", u.Step),

@@ -1,18 +1,45 @@
 package traces
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.uber.org/goleak"
 
 	"podd/pkg/hook/hooktest"
+	"podd/pkg/item"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The tracer follows the rules for hooks.
-func TestConform(t *testing.T) { hooktest.Conform(t, newTracer(sdk.NewTracerProvider())) }
+func TestConform(t *testing.T) {
+	hooktest.Conform(t, newTracer(sdk.NewTracerProvider(), strings.Clone))
+}
+
+// The span of a request names the endpoint and its provider.
+func TestProvider(t *testing.T) {
+	kept := tracetest.NewInMemoryExporter()
+	tracer := newTracer(sdk.NewTracerProvider(sdk.WithSyncer(kept)), func(endpoint string) string { return "vendor of " + endpoint })
+	for _, endpoint := range []string{"", "claude"} {
+		tracer.Entry("p", item.Entry{Time: time.Unix(9, 0), Kind: item.RequestUsage{Endpoint: endpoint, Asked: "m"}})
+	}
+	for i, name := range []string{"default", "claude"} {
+		has := kept.GetSpans()[i].Attributes
+		for _, want := range []attribute.KeyValue{
+			attribute.String("gen_ai.provider.name", "vendor of "+name), attribute.String("podd.endpoint", name), attribute.String("gen_ai.request.model", "m"),
+		} {
+			if !slices.Contains(has, want) {
+				t.Errorf("no %v in %v", want, has)
+			}
+		}
+	}
+}
 
 // Traces are on when an endpoint is set and no variable turns them off.
 func TestWanted(t *testing.T) {

@@ -152,7 +152,7 @@ func DefaultAPI(baseURL string) string {
 		baseURL = DefaultBaseURL
 	}
 	if base, err := parseBase(baseURL); err == nil {
-		if api := quirksOf(base.Hostname(), "", nil).API; api != "" {
+		if api := quirksOf(base.Hostname(), "", builtin().Quirks).API; api != "" {
 			return api
 		}
 	}

@@ -119,6 +119,7 @@ func TestWait(t *testing.T) {
 		"no milliseconds":               {headers: headers{"Retry-After": "1", "Retry-After-Ms": "0"}, want: time.Second},
 		"Azure":                         {headers: headers{"X-Ms-Retry-After-Ms": "2500"}, want: 2500 * time.Millisecond},
 		"a limit's seconds":             {headers: headers{"X-RateLimit-Reset": "30"}, want: 30 * time.Second},
+		"the draft of the IETF":         {headers: headers{"RateLimit-Reset": "30"}, want: 30 * time.Second},
 		"a limit's Unix time":           {headers: headers{"X-RateLimit-Reset": "1767323105"}, want: time.Minute},
 		"in milliseconds":               {headers: headers{"X-RateLimit-Reset": "1767323105000"}, want: time.Minute},
 		"a limit's duration":            {headers: headers{"X-RateLimit-Reset-Tokens": "6m0s"}, want: 6 * time.Minute},

@@ -124,3 +124,15 @@ func (w Waits) Send(ctx context.Context, model string, answer func(begin func())
 
 // Held is how many models wait.
 func (w Waits) Held() int { return len(w.w.held) }
+
+// QuirkRows are the built-in rows about hosts and models.
+func QuirkRows() []Quirk { return builtin().Quirks }
+
+// QuirksWithout are the quirks of a model at a host by all rows but one; -1 leaves out none.
+func QuirksWithout(host, model string, row int) Quirks {
+	rows := slices.Clone(builtin().Quirks)
+	if row >= 0 {
+		rows = slices.Delete(rows, row, row+1)
+	}
+	return quirksOf(host, model, rows)
+}

@@ -92,6 +92,8 @@ type table struct {
 	Usage  []usagePath `toml:"usage"`
 	Waits  []waitRule  `toml:"wait"`
 	Errors []errorRule `toml:"error"`
+	// Vendors are in quirks.toml as vendor.
+	Vendors []vendorRow `toml:"vendor"`
 }
 
 // builtin is the embedded table.
@@ -106,12 +108,13 @@ var builtin = sync.OnceValue(func() table {
 // Quirks are those of a model at the endpoint. The rows of the configuration count after
 // the built-in ones.
 func (e *Endpoint) Quirks(model string) (sum Quirks) {
-	return e.Override.over(quirksOf(e.Base.Hostname(), model, e.Config.Quirks))
+	return e.Override.over(quirksOf(e.Base.Hostname(), model, builtin().Quirks, e.Config.Quirks))
 }
 
-func quirksOf(host, model string, more []Quirk) (sum Quirks) {
+// quirksOf adds up the rows of tables that fit a host and a model.
+func quirksOf(host, model string, tables ...[]Quirk) (sum Quirks) {
 	host, model = strings.ToLower(host), strings.ToLower(model)
-	for _, rows := range [][]Quirk{builtin().Quirks, more} {
+	for _, rows := range tables {
 		for _, row := range rows {
 			if row.fits(host, model) {
 				sum.add(row.Quirks)

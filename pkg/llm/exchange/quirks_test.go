@@ -3,6 +3,7 @@ package exchange_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -71,5 +72,43 @@ func TestQuirkRows(t *testing.T) {
 		if got := tc.has(exchange.QuirksOf(t, tc.base, tc.model)); got != tc.want {
 			t.Errorf("%s, %s: %v", tc.base, tc.model, got)
 		}
+	}
+}
+
+// Each row about hosts and models counts, and so does each of its fields: without it the
+// quirks of an example are others.
+func TestEachQuirkCounts(t *testing.T) {
+	for i, row := range exchange.QuirkRows() {
+		host, model := "h.example", "m"
+		if len(row.Hosts) > 0 {
+			host = row.Hosts[0]
+		}
+		if len(row.Models) > 0 {
+			model = strings.Trim(row.Models[0], "^$")
+		}
+		with, without := exchange.QuirksWithout(host, model, -1), exchange.QuirksWithout(host, model, i)
+		want, got, lacks := reflect.ValueOf(row.Quirks), reflect.ValueOf(with), reflect.ValueOf(without)
+		for f := range want.NumField() {
+			if want.Field(f).IsZero() {
+				continue
+			}
+			if name := want.Type().Field(f).Name; !got.Field(f).Equal(want.Field(f)) || lacks.Field(f).Equal(want.Field(f)) {
+				t.Errorf("row %d (%s): %s of %s at %s is %v, without the row %v", i, row.From, name, model, host, got.Field(f), lacks.Field(f))
+			}
+		}
+	}
+}
+
+func TestVendor(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://api.openai.com/v1": "openai", "https://api.anthropic.com/v1": "anthropic", "https://r.openai.azure.com/openai/v1": "azure.ai.openai",
+		"https://api.x.ai/v1": "x_ai", "https://bedrock-runtime.us-west-2.amazonaws.com/openai/v1": "aws.bedrock", "http://localhost:1/v1": "openai",
+	} {
+		if got := exchange.Vendor(address, exchange.APIChat); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+	if got := exchange.Vendor("http://localhost:1/v1", exchange.APIMessages); got != "anthropic" {
+		t.Error(got)
 	}
 }
