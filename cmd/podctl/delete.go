@@ -1,34 +1,115 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
+
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newDeleteCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:               "delete POD",
-		Aliases:           []string{"rm"},
-		Short:             "Delete a pod and its log",
-		Long:              "Deletes a pod and its log; this cannot be undone. A running turn is cancelled first. The workspace is not touched.",
+// trashVerbs are the verbs about deleted pods.
+type trashVerbs struct{ *program }
+
+func newDeleteCommand(of *program) *cobra.Command {
+	p := trashVerbs{of}
+	var now bool
+	cmd := &cobra.Command{
+		Use:     "delete POD",
+		Aliases: []string{"rm"},
+		Short:   "Delete a pod",
+		Long: "Deletes a pod and its sub-pods: cancels their turns, ends their jobs and empties their inboxes. podctl restore\n" +
+			"brings them back, for 14 days unless podd's configuration says otherwise. With --now they are gone for good, and POD\n" +
+			"may be one that was deleted before. The workspace is not touched.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error { return p.delete(cmd.Context(), c, valid(args[0]), now) })
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "remove the pod and its log for good")
+	return cmd
+}
+
+func (p trashVerbs) delete(ctx context.Context, c *client.Client, pod string, now bool) error {
+	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+	deleted := got.GetPod()
+	if now && item.KindOf(err) == item.KindNotFound {
+		deleted, err = &poddv1.Pod{Id: pod, Name: pod}, nil
+	}
+	if err != nil {
+		return err
+	}
+	// By its id: another pod may have the name by now.
+	resp, err := c.Pods().DeletePod(ctx, &poddv1.DeletePodRequest{Pod: deleted.GetId(), Now: now})
+	if err != nil {
+		return err
+	}
+	name := sanitize.Line(deleted.GetName())
+	if resp.GetPurgeAt() == nil {
+		return p.print(deleted, line("deleted pod %s for good", name))
+	}
+	return p.print(deleted, line("deleted pod %s; until %s, podctl restore %[1]s brings it back", name, stamp(resp.GetPurgeAt().AsTime())))
+}
+
+func newRestoreCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore POD [NEW]",
+		Short: "Bring a deleted pod back",
+		Long: "Brings a deleted pod back, with the sub-pods that were deleted with it. POD is its old name or its id: of several\n" +
+			"with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted pods.",
+		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
+		Args:              operands,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: valid(args[0])})
+				req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
+				if len(args) == 2 {
+					req.Name = valid(args[1])
+				}
+				resp, err := c.Pods().RestorePod(cmd.Context(), req)
 				if err != nil {
 					return err
 				}
-				// By its id: another pod may have the name by now.
-				pod := resp.GetPod()
-				if _, err := c.Pods().DeletePod(cmd.Context(), &poddv1.DeletePodRequest{Pod: pod.GetId()}); err != nil {
-					return err
-				}
-				return p.print(pod, line("deleted pod %s", sanitize.Line(pod.GetName())))
+				return p.print(resp.GetPod(), line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
 			})
 		},
 	}
+}
+
+// list lists the deleted pods.
+func (p trashVerbs) list(ctx context.Context, c *client.Client) error {
+	resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
+	if err != nil {
+		return err
+	}
+	if p.output == outputText {
+		return p.table(p.stdout, resp.GetPods())
+	}
+	for _, pod := range resp.GetPods() {
+		if err := p.printJSON(pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p trashVerbs) table(w io.Writer, pods []*poddv1.TrashedPod) error {
+	if len(pods) == 0 {
+		_, err := fmt.Fprintln(p.stderr, "the trash is empty")
+		return err
+	}
+	t := newTable(w)
+	fmt.Fprintln(t, "NAME\tID\tTURN\tDELETED\tKEPT UNTIL\tDIR")
+	for _, pod := range pods {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s ago\t%s\t%s\n", sanitize.Line(pod.GetPod().GetName()), sanitize.Line(pod.GetPod().GetId()), pod.GetPod().GetTurn(),
+			view.Duration(p.now().Sub(pod.GetDeletedAt().AsTime())), stamp(pod.GetPurgeAt().AsTime()), sanitize.Line(pod.GetPod().GetSpec().GetDir()))
+	}
+	return t.Flush()
 }

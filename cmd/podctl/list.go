@@ -18,7 +18,8 @@ import (
 )
 
 func newListCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var trash bool
+	cmd := &cobra.Command{
 		Use:               "list",
 		Aliases:           []string{"ps"},
 		Short:             "List pods",
@@ -26,6 +27,9 @@ func newListCommand(p *program) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {
+				if trash {
+					return trashVerbs{p}.list(cmd.Context(), c)
+				}
 				resp, err := c.Pods().ListPods(cmd.Context(), &poddv1.ListPodsRequest{})
 				if err != nil {
 					return err
@@ -46,6 +50,8 @@ func newListCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&trash, "trash", false, "list the deleted pods that podctl restore brings back")
+	return cmd
 }
 
 // podTable shows pods, a row each. waiting counts the calls that wait for a person.

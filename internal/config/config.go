@@ -131,6 +131,7 @@ func defaults() Config {
 		Spool:      Spool{SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge},
 		Sandbox:    builtin.SandboxConfig{Mode: "auto"},
 		Jobs:       builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime},
+		Retention:  retention.Policy{Trash: 14 * 24 * time.Hour},
 		Snapshots:  keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
 		StoreBytes: maxStore,
 	}

@@ -94,6 +94,7 @@ input = 0.5
 output = 0
 
 [retention]
+trash = "3d"
 age = "720h"
 bytes = 1_000_000
 
@@ -139,7 +140,7 @@ func TestDefaults(t *testing.T) {
 			if want := (scopefs.RefLimits{MaxBytes: 16384, DirEntries: 100}); c.FileRefs != want || c.Pods.FileRefRole != "user" {
 				t.Errorf("file references %+v as %s, want %+v", c.FileRefs, c.Pods.FileRefRole, want)
 			}
-			if c.Retention != (retention.Policy{}) || c.StoreBytes != 1<<40 {
+			if c.Retention != (retention.Policy{Trash: 14 * 24 * time.Hour}) || c.StoreBytes != 1<<40 {
 				t.Errorf("retention %+v, store %d", c.Retention, c.StoreBytes)
 			}
 			if want := (keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
@@ -188,7 +189,7 @@ func TestEveryKey(t *testing.T) {
 	if c.Pods.Prune != prune {
 		t.Errorf("prune %+v, want %+v", c.Pods.Prune, prune)
 	}
-	if want := (retention.Policy{Age: 720 * time.Hour, Bytes: 1_000_000}); c.Retention != want {
+	if want := (retention.Policy{Age: 720 * time.Hour, Bytes: 1_000_000, Trash: 3 * 24 * time.Hour}); c.Retention != want {
 		t.Errorf("retention %+v, want %+v", c.Retention, want)
 	}
 	if want := (keeper.Schedule{Every: time.Hour, Keep: 5, Age: 48 * time.Hour}); c.Snapshots != want {

@@ -160,6 +160,11 @@ func duration(key string, target *time.Duration, lowest time.Duration) *setting 
 	must := fmt.Sprintf("a duration of at least %s, such as \"2h\" or \"1h30m\"", lowest)
 	return of(key, must, target, func(value any) (time.Duration, bool) {
 		text, _ := value.(string)
+		if days, ok := strings.CutSuffix(text, "d"); ok {
+			n, err := strconv.ParseUint(days, 10, 16)
+			d := time.Duration(n) * 24 * time.Hour
+			return d, err == nil && d >= lowest
+		}
 		d, err := time.ParseDuration(text)
 		return d, err == nil && d >= lowest
 	}, func(d time.Duration) string { return quote(d.String()) })

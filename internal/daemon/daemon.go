@@ -258,7 +258,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Logger: d.Logger},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, TrashFor: d.Settings.Retention.Trash, Logger: d.Logger},
 	})
 	return err
 }

@@ -23,11 +23,28 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 		Now:    time.Now,
 	}
 	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
+	wg.Go(func() { d.sweepTrash(ctx) })
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
 	return func() {
 		cancel()
 		wg.Wait()
+	}
+}
+
+// sweepTrash removes deleted pods for good when their time is over, until ctx ends.
+func (d *Daemon) sweepTrash(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := d.host.Trash.Sweep(ctx); err != nil && ctx.Err() == nil {
+			d.Logger.Warn("cannot remove deleted pods for good", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }

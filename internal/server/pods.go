@@ -101,14 +101,6 @@ func (s *pods) RenamePod(ctx context.Context, r *poddv1.RenamePodRequest) (*podd
 	return &poddv1.RenamePodResponse{Pod: wire.PodToProto(p)}, nil
 }
 
-// DeletePod deletes a pod.
-func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
-	if err := s.host.Delete(ctx, r.GetPod()); err != nil {
-		return nil, err
-	}
-	return &poddv1.DeletePodResponse{}, nil
-}
-
 // Submit submits a prompt to a pod.
 func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error) {
 	answer, err := s.host.Submit(ctx, pod.Submit{

@@ -98,6 +98,7 @@ func (a *actor) run() {
 		spec := a.journal.rec.Spec
 		a.host.pods.work.Go(func() { a.mailbox.askParent(spec) })
 	}
+	defer func() { _ = a.guard(a.emptyInbox) }()
 	_ = a.guard(a.jobs.adopt)
 	_ = a.guard(a.next)
 	for a.closing == nil || a.turns.now != nil || a.jobs.stop() {

@@ -36,6 +36,8 @@ type Fixed struct {
 	// Idle is how long a pod stays in memory with nothing to do; default ten
 	// minutes.
 	Idle time.Duration
+	// TrashFor is how long the trash keeps a deleted pod; 0 means that there is no trash.
+	TrashFor time.Duration
 	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -60,12 +62,14 @@ func (c Fixed) withDefaults() Fixed {
 type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
-	// Background their jobs, Rules their own rules.
+	// Background their jobs, Rules their own rules, Trash the
+	// deleted ones.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
 	Rules      *Rules
+	Trash      *Trash
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
@@ -95,7 +99,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Rules = &Rules{host: h}
+	h.Rules, h.Trash = &Rules{host: h}, &Trash{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
@@ -111,12 +115,8 @@ func (h *Host) Recover(ctx context.Context) error {
 	}
 	var late []item.Pod
 	for _, p := range pods {
-		switch p.Status.State {
-		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused, item.StateQuarantined:
-		default:
-			if p.Queued == 0 && p.Status.Jobs == 0 {
-				continue
-			}
+		if !unfinished(p) {
+			continue
 		}
 		err := h.recover(ctx, p)
 		if ctx.Err() != nil {
@@ -134,6 +134,15 @@ func (h *Host) Recover(ctx context.Context) error {
 		h.pods.work.Go(func() { h.recoverLate(late) })
 	}
 	return nil
+}
+
+// unfinished says whether a stored pod was in the middle of a turn or has something to do.
+func unfinished(p item.Pod) bool {
+	switch p.Status.State {
+	case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused, item.StateQuarantined:
+		return true
+	}
+	return p.Queued > 0 || p.Status.Jobs > 0
 }
 
 // recover loads a pod, which then continues by itself.

@@ -132,3 +132,17 @@ func (a *actor) withdraw(ctx context.Context, requestID string) error {
 	a.inbox.leave([]item.Seq{seq})
 	return nil
 }
+
+// emptyInbox removes the waiting submits of a pod that ends because it was deleted.
+func (a *actor) emptyInbox() {
+	if item.KindOf(a.closing) != item.KindNotFound {
+		return
+	}
+	for _, s := range slices.Clone(a.inbox.items) {
+		delete(a.inbox.taken, s.Seq)
+		if err := a.withdraw(a.host.base, s.RequestID); err != nil {
+			a.log.Warn("cannot remove a queued submit of a deleted pod", "error", err)
+			return
+		}
+	}
+}

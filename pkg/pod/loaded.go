@@ -8,6 +8,7 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/worker"
 )
 
 // loaded are the pods in memory, and those to be loaded. Its methods may be called from
@@ -174,6 +175,25 @@ func (l *loaded) remove(id string) (a *actor, done func()) {
 		if l.deleted[id]--; l.deleted[id] == 0 {
 			delete(l.deleted, id)
 		}
+	}
+}
+
+// end ends a pod that is deleted: its turn is cancelled, its queue emptied. It is not loaded
+// again until done is called.
+func (l *loaded) end(ctx context.Context, rec item.Pod) (done func(), err error) {
+	a, done := l.remove(rec.ID)
+	if a == nil {
+		return done, nil
+	}
+	now := make(chan struct{})
+	close(now)
+	a.mailbox.end(now, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name), &worker.Cancelled{Reason: "the pod was deleted"})
+	select {
+	case <-a.mailbox.done:
+		return done, nil
+	case <-ctx.Done():
+		done()
+		return nil, context.Cause(ctx)
 	}
 }
 

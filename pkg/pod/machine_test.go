@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -46,7 +47,7 @@ func newMachine(t *testing.T) *machine {
 	m.house = newHouse(t, restless, func(c *options) {
 		m.faulty.Store, c.Store = c.Store, m.faulty
 		c.Tools = append(c.Tools, mark(m.marks))
-		c.MaxInbox = 1000
+		c.MaxInbox, c.TrashFor = 1000, time.Hour
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, "asked") {
 			return c.Ask("may it?")
@@ -122,6 +123,17 @@ func (m *machine) die(after int) {
 		}
 	}
 	m.kill(m.faulty)
+}
+
+// restore brings the pod back if it was deleted, and learns which submits were withdrawn.
+func (m *machine) restore() {
+	_, err := m.host.Trash.Restore(m.t.Context(), "p", "")
+	if _, got := m.host.Get(m.t.Context(), "p"); got != nil {
+		m.t.Fatalf("the pod is gone: %v, %v", err, got)
+	}
+	for _, k := range kinds[item.Withdrawn](m.log()) {
+		m.submitted = slices.DeleteFunc(m.submitted, func(id string) bool { return slices.Contains(k.RequestIDs, id) })
+	}
 }
 
 // rests says that nothing happens until a client acts.
@@ -230,15 +242,24 @@ func (m *machine) once(log []item.Entry) {
 // in order, no call runs twice or without a required approval, no turn fails, and the pod
 // becomes idle when everything that waits is released.
 func TestAnythingAtAnyTime(t *testing.T) {
+	anything(t,
+		"submit", "submit", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
+		"approve", "approve", "approve", "deny", "stop", "kill", "die",
+	)
+}
+
+// The same holds for a pod that is deleted and restored, or killed in the middle of that.
+func TestAnythingAroundADelete(t *testing.T) {
+	anything(t, "submit", "submit", "steer", "note", "wake", "pause", "approve", "approve", "stop", "kill", "die", "delete", "delete", "die deleting", "die deleting")
+}
+
+func anything(t *testing.T, all ...string) {
 	rounds := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if rounds++; rounds > 25 && !rt.Failed() {
 			return
 		}
-		actions := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"submit", "submit", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
-			"approve", "approve", "approve", "deny", "stop", "kill", "die",
-		}), 5, 25).Draw(rt, "actions")
+		actions := rapid.SliceOfN(rapid.SampledFrom(all), 5, 25).Draw(rt, "actions")
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "which") }
 		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
 			m := newMachine(t)
@@ -280,5 +301,15 @@ func (m *machine) do(action string, pick func(int) int) {
 		m.kill(m.faulty)
 	case "die":
 		m.die(1 + pick(6))
+	case "delete":
+		if _, err := m.host.Trash.Put(m.t.Context(), "p"); err != nil {
+			m.t.Error(err)
+		}
+		m.restore()
+	case "die deleting":
+		m.faulty.set((&countdown{left: 1 + pick(3), hit: make(chan struct{}), refuse: true}).check)
+		_, _ = m.host.Trash.Put(m.t.Context(), "p")
+		m.kill(m.faulty)
+		m.restore()
 	}
 }

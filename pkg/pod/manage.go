@@ -12,7 +12,6 @@ import (
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/worker"
 )
 
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets
@@ -120,19 +119,11 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err != nil {
 		return err
 	}
-	a, done := h.pods.remove(rec.ID)
-	defer done()
-	if a != nil {
-		gone := item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name)
-		now := make(chan struct{})
-		close(now)
-		a.mailbox.end(now, gone, &worker.Cancelled{Reason: "the pod was deleted"})
-		select {
-		case <-a.mailbox.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	done, err := h.pods.end(ctx, rec)
+	if err != nil {
+		return err
 	}
+	defer done()
 	if err := h.deleteChildren(ctx, rec.ID); err != nil {
 		return err
 	}

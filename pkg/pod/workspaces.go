@@ -19,6 +19,8 @@ type Workspaces interface {
 	// Open gives a loaded pod its workspace. It reads no file. above are the pods above this
 	// one, its parent first.
 	Open(p item.Pod, above func() ([]item.Pod, error)) (Workspace, error)
+	// Leave ends the jobs of a deleted pod, and waits for their end. Its data stays.
+	Leave(id string)
 	// Remove removes the data that is kept for a deleted pod, and ends its jobs.
 	Remove(id string) error
 	// Abandon ends the commands of a pod whose log can't be read. It does not wait for their

@@ -130,7 +130,7 @@ func (c *checker) pages(db *bbolt.DB) error {
 func (c *checker) content(db *bbolt.DB) error {
 	parts := []func(tx *bbolt.Tx) error{c.pods}
 	if !c.quick {
-		parts = append(parts, c.names, c.requests, c.alerts, c.shares, c.bases, c.images, c.imageUses)
+		parts = append(parts, c.names, c.requests, c.alerts, c.shares, c.trash, c.bases, c.images, c.imageUses)
 	}
 	for _, part := range parts {
 		err := guard(func() error { return db.View(part) })

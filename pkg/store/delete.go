@@ -19,7 +19,7 @@ func (c *deletePod) size() int { return groupBytes }
 
 // check reads only keys, so that a damaged pod can be deleted.
 func (c *deletePod) check(tx *bbolt.Tx) (bool, error) {
-	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
+	if anyHead(tx, c.pod) == nil {
 		return false, podNotFound(c.pod)
 	}
 	return true, nil
@@ -33,14 +33,10 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 	if err := tx.Bucket(bucketPods).Delete(key); err != nil {
 		return err
 	}
-	if err := tx.Bucket(bucketHeads).Delete(key); err != nil {
-		return err
-	}
-	if err := tx.Bucket(bucketPurges).Delete(key); err != nil {
-		return err
-	}
-	if err := tx.Bucket(bucketBases).Delete(key); err != nil {
-		return err
+	for _, name := range [][]byte{bucketHeads, bucketTrash, bucketTrashHead, bucketPurges, bucketBases} {
+		if err := tx.Bucket(name).Delete(key); err != nil {
+			return err
+		}
 	}
 	if err := c.deleteLog(tx); err != nil {
 		return err
@@ -91,7 +87,8 @@ func (c *deletePod) deleteAlerts(tx *bbolt.Tx) error {
 }
 
 func (c *deletePod) deleteNames(tx *bbolt.Tx) error {
-	if name := nameOf(tx, c.pod); name != "" {
+	// The name of a pod in the trash may be another's.
+	if name := nameOf(tx, c.pod); name != "" && string(tx.Bucket(bucketNames).Get([]byte(name))) == c.pod {
 		return tx.Bucket(bucketNames).Delete([]byte(name))
 	}
 	return nil

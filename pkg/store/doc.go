@@ -19,7 +19,7 @@
 //
 // # Schema
 //
-// Version 4. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
+// Version 5. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
 // · one zero byte. Everything that an append changes is in a few shared pages: one leaf of
 // the pod's log, one leaf each of logs and heads.
 //
@@ -36,6 +36,11 @@
 //	│   └── POD               sealed head: epoch 8, first 8, last 8, queued 4,
 //	│                         requests 4, last activity 8+4, then a podd.v1.Pod
 //	│                         with only the status
+//	├── trash
+//	│   └── POD               sealed: time of deletion 8+4, then the id of the pod that it
+//	│                         was deleted with, often its own
+//	├── trashheads
+//	│   └── POD               what heads had
 //	├── logs
 //	│   └── POD               a bucket for each pod
 //	│       └── SEQ           record: checksum 4, podd.v1.Entry
@@ -80,6 +85,11 @@
 // written. The bucket of a deleted pod stays, trimmed to the needed records, while it has
 // sharers. sharers repeats the lineages by owner, so that deleting a pod need not read all
 // lineages.
+//
+// # Trash
+//
+// A pod in the trash has no head and no name, so that nothing finds it, and everything else
+// that it had, except for its base. A head in trashheads needs its records as one in heads.
 //
 // # Purges
 //

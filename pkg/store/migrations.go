@@ -26,6 +26,7 @@ var migrations = []migration{
 	{2, createSecondBuckets},
 	{3, createBases},
 	{4, createImages},
+	{5, createTrash},
 }
 
 // migrate runs the steps that the database has not had. An error leaves it at the last
@@ -93,6 +94,9 @@ func createBases(tx *bbolt.Tx) error { return createAll(tx, bucketBases) }
 
 // createImages creates the buckets for images. Data of an older version has none.
 func createImages(tx *bbolt.Tx) error { return createAll(tx, bucketImages, bucketImageUses) }
+
+// createTrash creates the buckets for deleted pods. Data of an older version has none.
+func createTrash(tx *bbolt.Tx) error { return createAll(tx, bucketTrash, bucketTrashHead) }
 
 func createAll(tx *bbolt.Tx, names ...[]byte) error {
 	for _, name := range names {

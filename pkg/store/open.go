@@ -69,6 +69,7 @@ func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 		stopped:  make(chan struct{}),
 		failed:   make(chan struct{}),
 	}
+	s.boltTrash.s = s
 	go s.write()
 	return s
 }

@@ -94,6 +94,9 @@ func (c *updateSpec) size() int { return c.bytes }
 // check merges the spec into the record, which also has the name. Specs change so rarely
 // that the writer can encode them.
 func (c *updateSpec) check(tx *bbolt.Tx) (bool, error) {
+	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
+		return false, podNotFound(c.pod)
+	}
 	pod, err := loadPodRecord(tx, c.pod)
 	if err != nil {
 		return false, err

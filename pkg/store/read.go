@@ -65,10 +65,16 @@ type logView struct {
 }
 
 func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
-	v = logView{tx: tx, pod: pod, mark: markOf(tx, pod)}
-	if v.head, err = loadHead(tx, pod); err != nil {
+	h, err := loadHead(tx, pod)
+	if err != nil {
 		return v, err
 	}
+	return logOf(tx, pod, h)
+}
+
+// logOf is the log of a pod with a head.
+func logOf(tx *bbolt.Tx, pod string, h head) (v logView, err error) {
+	v = logView{tx: tx, pod: pod, head: h, mark: markOf(tx, pod)}
 	if v.log = tx.Bucket(bucketLogs).Bucket([]byte(pod)); v.log == nil {
 		return v, damagedPod(pod)
 	}

@@ -30,6 +30,8 @@ var (
 	bucketBases     = []byte("bases")
 	bucketImages    = []byte("images")
 	bucketImageUses = []byte("imageuses")
+	bucketTrash     = []byte("trash")
+	bucketTrashHead = []byte("trashheads")
 )
 
 // The keys of the meta bucket.

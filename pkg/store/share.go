@@ -29,8 +29,7 @@ func (n need) widen(low, high item.Seq) need {
 
 // neededOf is what the pod itself, if it exists, and its forks need from its bucket.
 func neededOf(tx *bbolt.Tx, owner string) (n need) {
-	heads := tx.Bucket(bucketHeads)
-	if heads.Get([]byte(owner)) != nil {
+	if anyHead(tx, owner) != nil {
 		n = need{neededFrom(tx, owner), math.MaxInt64}
 	}
 	c := tx.Bucket(bucketSharers).Cursor()
@@ -50,8 +49,8 @@ func neededOf(tx *bbolt.Tx, owner string) (n need) {
 // neededFrom is the first record that a pod needs; 0 if its head is damaged, so that nothing
 // is removed.
 func neededFrom(tx *bbolt.Tx, pod string) item.Seq {
-	h, err := loadHead(tx, pod)
-	if err != nil {
+	h, ok := openHead(pod, anyHead(tx, pod))
+	if !ok {
 		return 0
 	}
 	if markOf(tx, pod) != nil {

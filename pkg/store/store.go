@@ -18,6 +18,7 @@ type Store interface {
 	Pods
 	Logs
 	Alerts
+	Trash
 	Lifetime
 }
 
@@ -38,7 +39,7 @@ type Pods interface {
 	// at+1. If the parent has no entry at, the error is KindOutOfRange, as for Read; if at is
 	// below 1, KindInvalid, reason BAD_RANGE.
 	Fork(ctx context.Context, parent string, at item.Seq, p item.Pod) error
-	// DeletePod removes a pod, its log, its inbox and its alerts. A later append to it is
+	// DeletePod removes a pod, in the trash too, its log, its inbox and its alerts. A later append to it is
 	// KindNotFound. Its name is free at once, its id once no fork needs its entries.
 	DeletePod(ctx context.Context, pod string) error
 	// Pod finds a pod by its id or, failing that, by its name; otherwise the error is
@@ -48,6 +49,28 @@ type Pods interface {
 	Pods(ctx context.Context) ([]item.Pod, error)
 	// PodRecords is Pods without decoding them.
 	PodRecords(ctx context.Context) ([]PodRecord, error)
+}
+
+// Trash keeps deleted pods with their logs. No other method but DeletePod finds them.
+type Trash interface {
+	// TrashPods moves pods to the trash together, all or none. Their names are free at once. An
+	// unknown pod is KindNotFound, reason POD_NOT_FOUND.
+	TrashPods(ctx context.Context, ids []string, at time.Time) error
+	// RestorePod moves a pod back, and the pods that were moved after it by the same
+	// TrashPods. It gets the name; if that is taken, the error is KindExists, reason
+	// POD_EXISTS. The others get a free name like their old one. It has no base.
+	RestorePod(ctx context.Context, id, name string) error
+	// TrashedPods are the pods in the trash, the last deleted first.
+	TrashedPods(ctx context.Context) ([]TrashedPod, error)
+}
+
+// TrashedPod is a pod in the trash.
+type TrashedPod struct {
+	item.Pod
+	// At is when it was deleted, With the id of the first pod that was deleted with it, or
+	// its own.
+	At   time.Time
+	With string
 }
 
 // Logs stores the log of each pod, its inbox and the request ids that it admitted.

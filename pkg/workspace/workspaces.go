@@ -186,9 +186,12 @@ func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Confi
 // Abandon ends the commands of a pod whose log can't be read. Their output stays.
 func (all *Workspaces) Abandon(id string) { all.jobs.Abandon(id) }
 
+// Leave ends the jobs of a pod that was deleted. Its spooled output stays.
+func (all *Workspaces) Leave(id string) { all.jobs.Forget(id) }
+
 // Remove removes the spooled output of a pod that was deleted, and ends its jobs.
 func (all *Workspaces) Remove(id string) error {
-	all.jobs.Forget(id)
+	all.Leave(id)
 	return all.spool.Remove(id)
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -297,6 +298,7 @@ func TestSumIsExact(t *testing.T) {
 		today := func() string { return d.now.Format(time.DateOnly) }
 		var pods []string
 		made := 0
+		var trashed []string
 		some := func() string {
 			if len(pods) == 0 {
 				t.Skip("no pods")
@@ -330,6 +332,21 @@ func TestSumIsExact(t *testing.T) {
 						break
 					}
 				}
+			},
+			"trash": func(*rapid.T) {
+				id := some()
+				d.must(d.store.TrashPods(context.Background(), []string{id}, d.now))
+				pods = slices.DeleteFunc(pods, func(p string) bool { return p == id })
+				trashed = append(trashed, id)
+			},
+			"restore": func(t *rapid.T) {
+				if len(trashed) == 0 {
+					t.Skip("no trash")
+				}
+				id := rapid.SampledFrom(trashed).Draw(t, "trashed")
+				d.must(d.store.RestorePod(context.Background(), id, fresh()))
+				trashed = slices.DeleteFunc(trashed, func(p string) bool { return p == id })
+				pods = append(pods, id)
 			},
 			"purge": func(*rapid.T) {
 				p, err := d.store.Pod(context.Background(), some())

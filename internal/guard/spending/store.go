@@ -2,6 +2,7 @@ package spending
 
 import (
 	"context"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -33,6 +34,16 @@ func (c counted) DeletePod(ctx context.Context, pod string) error {
 		return err
 	}
 	return c.Store.DeletePod(ctx, pod)
+}
+
+// TrashPods first keeps what the pods spent.
+func (c counted) TrashPods(ctx context.Context, ids []string, at time.Time) error {
+	for _, id := range ids {
+		if err := c.spending.keep(ctx, id); err != nil {
+			return err
+		}
+	}
+	return c.Store.TrashPods(ctx, ids, at)
 }
 
 // Purge first keeps what the pod spent.

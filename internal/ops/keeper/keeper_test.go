@@ -274,7 +274,7 @@ func TestNotMovedAside(t *testing.T) {
 	}{
 		"empty": {func(t *testing.T, _ keeper.Config, path string) { write(t, path, nil) }, store.ReasonUnreadable, "the newest snapshot is "},
 		"newer": {func(t *testing.T, _ keeper.Config, path string) {
-			patch(t, path, "version\x00\x00\x00\x04", "version\x00\x00\x01\x00")
+			patch(t, path, "version\x00\x00\x00\x05", "version\x00\x00\x01\x00")
 		}, store.ReasonNewer, "newer podd"},
 		"another program's": {func(t *testing.T, _ keeper.Config, path string) {
 			patch(t, path, "formatpodd", "formatpost")
@@ -328,7 +328,7 @@ func TestMigrationMakesASnapshot(t *testing.T) {
 	fill(t, k, "p")
 	closeKeeper(t, k)
 	path := filepath.Join(c.Dir, "podd.db")
-	patch(t, path, "version\x00\x00\x00\x04", "version\x00\x00\x00\x01")
+	patch(t, path, "version\x00\x00\x00\x05", "version\x00\x00\x00\x01")
 	old := read(t, path)
 	blocked := filepath.Join(c.Dir, "snapshots")
 	if err := os.RemoveAll(blocked); err != nil {

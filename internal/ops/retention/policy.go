@@ -14,6 +14,9 @@ type Policy struct {
 	// Bytes is the size of a pod's log above which its oldest entries are removed; 0 means no
 	// limit.
 	Bytes int64
+	// Trash is how long a deleted pod can be restored; 0 means that there is no trash. A
+	// Sweeper leaves the trash alone.
+	Trash time.Duration
 }
 
 // Off says that nothing is ever removed.

@@ -19,11 +19,13 @@ import (
 func followsTheModel(t T, open OpenFunc) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{f: newFixture(t, open), pods: map[string]*modelPod{}, firsts: map[item.Seq]item.Seq{}, moved: map[item.Seq]bool{}}
+		m := &model{f: newFixture(t, open), pods: map[string]*modelPod{}, trashed: map[string]*trashedModel{}, firsts: map[item.Seq]item.Seq{}, moved: map[item.Seq]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"create":  m.create,
 			"update":  m.update,
 			"delete":  m.delete,
+			"trash":   m.trash,
+			"restore": m.restore,
 			"fork":    m.fork,
 			"purge":   m.purge,
 			"rewind":  m.rewind,
@@ -43,11 +45,13 @@ func followsTheModel(t T, open OpenFunc) {
 
 // model is what a store should contain.
 type model struct {
-	f      *fixture
-	clock  int
-	pods   map[string]*modelPod
-	alerts []item.Alert
-	raised item.Seq
+	f     *fixture
+	clock int
+	pods  map[string]*modelPod
+	// trashed are the pods in the trash.
+	trashed map[string]*trashedModel
+	alerts  []item.Alert
+	raised  item.Seq
 	// firsts has the first sequence of the alert that has, or had, a sequence.
 	firsts map[item.Seq]item.Seq
 	// moved are the sequences of alerts that were raised again.
@@ -103,14 +107,14 @@ func (m *model) create(t *rapid.T) {
 	}
 }
 
-// needed says whether the log of another pod has entries of this one.
+// needed says whether the log of another pod has entries of this one, or the trash has it.
 func (m *model) needed(id string) bool {
-	for _, p := range m.pods {
+	for _, p := range m.all() {
 		if p.ID != id && slices.Contains(p.owners, id) {
 			return true
 		}
 	}
-	return false
+	return m.trashed[id] != nil
 }
 
 func (m *model) fork(t *rapid.T) {
@@ -231,8 +235,13 @@ func (m *model) update(t *rapid.T) {
 
 func (m *model) delete(t *rapid.T) {
 	id := podIDs.Draw(t, "pod")
-	if m.same(m.f.s.DeletePod(m.f.Context(), id), m.missing(id)) {
+	reason := m.missing(id)
+	if m.trashed[id] != nil {
+		reason = ""
+	}
+	if m.same(m.f.s.DeletePod(m.f.Context(), id), reason) {
 		delete(m.pods, id)
+		delete(m.trashed, id)
 		m.alerts = slices.DeleteFunc(m.alerts, func(a item.Alert) bool { return a.Pod == id })
 	}
 }
@@ -340,6 +349,7 @@ func (m *model) compare(*rapid.T) {
 		equal(f, "alerts of a pod", append([]item.Alert{}, f.alerts(store.AlertQuery{Pod: want.ID})...), append([]item.Alert{}, of...))
 	}
 	equal(f, "alerts", append([]item.Alert{}, f.alerts(store.AlertQuery{})...), append([]item.Alert{}, m.alerts...))
+	m.compareTrash()
 	m.compareImages()
 }
 
@@ -347,7 +357,7 @@ func (m *model) compare(*rapid.T) {
 // gone with the last entry, except that shared logs keep entries between those that are needed.
 func (m *model) compareImages() {
 	referred, shares := make(map[string]bool), false
-	for _, p := range m.pods {
+	for _, p := range m.all() {
 		for i, e := range p.log {
 			for _, image := range item.ImagesIn(e.Kind) {
 				referred[image.Digest] = true

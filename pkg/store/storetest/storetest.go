@@ -43,6 +43,7 @@ func Checks() []Check {
 		{"PodRecords", onFixture(podRecords)},
 		{"PodNamesAreUnique", onFixture(podNamesAreUnique)},
 		{"DeletedPodIsGone", onFixture(deletedPodIsGone)},
+		{"TrashedPodsComeBack", onFixture(trashedPodsComeBack)},
 		{"SpecIsReplaced", onFixture(specIsReplaced)},
 		{"PodIsRenamed", onFixture(podIsRenamed)},
 		{"StatusGoesWithTheBatch", onFixture(statusGoesWithTheBatch)},

@@ -1240,8 +1240,11 @@ func (x *UpdatePodResponse) GetWarnings() []string {
 }
 
 type DeletePodRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name or id.
+	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Remove it for good, without the trash. Then pod may name one in the trash.
+	Now           bool `protobuf:"varint,2,opt,name=now,proto3" json:"now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1283,8 +1286,17 @@ func (x *DeletePodRequest) GetPod() string {
 	return ""
 }
 
+func (x *DeletePodRequest) GetNow() bool {
+	if x != nil {
+		return x.Now
+	}
+	return false
+}
+
 type DeletePodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Until when it can be restored; unset if it was removed for good.
+	PurgeAt       *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=purge_at,json=purgeAt,proto3" json:"purge_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1317,6 +1329,263 @@ func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use DeletePodResponse.ProtoReflect.Descriptor instead.
 func (*DeletePodResponse) Descriptor() ([]byte, []int) {
 	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *DeletePodResponse) GetPurgeAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PurgeAt
+	}
+	return nil
+}
+
+type ListTrashRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTrashRequest) Reset() {
+	*x = ListTrashRequest{}
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTrashRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTrashRequest) ProtoMessage() {}
+
+func (x *ListTrashRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTrashRequest.ProtoReflect.Descriptor instead.
+func (*ListTrashRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
+}
+
+type ListTrashResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pods          []*TrashedPod          `protobuf:"bytes,1,rep,name=pods,proto3" json:"pods,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTrashResponse) Reset() {
+	*x = ListTrashResponse{}
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTrashResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTrashResponse) ProtoMessage() {}
+
+func (x *ListTrashResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTrashResponse.ProtoReflect.Descriptor instead.
+func (*ListTrashResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ListTrashResponse) GetPods() []*TrashedPod {
+	if x != nil {
+		return x.Pods
+	}
+	return nil
+}
+
+// TrashedPod is a deleted pod.
+type TrashedPod struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As it was when it was deleted.
+	Pod       *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	DeletedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=deleted_at,json=deletedAt,proto3" json:"deleted_at,omitempty"`
+	// When podd removes it for good.
+	PurgeAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=purge_at,json=purgeAt,proto3" json:"purge_at,omitempty"`
+	// The id of the pod that it was deleted with; empty if it was deleted itself.
+	DeletedWith   string `protobuf:"bytes,4,opt,name=deleted_with,json=deletedWith,proto3" json:"deleted_with,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrashedPod) Reset() {
+	*x = TrashedPod{}
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrashedPod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrashedPod) ProtoMessage() {}
+
+func (x *TrashedPod) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrashedPod.ProtoReflect.Descriptor instead.
+func (*TrashedPod) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *TrashedPod) GetPod() *Pod {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
+func (x *TrashedPod) GetDeletedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeletedAt
+	}
+	return nil
+}
+
+func (x *TrashedPod) GetPurgeAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PurgeAt
+	}
+	return nil
+}
+
+func (x *TrashedPod) GetDeletedWith() string {
+	if x != nil {
+		return x.DeletedWith
+	}
+	return ""
+}
+
+type RestorePodRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id, or name: of several with the name the last deleted.
+	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Its new name; empty means the old one. If it is taken: ALREADY_EXISTS, reason POD_EXISTS.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestorePodRequest) Reset() {
+	*x = RestorePodRequest{}
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestorePodRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestorePodRequest) ProtoMessage() {}
+
+func (x *RestorePodRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestorePodRequest.ProtoReflect.Descriptor instead.
+func (*RestorePodRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RestorePodRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *RestorePodRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type RestorePodResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestorePodResponse) Reset() {
+	*x = RestorePodResponse{}
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestorePodResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestorePodResponse) ProtoMessage() {}
+
+func (x *RestorePodResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestorePodResponse.ProtoReflect.Descriptor instead.
+func (*RestorePodResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RestorePodResponse) GetPod() *Pod {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
 }
 
 type SubmitRequest struct {
@@ -1352,7 +1621,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1633,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1646,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SubmitRequest) GetPod() string {
@@ -1481,7 +1750,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1762,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1775,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SubmitResponse) GetSeq() int64 {
@@ -1567,7 +1836,7 @@ type StreamRequest struct {
 
 func (x *StreamRequest) Reset() {
 	*x = StreamRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1848,7 @@ func (x *StreamRequest) String() string {
 func (*StreamRequest) ProtoMessage() {}
 
 func (x *StreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1861,7 @@ func (x *StreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRequest.ProtoReflect.Descriptor instead.
 func (*StreamRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StreamRequest) GetPod() string {
@@ -1638,7 +1907,7 @@ type StreamResponse struct {
 
 func (x *StreamResponse) Reset() {
 	*x = StreamResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +1919,7 @@ func (x *StreamResponse) String() string {
 func (*StreamResponse) ProtoMessage() {}
 
 func (x *StreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,7 +1932,7 @@ func (x *StreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamResponse.ProtoReflect.Descriptor instead.
 func (*StreamResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamResponse) GetKind() isStreamResponse_Kind {
@@ -1766,7 +2035,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +2047,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +2060,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Delta) GetTurn() int64 {
@@ -1860,7 +2129,7 @@ type InFlight struct {
 
 func (x *InFlight) Reset() {
 	*x = InFlight{}
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +2141,7 @@ func (x *InFlight) String() string {
 func (*InFlight) ProtoMessage() {}
 
 func (x *InFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +2154,7 @@ func (x *InFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InFlight.ProtoReflect.Descriptor instead.
 func (*InFlight) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *InFlight) GetBlocks() []*Delta {
@@ -1906,7 +2175,7 @@ type CaughtUp struct {
 
 func (x *CaughtUp) Reset() {
 	*x = CaughtUp{}
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2187,7 @@ func (x *CaughtUp) String() string {
 func (*CaughtUp) ProtoMessage() {}
 
 func (x *CaughtUp) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2200,7 @@ func (x *CaughtUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CaughtUp.ProtoReflect.Descriptor instead.
 func (*CaughtUp) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CaughtUp) GetSeq() int64 {
@@ -1950,7 +2219,7 @@ type ListInboxRequest struct {
 
 func (x *ListInboxRequest) Reset() {
 	*x = ListInboxRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2231,7 @@ func (x *ListInboxRequest) String() string {
 func (*ListInboxRequest) ProtoMessage() {}
 
 func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2244,7 @@ func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxRequest.ProtoReflect.Descriptor instead.
 func (*ListInboxRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListInboxRequest) GetPod() string {
@@ -1994,7 +2263,7 @@ type ListInboxResponse struct {
 
 func (x *ListInboxResponse) Reset() {
 	*x = ListInboxResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2006,7 +2275,7 @@ func (x *ListInboxResponse) String() string {
 func (*ListInboxResponse) ProtoMessage() {}
 
 func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2019,7 +2288,7 @@ func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxResponse.ProtoReflect.Descriptor instead.
 func (*ListInboxResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListInboxResponse) GetItems() []*InboxItem {
@@ -2044,7 +2313,7 @@ type InboxItem struct {
 
 func (x *InboxItem) Reset() {
 	*x = InboxItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2325,7 @@ func (x *InboxItem) String() string {
 func (*InboxItem) ProtoMessage() {}
 
 func (x *InboxItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2338,7 @@ func (x *InboxItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InboxItem.ProtoReflect.Descriptor instead.
 func (*InboxItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InboxItem) GetSeq() int64 {
@@ -2117,7 +2386,7 @@ type CancelInboxItemRequest struct {
 
 func (x *CancelInboxItemRequest) Reset() {
 	*x = CancelInboxItemRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2398,7 @@ func (x *CancelInboxItemRequest) String() string {
 func (*CancelInboxItemRequest) ProtoMessage() {}
 
 func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2411,7 @@ func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemRequest.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CancelInboxItemRequest) GetPod() string {
@@ -2167,7 +2436,7 @@ type CancelInboxItemResponse struct {
 
 func (x *CancelInboxItemResponse) Reset() {
 	*x = CancelInboxItemResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2179,7 +2448,7 @@ func (x *CancelInboxItemResponse) String() string {
 func (*CancelInboxItemResponse) ProtoMessage() {}
 
 func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2192,7 +2461,7 @@ func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemResponse.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
 }
 
 type CancelRequest struct {
@@ -2206,7 +2475,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2487,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2500,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelRequest) GetPod() string {
@@ -2260,7 +2529,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2272,7 +2541,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2285,7 +2554,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelResponse) GetCancelled() bool {
@@ -2313,7 +2582,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2594,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2607,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PauseRequest) GetPod() string {
@@ -2364,7 +2633,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2645,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2658,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PauseResponse) GetPod() *Pod {
@@ -2408,7 +2677,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2689,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2702,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ResumeRequest) GetPod() string {
@@ -2452,7 +2721,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2733,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2746,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ResumeResponse) GetPod() *Pod {
@@ -2499,7 +2768,7 @@ type NotifyRequest struct {
 
 func (x *NotifyRequest) Reset() {
 	*x = NotifyRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2511,7 +2780,7 @@ func (x *NotifyRequest) String() string {
 func (*NotifyRequest) ProtoMessage() {}
 
 func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2793,7 @@ func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
 func (*NotifyRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *NotifyRequest) GetPod() string {
@@ -2557,7 +2826,7 @@ type NotifyResponse struct {
 
 func (x *NotifyResponse) Reset() {
 	*x = NotifyResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2838,7 @@ func (x *NotifyResponse) String() string {
 func (*NotifyResponse) ProtoMessage() {}
 
 func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2851,7 @@ func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
 func (*NotifyResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *NotifyResponse) GetSeq() int64 {
@@ -2601,7 +2870,7 @@ type GetContextRequest struct {
 
 func (x *GetContextRequest) Reset() {
 	*x = GetContextRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +2882,7 @@ func (x *GetContextRequest) String() string {
 func (*GetContextRequest) ProtoMessage() {}
 
 func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +2895,7 @@ func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextRequest.ProtoReflect.Descriptor instead.
 func (*GetContextRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetContextRequest) GetPod() string {
@@ -2667,7 +2936,7 @@ type GetContextResponse struct {
 
 func (x *GetContextResponse) Reset() {
 	*x = GetContextResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2948,7 @@ func (x *GetContextResponse) String() string {
 func (*GetContextResponse) ProtoMessage() {}
 
 func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2961,7 @@ func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextResponse.ProtoReflect.Descriptor instead.
 func (*GetContextResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetContextResponse) GetRequestBody() []byte {
@@ -2791,7 +3060,7 @@ type ContextPart struct {
 
 func (x *ContextPart) Reset() {
 	*x = ContextPart{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2803,7 +3072,7 @@ func (x *ContextPart) String() string {
 func (*ContextPart) ProtoMessage() {}
 
 func (x *ContextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2816,7 +3085,7 @@ func (x *ContextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPart.ProtoReflect.Descriptor instead.
 func (*ContextPart) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ContextPart) GetKind() string {
@@ -2879,7 +3148,7 @@ type ContextItem struct {
 
 func (x *ContextItem) Reset() {
 	*x = ContextItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2891,7 +3160,7 @@ func (x *ContextItem) String() string {
 func (*ContextItem) ProtoMessage() {}
 
 func (x *ContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2904,7 +3173,7 @@ func (x *ContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextItem.ProtoReflect.Descriptor instead.
 func (*ContextItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ContextItem) GetSeq() int64 {
@@ -2973,7 +3242,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3254,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3267,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetStatsRequest) GetPod() string {
@@ -3037,7 +3306,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3049,7 +3318,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3062,7 +3331,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetStatsResponse) GetUsage() *Usage {
@@ -3159,13 +3428,15 @@ type ModelStats struct {
 	// As in GetStatsResponse.
 	CostUsd          float64 `protobuf:"fixed64,4,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	UnpricedRequests int64   `protobuf:"varint,5,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// What the endpoint's prompt cache gave.
+	Cache         *CacheTotal `protobuf:"bytes,6,opt,name=cache,proto3" json:"cache,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelStats) Reset() {
 	*x = ModelStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3177,7 +3448,7 @@ func (x *ModelStats) String() string {
 func (*ModelStats) ProtoMessage() {}
 
 func (x *ModelStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3190,7 +3461,7 @@ func (x *ModelStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStats.ProtoReflect.Descriptor instead.
 func (*ModelStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ModelStats) GetEndpoint() string {
@@ -3228,6 +3499,13 @@ func (x *ModelStats) GetUnpricedRequests() int64 {
 	return 0
 }
 
+func (x *ModelStats) GetCache() *CacheTotal {
+	if x != nil {
+		return x.Cache
+	}
+	return nil
+}
+
 // ToolStats counts the calls of one tool.
 type ToolStats struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3246,7 +3524,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3536,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3549,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -3325,7 +3603,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3337,7 +3615,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3350,7 +3628,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -3369,7 +3647,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3381,7 +3659,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3394,7 +3672,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -3415,7 +3693,7 @@ type RenamePodRequest struct {
 
 func (x *RenamePodRequest) Reset() {
 	*x = RenamePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3705,7 @@ func (x *RenamePodRequest) String() string {
 func (*RenamePodRequest) ProtoMessage() {}
 
 func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3718,7 @@ func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodRequest.ProtoReflect.Descriptor instead.
 func (*RenamePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RenamePodRequest) GetPod() string {
@@ -3466,7 +3744,7 @@ type RenamePodResponse struct {
 
 func (x *RenamePodResponse) Reset() {
 	*x = RenamePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3756,7 @@ func (x *RenamePodResponse) String() string {
 func (*RenamePodResponse) ProtoMessage() {}
 
 func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3769,7 @@ func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodResponse.ProtoReflect.Descriptor instead.
 func (*RenamePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RenamePodResponse) GetPod() *Pod {
@@ -3514,7 +3792,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3526,7 +3804,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3539,7 +3817,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3576,7 +3854,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +3866,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +3879,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -3635,7 +3913,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3647,7 +3925,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3660,7 +3938,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -3691,7 +3969,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3703,7 +3981,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3716,7 +3994,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -3753,7 +4031,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3765,7 +4043,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3778,7 +4056,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -3811,7 +4089,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +4101,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4114,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -3856,7 +4134,7 @@ type GetImageRequest struct {
 
 func (x *GetImageRequest) Reset() {
 	*x = GetImageRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3868,7 +4146,7 @@ func (x *GetImageRequest) String() string {
 func (*GetImageRequest) ProtoMessage() {}
 
 func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3881,7 +4159,7 @@ func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
 func (*GetImageRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *GetImageRequest) GetDigest() string {
@@ -3900,7 +4178,7 @@ type GetImageResponse struct {
 
 func (x *GetImageResponse) Reset() {
 	*x = GetImageResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3912,7 +4190,7 @@ func (x *GetImageResponse) String() string {
 func (*GetImageResponse) ProtoMessage() {}
 
 func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3925,7 +4203,7 @@ func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
 func (*GetImageResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *GetImageResponse) GetData() []byte {
@@ -4028,10 +4306,27 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"updateMask\"O\n" +
 	"\x11UpdatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"$\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"6\n" +
 	"\x10DeletePodRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x13\n" +
-	"\x11DeletePodResponse\"\xab\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x10\n" +
+	"\x03now\x18\x02 \x01(\bR\x03now\"J\n" +
+	"\x11DeletePodResponse\x125\n" +
+	"\bpurge_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\apurgeAt\"\x12\n" +
+	"\x10ListTrashRequest\"<\n" +
+	"\x11ListTrashResponse\x12'\n" +
+	"\x04pods\x18\x01 \x03(\v2\x13.podd.v1.TrashedPodR\x04pods\"\xc1\x01\n" +
+	"\n" +
+	"TrashedPod\x12\x1e\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x129\n" +
+	"\n" +
+	"deleted_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tdeletedAt\x125\n" +
+	"\bpurge_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\apurgeAt\x12!\n" +
+	"\fdeleted_with\x18\x04 \x01(\tR\vdeletedWith\"9\n" +
+	"\x11RestorePodRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"4\n" +
+	"\x12RestorePodResponse\x12\x1e\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"\xab\x02\n" +
 	"\rSubmitRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12,\n" +
 	"\bsegments\x18\x02 \x03(\v2\x10.podd.v1.SegmentR\bsegments\x12\x1d\n" +
@@ -4161,14 +4456,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x11unpriced_requests\x18\n" +
 	" \x01(\x03R\x10unpricedRequests\x12\x18\n" +
 	"\adamaged\x18\v \x03(\tR\adamaged\x12+\n" +
-	"\x06models\x18\f \x03(\v2\x13.podd.v1.ModelStatsR\x06models\"\xac\x01\n" +
+	"\x06models\x18\f \x03(\v2\x13.podd.v1.ModelStatsR\x06models\"\xd7\x01\n" +
 	"\n" +
 	"ModelStats\x12\x1a\n" +
 	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12$\n" +
 	"\x05usage\x18\x03 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x19\n" +
 	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\x12+\n" +
-	"\x11unpriced_requests\x18\x05 \x01(\x03R\x10unpricedRequests\"\xaf\x01\n" +
+	"\x11unpriced_requests\x18\x05 \x01(\x03R\x10unpricedRequests\x12)\n" +
+	"\x05cache\x18\x06 \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\"\xaf\x01\n" +
 	"\tToolStats\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
@@ -4224,8 +4520,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fDELTA_KIND_TEXT\x10\x01\x12\x18\n" +
 	"\x14DELTA_KIND_REASONING\x10\x02\x12\x1d\n" +
 	"\x19DELTA_KIND_TOOL_ARGUMENTS\x10\x03\x12\x1a\n" +
-	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xe9\n" +
-	"\n" +
+	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xf4\v\n" +
 	"\n" +
 	"PodService\x12B\n" +
 	"\tCreatePod\x12\x19.podd.v1.CreatePodRequest\x1a\x1a.podd.v1.CreatePodResponse\x129\n" +
@@ -4233,7 +4528,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\bListPods\x12\x18.podd.v1.ListPodsRequest\x1a\x19.podd.v1.ListPodsResponse\x12B\n" +
 	"\tUpdatePod\x12\x19.podd.v1.UpdatePodRequest\x1a\x1a.podd.v1.UpdatePodResponse\x12B\n" +
 	"\tRenamePod\x12\x19.podd.v1.RenamePodRequest\x1a\x1a.podd.v1.RenamePodResponse\x12B\n" +
-	"\tDeletePod\x12\x19.podd.v1.DeletePodRequest\x1a\x1a.podd.v1.DeletePodResponse\x129\n" +
+	"\tDeletePod\x12\x19.podd.v1.DeletePodRequest\x1a\x1a.podd.v1.DeletePodResponse\x12B\n" +
+	"\tListTrash\x12\x19.podd.v1.ListTrashRequest\x1a\x1a.podd.v1.ListTrashResponse\x12E\n" +
+	"\n" +
+	"RestorePod\x12\x1a.podd.v1.RestorePodRequest\x1a\x1b.podd.v1.RestorePodResponse\x129\n" +
 	"\x06Submit\x12\x16.podd.v1.SubmitRequest\x1a\x17.podd.v1.SubmitResponse\x12;\n" +
 	"\x06Stream\x12\x16.podd.v1.StreamRequest\x1a\x17.podd.v1.StreamResponse0\x01\x12B\n" +
 	"\tListInbox\x12\x19.podd.v1.ListInboxRequest\x1a\x1a.podd.v1.ListInboxResponse\x12T\n" +
@@ -4264,7 +4562,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -4283,147 +4581,164 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*UpdatePodResponse)(nil),       // 14: podd.v1.UpdatePodResponse
 	(*DeletePodRequest)(nil),        // 15: podd.v1.DeletePodRequest
 	(*DeletePodResponse)(nil),       // 16: podd.v1.DeletePodResponse
-	(*SubmitRequest)(nil),           // 17: podd.v1.SubmitRequest
-	(*SubmitResponse)(nil),          // 18: podd.v1.SubmitResponse
-	(*StreamRequest)(nil),           // 19: podd.v1.StreamRequest
-	(*StreamResponse)(nil),          // 20: podd.v1.StreamResponse
-	(*Delta)(nil),                   // 21: podd.v1.Delta
-	(*InFlight)(nil),                // 22: podd.v1.InFlight
-	(*CaughtUp)(nil),                // 23: podd.v1.CaughtUp
-	(*ListInboxRequest)(nil),        // 24: podd.v1.ListInboxRequest
-	(*ListInboxResponse)(nil),       // 25: podd.v1.ListInboxResponse
-	(*InboxItem)(nil),               // 26: podd.v1.InboxItem
-	(*CancelInboxItemRequest)(nil),  // 27: podd.v1.CancelInboxItemRequest
-	(*CancelInboxItemResponse)(nil), // 28: podd.v1.CancelInboxItemResponse
-	(*CancelRequest)(nil),           // 29: podd.v1.CancelRequest
-	(*CancelResponse)(nil),          // 30: podd.v1.CancelResponse
-	(*PauseRequest)(nil),            // 31: podd.v1.PauseRequest
-	(*PauseResponse)(nil),           // 32: podd.v1.PauseResponse
-	(*ResumeRequest)(nil),           // 33: podd.v1.ResumeRequest
-	(*ResumeResponse)(nil),          // 34: podd.v1.ResumeResponse
-	(*NotifyRequest)(nil),           // 35: podd.v1.NotifyRequest
-	(*NotifyResponse)(nil),          // 36: podd.v1.NotifyResponse
-	(*GetContextRequest)(nil),       // 37: podd.v1.GetContextRequest
-	(*GetContextResponse)(nil),      // 38: podd.v1.GetContextResponse
-	(*ContextPart)(nil),             // 39: podd.v1.ContextPart
-	(*ContextItem)(nil),             // 40: podd.v1.ContextItem
-	(*GetStatsRequest)(nil),         // 41: podd.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 42: podd.v1.GetStatsResponse
-	(*ModelStats)(nil),              // 43: podd.v1.ModelStats
-	(*ToolStats)(nil),               // 44: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 45: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 46: podd.v1.CompactResponse
-	(*RenamePodRequest)(nil),        // 47: podd.v1.RenamePodRequest
-	(*RenamePodResponse)(nil),       // 48: podd.v1.RenamePodResponse
-	(*ForkPodRequest)(nil),          // 49: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 50: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 51: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 52: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 53: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 54: podd.v1.CompletePathResponse
-	(*GetImageRequest)(nil),         // 55: podd.v1.GetImageRequest
-	(*GetImageResponse)(nil),        // 56: podd.v1.GetImageResponse
-	(*Options)(nil),                 // 57: podd.v1.Options
-	(*durationpb.Duration)(nil),     // 58: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 59: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 60: podd.v1.Usage
-	(*fieldmaskpb.FieldMask)(nil),   // 61: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 62: podd.v1.Segment
-	(SubmitMode)(0),                 // 63: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 64: podd.v1.Alert
-	(*Entry)(nil),                   // 65: podd.v1.Entry
+	(*ListTrashRequest)(nil),        // 17: podd.v1.ListTrashRequest
+	(*ListTrashResponse)(nil),       // 18: podd.v1.ListTrashResponse
+	(*TrashedPod)(nil),              // 19: podd.v1.TrashedPod
+	(*RestorePodRequest)(nil),       // 20: podd.v1.RestorePodRequest
+	(*RestorePodResponse)(nil),      // 21: podd.v1.RestorePodResponse
+	(*SubmitRequest)(nil),           // 22: podd.v1.SubmitRequest
+	(*SubmitResponse)(nil),          // 23: podd.v1.SubmitResponse
+	(*StreamRequest)(nil),           // 24: podd.v1.StreamRequest
+	(*StreamResponse)(nil),          // 25: podd.v1.StreamResponse
+	(*Delta)(nil),                   // 26: podd.v1.Delta
+	(*InFlight)(nil),                // 27: podd.v1.InFlight
+	(*CaughtUp)(nil),                // 28: podd.v1.CaughtUp
+	(*ListInboxRequest)(nil),        // 29: podd.v1.ListInboxRequest
+	(*ListInboxResponse)(nil),       // 30: podd.v1.ListInboxResponse
+	(*InboxItem)(nil),               // 31: podd.v1.InboxItem
+	(*CancelInboxItemRequest)(nil),  // 32: podd.v1.CancelInboxItemRequest
+	(*CancelInboxItemResponse)(nil), // 33: podd.v1.CancelInboxItemResponse
+	(*CancelRequest)(nil),           // 34: podd.v1.CancelRequest
+	(*CancelResponse)(nil),          // 35: podd.v1.CancelResponse
+	(*PauseRequest)(nil),            // 36: podd.v1.PauseRequest
+	(*PauseResponse)(nil),           // 37: podd.v1.PauseResponse
+	(*ResumeRequest)(nil),           // 38: podd.v1.ResumeRequest
+	(*ResumeResponse)(nil),          // 39: podd.v1.ResumeResponse
+	(*NotifyRequest)(nil),           // 40: podd.v1.NotifyRequest
+	(*NotifyResponse)(nil),          // 41: podd.v1.NotifyResponse
+	(*GetContextRequest)(nil),       // 42: podd.v1.GetContextRequest
+	(*GetContextResponse)(nil),      // 43: podd.v1.GetContextResponse
+	(*ContextPart)(nil),             // 44: podd.v1.ContextPart
+	(*ContextItem)(nil),             // 45: podd.v1.ContextItem
+	(*GetStatsRequest)(nil),         // 46: podd.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 47: podd.v1.GetStatsResponse
+	(*ModelStats)(nil),              // 48: podd.v1.ModelStats
+	(*ToolStats)(nil),               // 49: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 50: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 51: podd.v1.CompactResponse
+	(*RenamePodRequest)(nil),        // 52: podd.v1.RenamePodRequest
+	(*RenamePodResponse)(nil),       // 53: podd.v1.RenamePodResponse
+	(*ForkPodRequest)(nil),          // 54: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 55: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 56: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 57: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 58: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 59: podd.v1.CompletePathResponse
+	(*GetImageRequest)(nil),         // 60: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 61: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 62: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 63: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 64: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 65: podd.v1.Usage
+	(*fieldmaskpb.FieldMask)(nil),   // 66: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 67: podd.v1.Segment
+	(SubmitMode)(0),                 // 68: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 69: podd.v1.Alert
+	(*Entry)(nil),                   // 70: podd.v1.Entry
+	(*CacheTotal)(nil),              // 71: podd.v1.CacheTotal
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	57, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
-	58, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	59, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
-	59, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	62, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	63, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	64, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	64, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	2,  // 6: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 7: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	60, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	59, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	59, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	65, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	64, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	64, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	5,  // 11: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	59, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	64, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	5,  // 13: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
 	2,  // 14: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	6,  // 15: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 16: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 17: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 18: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	61, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	66, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
 	6,  // 20: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	62, // 21: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	63, // 22: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	64, // 23: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	65, // 24: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	21, // 25: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	22, // 26: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	23, // 27: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 28: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	21, // 29: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	26, // 30: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	63, // 31: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	59, // 32: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 33: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 34: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	40, // 35: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	39, // 36: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	60, // 37: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	44, // 38: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	43, // 39: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	60, // 40: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	6,  // 41: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 42: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 43: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 44: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 45: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 46: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	47, // 47: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	15, // 48: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 49: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 50: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 51: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 52: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 53: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 54: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 55: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 56: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 57: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	41, // 58: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	45, // 59: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	49, // 60: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	51, // 61: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	53, // 62: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	55, // 63: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 64: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 65: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 66: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 67: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	48, // 68: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	16, // 69: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 70: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 71: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 72: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 73: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 74: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 75: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 76: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 77: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 78: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	42, // 79: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	46, // 80: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	50, // 81: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	52, // 82: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	54, // 83: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	56, // 84: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	64, // [64:85] is the sub-list for method output_type
-	43, // [43:64] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	64, // 21: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
+	19, // 22: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
+	6,  // 23: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
+	64, // 24: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
+	64, // 25: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
+	6,  // 26: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
+	67, // 27: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	68, // 28: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	69, // 29: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	70, // 30: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	26, // 31: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	27, // 32: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	28, // 33: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 34: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	26, // 35: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	31, // 36: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	68, // 37: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	64, // 38: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 39: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 40: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	45, // 41: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	44, // 42: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	65, // 43: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	49, // 44: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	48, // 45: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	65, // 46: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	71, // 47: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
+	6,  // 48: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 49: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 50: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 51: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 52: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 53: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	52, // 54: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	15, // 55: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 56: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	20, // 57: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	22, // 58: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	24, // 59: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	29, // 60: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	32, // 61: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	34, // 62: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	36, // 63: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	38, // 64: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	40, // 65: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	42, // 66: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	46, // 67: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	50, // 68: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	54, // 69: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	56, // 70: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	58, // 71: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	60, // 72: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 73: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 74: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 75: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 76: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	53, // 77: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	16, // 78: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 79: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	21, // 80: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	23, // 81: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	25, // 82: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	30, // 83: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	33, // 84: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	35, // 85: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	37, // 86: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	39, // 87: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	41, // 88: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	43, // 89: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	47, // 90: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	51, // 91: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	55, // 92: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	57, // 93: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	59, // 94: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	61, // 95: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	73, // [73:96] is the sub-list for method output_type
+	50, // [50:73] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -4433,10 +4748,10 @@ func file_podd_v1_pod_proto_init() {
 	}
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_item_proto_init()
-	file_podd_v1_pod_proto_msgTypes[15].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[20].OneofWrappers = []any{
 		(*SubmitRequest_Plan)(nil),
 	}
-	file_podd_v1_pod_proto_msgTypes[18].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[23].OneofWrappers = []any{
 		(*StreamResponse_Entry)(nil),
 		(*StreamResponse_Delta)(nil),
 		(*StreamResponse_InFlight)(nil),
@@ -4448,7 +4763,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   55,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

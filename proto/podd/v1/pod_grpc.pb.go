@@ -25,6 +25,8 @@ const (
 	PodService_UpdatePod_FullMethodName       = "/podd.v1.PodService/UpdatePod"
 	PodService_RenamePod_FullMethodName       = "/podd.v1.PodService/RenamePod"
 	PodService_DeletePod_FullMethodName       = "/podd.v1.PodService/DeletePod"
+	PodService_ListTrash_FullMethodName       = "/podd.v1.PodService/ListTrash"
+	PodService_RestorePod_FullMethodName      = "/podd.v1.PodService/RestorePod"
 	PodService_Submit_FullMethodName          = "/podd.v1.PodService/Submit"
 	PodService_Stream_FullMethodName          = "/podd.v1.PodService/Stream"
 	PodService_ListInbox_FullMethodName       = "/podd.v1.PodService/ListInbox"
@@ -62,8 +64,13 @@ type PodServiceClient interface {
 	// RenamePod gives a pod another name. Its id stays, and with it all that refers to the
 	// pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
 	RenamePod(ctx context.Context, in *RenamePodRequest, opts ...grpc.CallOption) (*RenamePodResponse, error)
-	// DeletePod cancels a running turn and removes the pod and its log permanently.
+	// DeletePod cancels the turns of a pod and its sub-pods, ends their jobs, empties their
+	// inboxes and moves them to the trash.
 	DeletePod(ctx context.Context, in *DeletePodRequest, opts ...grpc.CallOption) (*DeletePodResponse, error)
+	// ListTrash shows the deleted pods that RestorePod brings back, the last deleted first.
+	ListTrash(ctx context.Context, in *ListTrashRequest, opts ...grpc.CallOption) (*ListTrashResponse, error)
+	// RestorePod brings a deleted pod back, with the sub-pods that were deleted with it.
+	RestorePod(ctx context.Context, in *RestorePodRequest, opts ...grpc.CallOption) (*RestorePodResponse, error)
 	// Submit gives a pod input and answers when the submit is on disk. A retry with the
 	// same request id and content gets the first answer again.
 	Submit(ctx context.Context, in *SubmitRequest, opts ...grpc.CallOption) (*SubmitResponse, error)
@@ -161,6 +168,26 @@ func (c *podServiceClient) DeletePod(ctx context.Context, in *DeletePodRequest, 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeletePodResponse)
 	err := c.cc.Invoke(ctx, PodService_DeletePod_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *podServiceClient) ListTrash(ctx context.Context, in *ListTrashRequest, opts ...grpc.CallOption) (*ListTrashResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTrashResponse)
+	err := c.cc.Invoke(ctx, PodService_ListTrash_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *podServiceClient) RestorePod(ctx context.Context, in *RestorePodRequest, opts ...grpc.CallOption) (*RestorePodResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RestorePodResponse)
+	err := c.cc.Invoke(ctx, PodService_RestorePod_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -346,8 +373,13 @@ type PodServiceServer interface {
 	// RenamePod gives a pod another name. Its id stays, and with it all that refers to the
 	// pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
 	RenamePod(context.Context, *RenamePodRequest) (*RenamePodResponse, error)
-	// DeletePod cancels a running turn and removes the pod and its log permanently.
+	// DeletePod cancels the turns of a pod and its sub-pods, ends their jobs, empties their
+	// inboxes and moves them to the trash.
 	DeletePod(context.Context, *DeletePodRequest) (*DeletePodResponse, error)
+	// ListTrash shows the deleted pods that RestorePod brings back, the last deleted first.
+	ListTrash(context.Context, *ListTrashRequest) (*ListTrashResponse, error)
+	// RestorePod brings a deleted pod back, with the sub-pods that were deleted with it.
+	RestorePod(context.Context, *RestorePodRequest) (*RestorePodResponse, error)
 	// Submit gives a pod input and answers when the submit is on disk. A retry with the
 	// same request id and content gets the first answer again.
 	Submit(context.Context, *SubmitRequest) (*SubmitResponse, error)
@@ -408,6 +440,12 @@ func (UnimplementedPodServiceServer) RenamePod(context.Context, *RenamePodReques
 }
 func (UnimplementedPodServiceServer) DeletePod(context.Context, *DeletePodRequest) (*DeletePodResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeletePod not implemented")
+}
+func (UnimplementedPodServiceServer) ListTrash(context.Context, *ListTrashRequest) (*ListTrashResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTrash not implemented")
+}
+func (UnimplementedPodServiceServer) RestorePod(context.Context, *RestorePodRequest) (*RestorePodResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RestorePod not implemented")
 }
 func (UnimplementedPodServiceServer) Submit(context.Context, *SubmitRequest) (*SubmitResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Submit not implemented")
@@ -579,6 +617,42 @@ func _PodService_DeletePod_Handler(srv interface{}, ctx context.Context, dec fun
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PodServiceServer).DeletePod(ctx, req.(*DeletePodRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PodService_ListTrash_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTrashRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PodServiceServer).ListTrash(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PodService_ListTrash_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PodServiceServer).ListTrash(ctx, req.(*ListTrashRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PodService_RestorePod_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RestorePodRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PodServiceServer).RestorePod(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PodService_RestorePod_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PodServiceServer).RestorePod(ctx, req.(*RestorePodRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -876,6 +950,14 @@ var PodService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeletePod",
 			Handler:    _PodService_DeletePod_Handler,
+		},
+		{
+			MethodName: "ListTrash",
+			Handler:    _PodService_ListTrash_Handler,
+		},
+		{
+			MethodName: "RestorePod",
+			Handler:    _PodService_RestorePod_Handler,
 		},
 		{
 			MethodName: "Submit",

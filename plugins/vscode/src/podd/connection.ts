@@ -89,7 +89,7 @@ export class Connection {
   }
 
   async remove(pod: string): Promise<void> {
-    await this.call(this.pods.deletePod.bind(this.pods), { pod });
+    await this.call(this.pods.deletePod.bind(this.pods), { pod, now: false });
   }
 
   /**

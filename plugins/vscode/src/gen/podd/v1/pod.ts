@@ -289,10 +289,48 @@ export interface UpdatePodResponse {
 }
 
 export interface DeletePodRequest {
+  /** Name or id. */
   pod: string;
+  /** Remove it for good, without the trash. Then pod may name one in the trash. */
+  now: boolean;
 }
 
 export interface DeletePodResponse {
+  /** Until when it can be restored; unset if it was removed for good. */
+  purgeAt: Date | undefined;
+}
+
+export interface ListTrashRequest {
+}
+
+export interface ListTrashResponse {
+  pods: TrashedPod[];
+}
+
+/** TrashedPod is a deleted pod. */
+export interface TrashedPod {
+  /** As it was when it was deleted. */
+  pod: Pod | undefined;
+  deletedAt:
+    | Date
+    | undefined;
+  /** When podd removes it for good. */
+  purgeAt:
+    | Date
+    | undefined;
+  /** The id of the pod that it was deleted with; empty if it was deleted itself. */
+  deletedWith: string;
+}
+
+export interface RestorePodRequest {
+  /** Id, or name: of several with the name the last deleted. */
+  pod: string;
+  /** Its new name; empty means the old one. If it is taken: ALREADY_EXISTS, reason POD_EXISTS. */
+  name: string;
+}
+
+export interface RestorePodResponse {
+  pod: Pod | undefined;
 }
 
 export interface SubmitRequest {
@@ -1924,13 +1962,16 @@ export const UpdatePodResponse: MessageFns<UpdatePodResponse> = {
 };
 
 function createBaseDeletePodRequest(): DeletePodRequest {
-  return { pod: "" };
+  return { pod: "", now: false };
 }
 
 export const DeletePodRequest: MessageFns<DeletePodRequest> = {
   encode(message: DeletePodRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pod !== "") {
       writer.uint32(10).string(message.pod);
+    }
+    if (message.now !== false) {
+      writer.uint32(16).bool(message.now);
     }
     return writer;
   },
@@ -1956,6 +1997,14 @@ export const DeletePodRequest: MessageFns<DeletePodRequest> = {
             message.pod = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.now = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1970,11 +2019,14 @@ export const DeletePodRequest: MessageFns<DeletePodRequest> = {
 };
 
 function createBaseDeletePodResponse(): DeletePodResponse {
-  return {};
+  return { purgeAt: undefined };
 }
 
 export const DeletePodResponse: MessageFns<DeletePodResponse> = {
-  encode(_: DeletePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: DeletePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.purgeAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.purgeAt), writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -1991,6 +2043,277 @@ export const DeletePodResponse: MessageFns<DeletePodResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.purgeAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTrashRequest(): ListTrashRequest {
+  return {};
+}
+
+export const ListTrashRequest: MessageFns<ListTrashRequest> = {
+  encode(_: ListTrashRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTrashRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTrashRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTrashResponse(): ListTrashResponse {
+  return { pods: [] };
+}
+
+export const ListTrashResponse: MessageFns<ListTrashResponse> = {
+  encode(message: ListTrashResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.pods) {
+      TrashedPod.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTrashResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTrashResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pods.push(TrashedPod.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTrashedPod(): TrashedPod {
+  return { pod: undefined, deletedAt: undefined, purgeAt: undefined, deletedWith: "" };
+}
+
+export const TrashedPod: MessageFns<TrashedPod> = {
+  encode(message: TrashedPod, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== undefined) {
+      Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    if (message.deletedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.deletedAt), writer.uint32(18).fork()).join();
+    }
+    if (message.purgeAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.purgeAt), writer.uint32(26).fork()).join();
+    }
+    if (message.deletedWith !== "") {
+      writer.uint32(34).string(message.deletedWith);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TrashedPod {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTrashedPod();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.deletedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.purgeAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.deletedWith = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestorePodRequest(): RestorePodRequest {
+  return { pod: "", name: "" };
+}
+
+export const RestorePodRequest: MessageFns<RestorePodRequest> = {
+  encode(message: RestorePodRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestorePodRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestorePodRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestorePodResponse(): RestorePodResponse {
+  return { pod: undefined };
+}
+
+export const RestorePodResponse: MessageFns<RestorePodResponse> = {
+  encode(message: RestorePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== undefined) {
+      Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestorePodResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestorePodResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4901,7 +5224,10 @@ export const PodServiceService = {
     responseSerialize: (value: RenamePodResponse): Buffer => Buffer.from(RenamePodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RenamePodResponse => RenamePodResponse.decode(value),
   },
-  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
+  /**
+   * DeletePod cancels the turns of a pod and its sub-pods, ends their jobs, empties their
+   * inboxes and moves them to the trash.
+   */
   deletePod: {
     path: "/podd.v1.PodService/DeletePod" as const,
     requestStream: false as const,
@@ -4910,6 +5236,26 @@ export const PodServiceService = {
     requestDeserialize: (value: Buffer): DeletePodRequest => DeletePodRequest.decode(value),
     responseSerialize: (value: DeletePodResponse): Buffer => Buffer.from(DeletePodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeletePodResponse => DeletePodResponse.decode(value),
+  },
+  /** ListTrash shows the deleted pods that RestorePod brings back, the last deleted first. */
+  listTrash: {
+    path: "/podd.v1.PodService/ListTrash" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListTrashRequest): Buffer => Buffer.from(ListTrashRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListTrashRequest => ListTrashRequest.decode(value),
+    responseSerialize: (value: ListTrashResponse): Buffer => Buffer.from(ListTrashResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListTrashResponse => ListTrashResponse.decode(value),
+  },
+  /** RestorePod brings a deleted pod back, with the sub-pods that were deleted with it. */
+  restorePod: {
+    path: "/podd.v1.PodService/RestorePod" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RestorePodRequest): Buffer => Buffer.from(RestorePodRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RestorePodRequest => RestorePodRequest.decode(value),
+    responseSerialize: (value: RestorePodResponse): Buffer => Buffer.from(RestorePodResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestorePodResponse => RestorePodResponse.decode(value),
   },
   /**
    * Submit gives a pod input and answers when the submit is on disk. A retry with the
@@ -5089,8 +5435,15 @@ export interface PodServiceServer extends UntypedServiceImplementation {
    * pod. A taken name: ALREADY_EXISTS, reason POD_EXISTS.
    */
   renamePod: handleUnaryCall<RenamePodRequest, RenamePodResponse>;
-  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
+  /**
+   * DeletePod cancels the turns of a pod and its sub-pods, ends their jobs, empties their
+   * inboxes and moves them to the trash.
+   */
   deletePod: handleUnaryCall<DeletePodRequest, DeletePodResponse>;
+  /** ListTrash shows the deleted pods that RestorePod brings back, the last deleted first. */
+  listTrash: handleUnaryCall<ListTrashRequest, ListTrashResponse>;
+  /** RestorePod brings a deleted pod back, with the sub-pods that were deleted with it. */
+  restorePod: handleUnaryCall<RestorePodRequest, RestorePodResponse>;
   /**
    * Submit gives a pod input and answers when the submit is on disk. A retry with the
    * same request id and content gets the first answer again.
@@ -5216,7 +5569,10 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RenamePodResponse) => void,
   ): ClientUnaryCall;
-  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
+  /**
+   * DeletePod cancels the turns of a pod and its sub-pods, ends their jobs, empties their
+   * inboxes and moves them to the trash.
+   */
   deletePod(
     request: DeletePodRequest,
     callback: (error: ServiceError | null, response: DeletePodResponse) => void,
@@ -5231,6 +5587,38 @@ export interface PodServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeletePodResponse) => void,
+  ): ClientUnaryCall;
+  /** ListTrash shows the deleted pods that RestorePod brings back, the last deleted first. */
+  listTrash(
+    request: ListTrashRequest,
+    callback: (error: ServiceError | null, response: ListTrashResponse) => void,
+  ): ClientUnaryCall;
+  listTrash(
+    request: ListTrashRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListTrashResponse) => void,
+  ): ClientUnaryCall;
+  listTrash(
+    request: ListTrashRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListTrashResponse) => void,
+  ): ClientUnaryCall;
+  /** RestorePod brings a deleted pod back, with the sub-pods that were deleted with it. */
+  restorePod(
+    request: RestorePodRequest,
+    callback: (error: ServiceError | null, response: RestorePodResponse) => void,
+  ): ClientUnaryCall;
+  restorePod(
+    request: RestorePodRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestorePodResponse) => void,
+  ): ClientUnaryCall;
+  restorePod(
+    request: RestorePodRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestorePodResponse) => void,
   ): ClientUnaryCall;
   /**
    * Submit gives a pod input and answers when the submit is on disk. A retry with the

@@ -1,0 +1,243 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Trash keeps deleted pods for a time. Its methods may be called from any goroutine.
+type Trash struct{ host *Host }
+
+// TrashedPod is a deleted pod that can be restored.
+type TrashedPod struct {
+	store.TrashedPod
+	// PurgeAt is when it is removed for good.
+	PurgeAt time.Time
+}
+
+// Put deletes a pod and its sub-pods: it cancels their turns, ends their jobs, empties their
+// inboxes and moves them to the trash together. Without a trash it is Delete, and purgeAt is
+// zero.
+func (t *Trash) Put(ctx context.Context, idOrName string) (purgeAt time.Time, err error) {
+	h := t.host
+	rec, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if h.TrashFor <= 0 {
+		return time.Time{}, h.Delete(ctx, rec.ID)
+	}
+	family, done, err := t.endFamily(ctx, rec)
+	defer done()
+	if err != nil {
+		return time.Time{}, err
+	}
+	ids := make([]string, len(family))
+	for i, p := range family {
+		ids[i] = p.ID
+		h.Workspaces.Leave(p.ID)
+		t.settle(ctx, p.ID)
+	}
+	at := h.Now().UTC()
+	if err := h.Store.TrashPods(ctx, ids, at); err != nil {
+		return time.Time{}, err
+	}
+	for _, p := range family {
+		h.listeners.changed(hook.PodDeleted, p.ID, p.Name)
+	}
+	return at.Add(h.TrashFor), nil
+}
+
+// endFamily ends a pod and then its sub-pods, which it spawns no more of. None of them is
+// loaded again until done is called.
+func (t *Trash) endFamily(ctx context.Context, rec item.Pod) (family []item.Pod, done func(), err error) {
+	var undo []func()
+	done = func() {
+		for _, u := range undo {
+			u()
+		}
+	}
+	family = []item.Pod{rec}
+	for i := 0; i < len(family); i++ {
+		t.load(ctx, family[i])
+		ended, err := t.host.pods.end(ctx, family[i])
+		if err != nil {
+			return nil, done, err
+		}
+		undo = append(undo, ended)
+		children, err := t.host.Family.Children(ctx, family[i].ID)
+		if err != nil {
+			return nil, done, err
+		}
+		family = append(family, children...)
+	}
+	return family, done, nil
+}
+
+// load loads a pod that has something to end, if it can be loaded.
+func (t *Trash) load(ctx context.Context, p item.Pod) {
+	if a, _ := t.host.pods.find(p.ID); a != nil || !unfinished(p) {
+		return
+	}
+	if _, release, err := t.host.pods.acquire(ctx, p.ID); err == nil {
+		release()
+	}
+}
+
+// settle acknowledges the alerts of a deleted pod. The next best moment is never: they only
+// become harder to understand.
+func (t *Trash) settle(ctx context.Context, id string) {
+	for {
+		open, err := t.host.Store.Alerts(ctx, store.AlertQuery{Pod: id, Unacked: true})
+		if err != nil || len(open) == 0 {
+			return
+		}
+		seqs := make([]item.Seq, len(open))
+		for i, a := range open {
+			seqs[i] = a.Seq
+		}
+		if err := t.host.Alerts.Ack(ctx, seqs); err != nil {
+			return
+		}
+	}
+}
+
+// List returns the pods in the trash, the last deleted first.
+func (t *Trash) List(ctx context.Context) ([]TrashedPod, error) {
+	stored, err := t.host.Store.TrashedPods(ctx)
+	pods := make([]TrashedPod, len(stored))
+	for i, p := range stored {
+		pods[i] = TrashedPod{p, p.At.Add(t.host.TrashFor)}
+	}
+	return pods, err
+}
+
+// find finds a pod in the trash: of several with the name the last deleted, and whether
+// there are others.
+func (t *Trash) find(ctx context.Context, idOrName string) (p store.TrashedPod, others bool, err error) {
+	all, err := t.host.Store.TrashedPods(ctx)
+	if err != nil {
+		return p, false, err
+	}
+	named := slices.DeleteFunc(slices.Clone(all), func(p store.TrashedPod) bool { return p.ID != idOrName })
+	if len(named) == 0 {
+		named = slices.DeleteFunc(all, func(p store.TrashedPod) bool { return p.Name != idOrName })
+	}
+	if len(named) == 0 {
+		return p, false, item.Errorf(item.KindNotFound, store.ReasonPodNotFound, "no deleted pod %q: podctl list --trash lists them", idOrName)
+	}
+	return named[0], len(named) > 1, nil
+}
+
+// Restore moves a pod back, with the sub-pods that were deleted with it. It gets the name, or
+// its old one if name is empty. If the name is taken: KindExists, reason POD_EXISTS.
+func (t *Trash) Restore(ctx context.Context, idOrName, name string) (item.Pod, error) {
+	h := t.host
+	p, _, err := t.find(ctx, idOrName)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	if p.With != p.ID {
+		return item.Pod{}, item.Errorf(item.KindPrecondition, "DELETED_WITH", "pod %s was deleted with its parent: podctl restore %s brings both back", p.Name, p.With)
+	}
+	if parent := p.Spec.Parent; parent != "" {
+		if _, err := h.Store.Pod(ctx, parent); err != nil {
+			return item.Pod{}, item.Errorf(item.KindPrecondition, "PARENT_DELETED", "the parent of pod %s is deleted: restore it first, with podctl restore %s", p.Name, parent)
+		}
+	}
+	name = cmp.Or(name, p.Name)
+	if err := checkName(name); err != nil {
+		return item.Pod{}, err
+	}
+	all, err := h.Store.TrashedPods(ctx)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	if err := h.pods.unlessClosing(func() {}); err != nil {
+		return item.Pod{}, err
+	}
+	err = h.Store.RestorePod(ctx, p.ID, name)
+	if item.ReasonOf(err) == store.ReasonPodExists {
+		return item.Pod{}, item.Errorf(item.KindExists, store.ReasonPodExists, "the name %s is taken: give the restored pod another with podctl restore %s NEW", name, idOrName)
+	}
+	if err != nil {
+		return item.Pod{}, err
+	}
+	for _, back := range all {
+		if back.With == p.ID {
+			t.back(ctx, back.ID)
+		}
+	}
+	return h.Get(ctx, p.ID)
+}
+
+// back lets a restored pod work on what podd could not end when it was deleted.
+func (t *Trash) back(ctx context.Context, id string) {
+	p, err := t.host.Store.Pod(ctx, id)
+	if err == nil && unfinished(p) {
+		err = t.host.recover(ctx, p)
+	}
+	if err != nil {
+		t.host.Logger.Warn("cannot load a restored pod", "pod", id, "error", err)
+	}
+	t.host.listeners.changed(hook.PodCreated, id, p.Name)
+}
+
+// Purge removes a pod in the trash for good.
+func (t *Trash) Purge(ctx context.Context, idOrName string) error {
+	p, others, err := t.find(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	if others {
+		return item.Errorf(item.KindPrecondition, "AMBIGUOUS", "several deleted pods had the name %s: name one by its id, as podctl list --trash shows it", idOrName)
+	}
+	return t.purge(ctx, p.ID)
+}
+
+// purge removes a pod, after those in the trash that nothing could restore without it.
+func (t *Trash) purge(ctx context.Context, id string) error {
+	all, err := t.host.Store.TrashedPods(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.ID != id && (p.With == id || p.Spec.Parent == id) {
+			if err := t.purge(ctx, p.ID); err != nil {
+				return err
+			}
+		}
+	}
+	err = t.host.Store.DeletePod(ctx, id)
+	if err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
+		return err
+	}
+	return t.host.Workspaces.Remove(id)
+}
+
+// Sweep removes for good what was in the trash for its time.
+func (t *Trash) Sweep(ctx context.Context) error {
+	all, err := t.host.Store.TrashedPods(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, p := range all {
+		if p.At.Add(t.host.TrashFor).After(t.host.Now()) {
+			continue
+		}
+		if err := t.purge(ctx, p.ID); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
+	}
+	return errors.Join(failed...)
+}
