@@ -21,6 +21,7 @@ func turnEndedToProto(k item.TurnEnded) *poddv1.TurnEnded {
 		Usage:     UsageToProto(k.Usage),
 		Steps:     toInt32(k.Steps),
 		ToolCalls: toInt32(k.ToolCalls),
+		CostUsd:   k.Cost,
 	}
 }
 
@@ -32,5 +33,6 @@ func turnEndedFromProto(p *poddv1.TurnEnded) item.TurnEnded {
 		Usage:     UsageFromProto(p.GetUsage()),
 		Steps:     int(p.GetSteps()),
 		ToolCalls: int(p.GetToolCalls()),
+		Cost:      p.GetCostUsd(),
 	}
 }

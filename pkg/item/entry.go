@@ -99,6 +99,8 @@ type TurnEnded struct {
 	Reason string
 	// Usage is what the turn's requests were billed.
 	Usage Usage
+	// Cost is the price of that in USD, as of then; 0 if a request had no price.
+	Cost float64
 	// Steps counts the turn's model requests, ToolCalls its tool calls.
 	Steps, ToolCalls int
 }

@@ -123,6 +123,9 @@ func (t *run) bareClaim() Batch {
 // spent is the turn's state including all bills.
 func (t *run) terminal(s *stop, spent fold.Turn) []item.Kind {
 	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent.Spent.Usage, Steps: spent.Requests, ToolCalls: spent.ToolCalls}
+	if spent.Spent.Unpriced == 0 {
+		end.Cost = spent.Spent.Cost
+	}
 	if s == nil {
 		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.j.turn.Number)), end}
 	}

@@ -90,7 +90,11 @@ func ending(turn int64, e item.TurnEnded) string {
 	if e.Usage.Input == 0 && e.Usage.Output == 0 {
 		return line + ", tokens not reported"
 	}
-	return line + ", " + Tokens(e.Usage)
+	line += ", " + Tokens(e.Usage)
+	if e.Cost > 0 {
+		line += fmt.Sprintf(", $%.4f", e.Cost)
+	}
+	return line
 }
 
 // outcome names how a turn ended in a sentence.

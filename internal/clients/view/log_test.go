@@ -43,6 +43,7 @@ func TestEachKindOfEntry(t *testing.T) {
 		{item.Withdrawn{RequestIDs: []string{"r1", "r2"}}, "removed from the queue: r1, r2", ""},
 		{item.TurnStarted{}, "turn 3 started", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFinished, Steps: 1, Usage: usage}, "turn 3 finished: 1 step, 1,234 tokens in (800 cached), 56 out", ""},
+		{item.TurnEnded{Outcome: item.OutcomeFinished, Steps: 1, Usage: usage, Cost: 0.01234}, "turn 3 finished: 1 step, 1,234 tokens in (800 cached), 56 out, $0.0123", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key"}, "turn 3 failed", "    no key\n"},
 		{item.TurnEnded{}, "turn 3 ended in a way that this version does not know", ""},
 		{item.Setup{Model: "m", Tools: make([]item.ToolSpec, 2)}, "setup: model m, 2 tools", ""},

@@ -934,7 +934,9 @@ type TurnEnded struct {
 	// Model requests of the turn.
 	Steps int32 `protobuf:"varint,5,opt,name=steps,proto3" json:"steps,omitempty"`
 	// Tool calls of the turn.
-	ToolCalls     int32 `protobuf:"varint,6,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	ToolCalls int32 `protobuf:"varint,6,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	// The price of the usage in USD, as of then; 0 if a request had no price.
+	CostUsd       float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1007,6 +1009,13 @@ func (x *TurnEnded) GetSteps() int32 {
 func (x *TurnEnded) GetToolCalls() int32 {
 	if x != nil {
 		return x.ToolCalls
+	}
+	return 0
+}
+
+func (x *TurnEnded) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
 	}
 	return 0
 }
@@ -2794,7 +2803,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"requestIds\x12\x12\n" +
 	"\x04plan\x18\x02 \x01(\bR\x04plan\x12#\n" +
 	"\ranswer_schema\x18\x03 \x01(\tR\fanswerSchema\x12'\n" +
-	"\x06choice\x18\x04 \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"\xc0\x01\n" +
+	"\x06choice\x18\x04 \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"\xdb\x01\n" +
 	"\tTurnEnded\x12*\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x10.podd.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x16\n" +
@@ -2802,7 +2811,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\x05R\x05steps\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xd8\x04\n" +
+	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\x12\x19\n" +
+	"\bcost_usd\x18\a \x01(\x01R\acostUsd\"\xd8\x04\n" +
 	"\x05Setup\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x10\n" +
 	"\x03api\x18\x02 \x01(\tR\x03api\x12\"\n" +

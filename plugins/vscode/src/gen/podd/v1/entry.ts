@@ -197,6 +197,8 @@ export interface TurnEnded {
   steps: number;
   /** Tool calls of the turn. */
   toolCalls: number;
+  /** The price of the usage in USD, as of then; 0 if a request had no price. */
+  costUsd: number;
 }
 
 /**
@@ -1153,7 +1155,7 @@ export const TurnStarted: MessageFns<TurnStarted> = {
 };
 
 function createBaseTurnEnded(): TurnEnded {
-  return { outcome: 0, cause: "", reason: "", usage: undefined, steps: 0, toolCalls: 0 };
+  return { outcome: 0, cause: "", reason: "", usage: undefined, steps: 0, toolCalls: 0, costUsd: 0 };
 }
 
 export const TurnEnded: MessageFns<TurnEnded> = {
@@ -1175,6 +1177,9 @@ export const TurnEnded: MessageFns<TurnEnded> = {
     }
     if (message.toolCalls !== 0) {
       writer.uint32(48).int32(message.toolCalls);
+    }
+    if (message.costUsd !== 0) {
+      writer.uint32(57).double(message.costUsd);
     }
     return writer;
   },
@@ -1238,6 +1243,14 @@ export const TurnEnded: MessageFns<TurnEnded> = {
             }
 
             message.toolCalls = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 57) {
+              break;
+            }
+
+            message.costUsd = reader.double();
             continue;
           }
         }
