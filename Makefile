@@ -78,8 +78,9 @@ $(CODE_SERVER): integrations/npm/node_modules
 	mkdir -p $@ && touch $@
 
 .PHONY: guards
-guards: ## switch each guard against attacks off in turn; its tests must fail then (10 minutes)
+guards: ## switch each guard against attacks, and each rule of model APIs, off in turn; its tests must fail then (12 minutes)
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/testing/attack
+	PODD_GUARDS_OFF=1 go test -count=1 -timeout 30m -run TestWithoutRules ./pkg/llm/llmtest
 
 # The sandbox's tests want bubblewrap. Without it those of that sandbox are skipped.
 .PHONY: bubblewrap

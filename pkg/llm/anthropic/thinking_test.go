@@ -91,3 +91,15 @@ func TestOverriddenQuirks(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// A model with a budget does not think while it goes on with calls that it did not reason
+// about; one that thinks adaptively may.
+func TestUnsignedCalls(t *testing.T) {
+	for model, thinks := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true} {
+		setup := item.Setup{Model: model, Options: item.Options{Effort: "low"}, UnsignedCalls: true}
+		body := bodyOf(t, anthropic.Config{}, llm.Request{Setup: setup, Items: []item.Item{item.UserMessage{Text: "hi"}}})
+		if strings.Contains(body, `"thinking"`) != thinks {
+			t.Errorf("%s: %s", model, body)
+		}
+	}
+}
