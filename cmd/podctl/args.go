@@ -151,7 +151,7 @@ func (p podOperand) here(ctx context.Context) (name string) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
 	_ = p.with(func(c *client.Client) (err error) {
-		name, _, err = p.choosePod(ctx, c, "", false)
+		name, _, err = p.choosePod(ctx, c, "", nil)
 		return err
 	})
 	return name

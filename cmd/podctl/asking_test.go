@@ -336,3 +336,25 @@ func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
 	w.podctl("deny", "p", callOf(t, behind.err.String())).run(0)
 	behind.wait()
 }
+
+// A terminal is asked before a pod is created in the home directory.
+func TestAskedForTheHomeDirectory(t *testing.T) {
+	w := newWorld(t, results("true"))
+	if err := os.MkdirAll(w.dir+"/home", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		typed string
+		code  int
+		says  string
+	}{
+		{"\r", exitFailed, "no pod was created"}, {"n\r", exitFailed, "no pod was created"}, {"y\r", exitDone, "created pod p in "},
+	} {
+		p, typed := w.onTerminal("create", "p", "--dir", "home")
+		p.out.await(t, "Create a pod that may change all files in your home directory? [y] yes [Enter] no: ")
+		typed(tt.typed)
+		if code := p.wait(); code != tt.code || !strings.Contains(p.out.String(), tt.says) {
+			t.Errorf("%q: exit code %d:\n%s", tt.typed, code, p.out.String())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 
@@ -17,30 +18,33 @@ const completionPatience = 500 * time.Millisecond
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletionCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the completion script for a shell: " + strings.Join(shells, ", "),
-		Long: "Prints the completion script for a shell: " + strings.Join(shells, ", ") + ".\n\n" +
-			"bash: source <(podctl completion bash)\n" +
-			"zsh:  podctl completion zsh > \"${fpath[1]}/_podctl\"\n" +
-			"fish: podctl completion fish > ~/.config/fish/completions/podctl.fish",
+		Long: "Prints the completion script for a shell: " + strings.Join(shells, ", ") + ".\n" +
+			"podctl completion install writes it where your shell finds it.",
 		Args:      operands,
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return bashCompletion(p.stdout, root)
-			case "zsh":
-				return root.GenZshCompletion(p.stdout)
-			case "fish":
-				return root.GenFishCompletion(p.stdout, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(p.stdout)
-			}
-			return usagef("unknown shell %q: use %s", args[0], strings.Join(shells, ", "))
+			return writeCompletion(p.stdout, cmd.Root(), args[0])
 		},
 	}
+	cmd.AddCommand(newCompletionInstallCommand(p))
+	return cmd
+}
+
+func writeCompletion(w io.Writer, root *cobra.Command, shell string) error {
+	switch shell {
+	case "bash":
+		return bashCompletion(w, root)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(w)
+	}
+	return usagef("unknown shell %q: use %s", shell, strings.Join(shells, ", "))
 }
 
 // completePods offers the names of the pods for the first argument. It is silent

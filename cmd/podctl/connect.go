@@ -44,7 +44,7 @@ func (p *program) clientConfig() (client.Config, error) {
 // is empty, the pod here.
 func (p *program) withPod(ctx context.Context, named string, f func(c *client.Client, pod string) error) error {
 	return p.with(func(c *client.Client) error {
-		pod, err := p.pod(ctx, c, named, false)
+		pod, err := p.pod(ctx, c, named, nil)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 func newCreateCommand(p *program) *cobra.Command {
 	var flags specFlags
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create a pod",
@@ -28,6 +29,9 @@ func newCreateCommand(p *program) *cobra.Command {
 			if _, err := flags.apply(cmd, &spec); err != nil {
 				return err
 			}
+			if err := p.allowWide(cmd.Context(), spec.Dir, yes); err != nil {
+				return err
+			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().CreatePod(cmd.Context(), &poddv1.CreatePodRequest{Name: valid(args[0]), Spec: wire.PodSpecToProto(spec)})
 				if err != nil {
@@ -40,6 +44,7 @@ func newCreateCommand(p *program) *cobra.Command {
 		},
 	}
 	flags.register(cmd, ".")
+	yesFlag(cmd, &yes)
 	completeModels(p, cmd)
 	return cmd
 }

@@ -94,7 +94,7 @@ func newWorld(t *testing.T, h scripted.Handler) *world {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	w := &world{t: t, dir: dir, env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PODD_STATE_DIR=" + dir + "/state",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home", "PODD_STATE_DIR=" + dir + "/state",
 		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test", "GORACE=exitcode=99 atexit_sleep_ms=0",
 	}}
 	w.start()

@@ -153,7 +153,7 @@ func runRecipe(t *testing.T, want recipeOf, text string) {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dir: dir, env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PODD_STATE_DIR=" + dir + "/state", "PODD_CONFIG=" + dir + "/config.toml",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home", "PODD_STATE_DIR=" + dir + "/state", "PODD_CONFIG=" + dir + "/config.toml",
 		"GORACE=exitcode=99 atexit_sleep_ms=0",
 	}}
 	if want.key != "" {

@@ -43,7 +43,7 @@ func (p references) complete(ctx context.Context, flags submitFlags, typed strin
 // paths completes a path in the scope of the pod that a submit would go to. If the submit
 // would create that pod, its scope is the current directory.
 func (p references) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
-	pod, _, err := p.choosePod(ctx, c, named, false)
+	pod, _, err := p.choosePod(ctx, c, named, nil)
 	if item.ReasonOf(err) == "NO_POD" {
 		return pathsHere(ctx, prefix)
 	}

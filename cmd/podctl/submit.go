@@ -24,7 +24,7 @@ type submitFlags struct {
 	pod, requestID         string
 	model, effort          string
 	follow, steer, literal bool
-	noStdin, plan          bool
+	noStdin, plan, yes     bool
 	images                 []string
 	// plans is plan, if the flag was given.
 	plans *bool
@@ -77,6 +77,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.StringVar(&flags.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
 	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
 	inputFlag(cmd, &flags.noStdin)
+	yesFlag(cmd, &flags.yes)
 	p.render.register(cmd)
 	completeWith(cmd, "request-id")
 	completeModels(p, cmd)
@@ -98,7 +99,7 @@ func newRunCommand(p *program) *cobra.Command {
 
 // submit submits the prompt and, with -f, follows the turn.
 func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlags, segments []item.Segment) error {
-	pod, err := p.pod(ctx, c, flags.pod, true)
+	pod, err := p.pod(ctx, c, flags.pod, func(dir string) error { return p.allowWide(ctx, dir, flags.yes) })
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -69,7 +68,9 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 	case look.GetState() == "trusted":
 		return p.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
 	case !flags.yes:
-		if err := p.asked(ctx); err != nil {
+		if err := p.asked(ctx, "Trust these files?",
+			usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl trust needs a terminal to ask: run it at one, or add --yes once you have read the files")},
+			item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "you did not trust the files, so podd ignores them")); err != nil {
 			return err
 		}
 	}
@@ -97,22 +98,4 @@ func showFiles(w io.Writer, look *poddv1.TrustDirResponse) error {
 		}
 	}
 	return nil
-}
-
-// asked is nil if the person at the terminal answers yes.
-func (p *program) asked(ctx context.Context) error {
-	tty, _ := p.stdin.(*os.File)
-	if _, ok := terminal(p.stdin); !ok || clearTyped(tty) != nil {
-		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl trust needs a terminal to ask: run it at one, or add --yes once you have read the files")}
-	}
-	fmt.Fprint(p.stderr, "Trust these files? [y] yes [Enter] no: ")
-	typed, err := readTyped(ctx, tty)
-	if err != nil {
-		return err
-	}
-	switch strings.ToLower(strings.TrimSpace(typed)) {
-	case "y", "yes":
-		return nil
-	}
-	return item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "you did not trust the files, so podd ignores them")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -32,6 +33,25 @@ func clearTyped(file *os.File) error {
 		return fmt.Errorf("cannot read from the terminal: %w", err)
 	}
 	return nil
+}
+
+// asked is nil if the person at the terminal answers a question with yes. silent is the
+// error without a terminal, no the one after another answer.
+func (p *program) asked(ctx context.Context, question string, silent, no error) error {
+	tty, _ := p.stdin.(*os.File)
+	if _, ok := terminal(p.stdin); !ok || clearTyped(tty) != nil {
+		return silent
+	}
+	fmt.Fprintf(p.stderr, "%s [y] yes [Enter] no: ", question)
+	typed, err := readTyped(ctx, tty)
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "y", "yes":
+		return nil
+	}
+	return no
 }
 
 // readTyped reads the next line that is typed on a terminal. It ends when ctx does.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"podd/internal/podname"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
@@ -16,10 +18,10 @@ import (
 )
 
 // pod is the pod that a command is about: the one named, $PODD_POD, or the one whose
-// workspace is the current directory; of several, the one that worked last. With create,
-// pod creates a missing one.
-func (p *program) pod(ctx context.Context, c *client.Client, named string, create bool) (string, error) {
-	name, note, err := p.choosePod(ctx, c, named, create)
+// workspace is the current directory; of several, the one that worked last. pod creates a
+// missing one if allow, which may be nil, allows it for the directory.
+func (p *program) pod(ctx context.Context, c *client.Client, named string, allow func(dir string) error) (string, error) {
+	name, note, err := p.choosePod(ctx, c, named, allow)
 	if note != "" {
 		fmt.Fprintln(p.stderr, sanitize.Line(note))
 	}
@@ -27,7 +29,7 @@ func (p *program) pod(ctx context.Context, c *client.Client, named string, creat
 }
 
 // choosePod is pod without printing; note is what a person should know about the choice.
-func (p *program) choosePod(ctx context.Context, c *client.Client, named string, create bool) (name, note string, err error) {
+func (p *program) choosePod(ctx context.Context, c *client.Client, named string, allow func(dir string) error) (name, note string, err error) {
 	if named == "" {
 		named = p.env("PODD_POD")
 	}
@@ -45,7 +47,12 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 	if len(list) > 1 {
 		return list[0], fmt.Sprintf("using pod %s (most recently active here); for another, use -p NAME: %s", list[0], strings.Join(list[1:], ", ")), nil
 	}
-	name, made, err := podFor(ctx, c, dir, create)
+	if len(list) == 0 && allow != nil {
+		if err := allow(dir); err != nil {
+			return "", "", err
+		}
+	}
+	name, made, err := podFor(ctx, c, dir, allow != nil)
 	if made {
 		note = fmt.Sprintf("created pod %s in %s", name, dir)
 	}
@@ -59,6 +66,28 @@ func podID(ctx context.Context, c *client.Client, pod string) string {
 		return pod
 	}
 	return got.GetId()
+}
+
+// allowWide refuses a pod for the root or the home directory unless the person at the
+// terminal, or --yes, wants one.
+func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil // podd says what is wrong with it.
+	}
+	home, _ := filepath.EvalSymlinks(p.env("HOME"))
+	what := map[string]string{"/": "the root directory", home: "your home directory"}[real]
+	if what == "" || yes {
+		return nil
+	}
+	return p.asked(ctx, fmt.Sprintf("Create a pod that may change all files in %s?", what),
+		usagef("this creates a pod that may change all files in %s: change to a project's directory, or add --yes", what),
+		item.Errorf(item.KindPrecondition, "NO_POD", "no pod was created: change to a project's directory, or name a pod with -p"))
+}
+
+// yesFlag adds the flag that answers allowWide.
+func yesFlag(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVar(yes, "yes", false, "create a pod in the root or home directory without asking")
 }
 
 // podFor is the pod of a workspace, by the directory's real path. With create, it creates
