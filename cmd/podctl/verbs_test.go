@@ -71,7 +71,7 @@ func TestVerbsFindThePodHere(t *testing.T) {
 		case len(operands) == 0 || strings.Trim(operands[0], "[]") != "POD":
 			continue
 		case operands[0] == "POD":
-			if verb != "delete" {
+			if verb != "delete" && verb != "restore" {
 				t.Errorf("%s does not find the pod here: write [POD]", verb)
 			}
 			continue

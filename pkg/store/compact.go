@@ -30,6 +30,9 @@ func (s *Bolt) Compact(ctx context.Context, worth func(unused, size int64) bool)
 	if err := s.usable(); err != nil {
 		return 0, 0, err
 	}
+	if ctx.Err() != nil {
+		return 0, 0, notWritten(ctx.Err())
+	}
 	done := make(chan struct{})
 	run := func() {
 		defer close(done)

@@ -110,6 +110,7 @@ var ranks = map[string]int{
 	"internal/ops/debugserver":        3,
 	"internal/ops/keeper":             3,
 	"internal/clients/markdown":       2,
+	"internal/clients/export":         3,
 	"internal/clients/view":           3,
 	"internal/wire/wiretest":          3,
 	"internal/extend/mcp":             3,

@@ -1,0 +1,198 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"time"
+
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+	"podd/pkg/transcript"
+)
+
+// Document is a pod's transcript and what its head says.
+type Document struct {
+	Pod, Dir string
+	// From and To are the first and the last entry.
+	From, To item.Seq
+	Blocks   []transcript.Block
+	// Times are those of entries, by their sequences.
+	Times map[item.Seq]time.Time
+}
+
+// form is how a document looks. Its texts are sanitized.
+type form interface {
+	head(title, facts string)
+	// heading begins a message or a notice; level is 2 for prompts, else 3.
+	heading(level int, text string)
+	// said is text of a person or the model, code the text of a program.
+	said(text string, quoted bool)
+	code(title, text string)
+	foot()
+}
+
+// Markdown writes a document as Markdown. Answers stay the Markdown that they are.
+func Markdown(w io.Writer, d Document) error {
+	f := &markdown{printer{w: w}}
+	d.write(f)
+	return f.err
+}
+
+// HTML writes a document as one HTML file that loads nothing and runs nothing.
+func HTML(w io.Writer, d Document) error {
+	f := &page{printer{w: w}}
+	d.write(f)
+	return f.err
+}
+
+func (d Document) write(f form) {
+	facts := fmt.Sprintf("entries #%d to #%d, %s", d.From, d.To, sanitize.Line(d.Dir))
+	f.head("Pod "+sanitize.Line(d.Pod), facts)
+	for _, b := range d.Blocks {
+		d.block(f, b)
+	}
+	f.foot()
+}
+
+func (d Document) block(f form, b transcript.Block) {
+	text := sanitize.Terminal(b.Text)
+	switch b.Kind {
+	case transcript.User:
+		title := "Prompt"
+		if b.State == transcript.Queued {
+			title = "Prompt (queued)"
+		}
+		f.heading(2, title+d.at(b))
+		f.said(text, true)
+	case transcript.Answer:
+		f.heading(3, "Answer")
+		f.said(text, false)
+	case transcript.Thought:
+		f.code("Thought", text)
+	case transcript.Tool:
+		f.heading(3, sanitize.Line(cmp.Or(b.Text, b.Call.Tool+": "+string(b.State))))
+		f.code("Arguments", sanitize.Terminal(b.Call.Arguments))
+		f.code("Result", sanitize.Terminal(b.Detail))
+	case transcript.Notice:
+		f.code(sanitize.Line(cmp.Or(b.Code, "notice")), text)
+	case transcript.Alert:
+		f.code("Alert, "+sanitize.Line(string(b.Alert.Level)), text)
+	case transcript.End:
+		f.heading(3, fmt.Sprintf("Turn %d %s%s", b.Turn, sanitize.Line(string(b.End.Outcome)), d.at(b)))
+		f.said(text, true)
+	}
+}
+
+// at is the entry and the time of a block.
+func (d Document) at(b transcript.Block) string {
+	if b.Seq == 0 {
+		return ""
+	}
+	at := fmt.Sprintf(" #%d", b.Seq)
+	if t, ok := d.Times[b.Seq]; ok {
+		at += ", " + t.Local().Format(time.DateTime)
+	}
+	return at
+}
+
+// printer keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) print(parts ...string) {
+	for _, part := range parts {
+		if p.err == nil {
+			_, p.err = io.WriteString(p.w, part)
+		}
+	}
+}
+
+type markdown struct{ printer }
+
+func (m *markdown) head(title, facts string) {
+	m.print("# ", inline(title), "\n\n", inline(facts), "\n")
+}
+
+func (m *markdown) heading(level int, text string) {
+	m.print("\n", strings.Repeat("#", level), " ", inline(text), "\n")
+}
+
+func (m *markdown) said(text string, quoted bool) {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return
+	}
+	if quoted {
+		text = "> " + strings.ReplaceAll(html.EscapeString(text), "\n", "\n> ")
+	}
+	m.print("\n", text, "\n")
+}
+
+func (m *markdown) code(title, text string) {
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		fence := strings.Repeat("`", max(3, run(text)+1))
+		m.print("\n", inline(title), ":\n\n", fence, "\n", text, "\n", fence, "\n")
+	}
+}
+
+func (m *markdown) foot() {}
+
+// run is the length of the longest run of backticks.
+func run(text string) (longest int) {
+	n := 0
+	for _, r := range text {
+		if n++; r != '`' {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+// marks are the characters that mean something within a line of Markdown.
+var marks = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", `\|`)
+
+// inline is one line of text as Markdown.
+func inline(text string) string { return marks.Replace(text) }
+
+type page struct{ printer }
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
+pre,blockquote,div{white-space:pre-wrap;overflow-wrap:anywhere}
+pre{font:13px/1.4 ui-monospace,monospace;border-left:3px solid #8888;padding-left:.7rem}
+blockquote{margin:0;padding-left:.7rem;border-left:3px solid #48f}
+h2{margin-top:2.5rem}h3{font-size:1rem}summary{cursor:pointer}`
+
+func (p *page) head(title, facts string) {
+	p.print("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`, "\n",
+		`<meta name="viewport" content="width=device-width">`, "\n<title>", html.EscapeString(title), "</title>\n<style>", style, "</style></head><body>\n",
+		"<h1>", html.EscapeString(title), "</h1>\n<p>", html.EscapeString(facts), "</p>\n")
+}
+
+func (p *page) heading(level int, text string) {
+	p.print(fmt.Sprintf("<h%d>%s</h%[1]d>\n", level, html.EscapeString(text)))
+}
+
+func (p *page) said(text string, quoted bool) {
+	tag := "div"
+	if quoted {
+		tag = "blockquote"
+	}
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		p.print("<", tag, ">", html.EscapeString(text), "</", tag, ">\n")
+	}
+}
+
+func (p *page) code(title, text string) {
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		p.print("<details><summary>", html.EscapeString(title), "</summary><pre>", html.EscapeString(text), "</pre></details>\n")
+	}
+}
+
+func (p *page) foot() { p.print("</body></html>\n") }
