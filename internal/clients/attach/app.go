@@ -67,6 +67,7 @@ type app struct {
 	typing
 	asks
 	known
+	notifier
 	// said is the view's own message, until the next key.
 	said string
 	// armed is the key that takes effect when it is pressed again at once.

@@ -68,6 +68,9 @@ func (a *app) waiting(list []*poddv1.Approval) {
 		}
 		a.questions = append(a.questions, q)
 	}
+	if len(a.questions) > 0 && len(before) == 0 {
+		a.attract("a call needs your approval")
+	}
 	a.next(len(before) == 0)
 }
 

@@ -130,6 +130,9 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		case tea.MouseWheelDown:
 			m.press(key{kind: keyWheelDown})
 		}
+	case tea.FocusMsg, tea.BlurMsg:
+		_, has := msg.(tea.FocusMsg)
+		m.focused(has)
 	case edited:
 		m.edited(msg)
 	case tea.PasteMsg:
@@ -147,7 +150,7 @@ func (m model) View() (v tea.View) {
 	defer m.guard()
 	lines, row, column := frame(m).draw()
 	v.SetContent(joined(lines, m.Color, m.graphemes, m.columns))
-	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
+	v.AltScreen, v.MouseMode, v.ReportFocus = true, tea.MouseModeCellMotion, true
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
 	return v

@@ -47,7 +47,7 @@ func TestDenialShowsOnce(t *testing.T) {
 }
 
 func TestShiftTabTogglesPlanMode(t *testing.T) {
-	a := &app{rows: 24, columns: 80, log: newBlockList()}
+	a := &app{now: time.Now, rows: 24, columns: 80, log: newBlockList()}
 	for _, want := range []string{"plan> ", "> "} {
 		a.press(key{kind: keyPlan})
 		if rows, _, _ := (frame{a}).inputRows(); len(rows) != 1 || rows[0] != want {

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"time"
 
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -31,8 +32,22 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 	}
 }
 
+// noticeEntry gives a notice of the end of a long turn.
+func (a *app) noticeEntry(e item.Entry) {
+	switch e.Kind.(type) {
+	case item.TurnStarted:
+		a.began = e.Time
+	case item.TurnEnded:
+		if !a.began.IsZero() && e.Time.Sub(a.began) >= longTurn {
+			a.attract("the turn has ended")
+		}
+		a.began = time.Time{}
+	}
+}
+
 // entry handles an entry's effects other than being shown.
 func (a *app) entry(e item.Entry) {
+	a.noticeEntry(e)
 	answered := ""
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:

@@ -16,6 +16,7 @@ import (
 // press handles a key.
 func (a *app) press(k key) {
 	armed := a.armed
+	a.pressed = a.now()
 	a.armed, a.said = keyOther, ""
 	offered := a.offered
 	if k.kind != keyTab {
