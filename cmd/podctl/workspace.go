@@ -71,12 +71,12 @@ func podID(ctx context.Context, c *client.Client, pod string) string {
 // allowWide refuses a pod for the root or the home directory unless the person at the
 // terminal, or --yes, wants one.
 func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil // podd says what is wrong with it.
 	}
 	home, _ := filepath.EvalSymlinks(p.env("HOME"))
-	what := map[string]string{"/": "the root directory", home: "your home directory"}[real]
+	what := map[string]string{"/": "the root directory", home: "your home directory"}[resolved]
 	if what == "" || yes {
 		return nil
 	}

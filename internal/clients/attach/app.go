@@ -46,10 +46,8 @@ type known struct {
 type app struct {
 	Config
 	link
-	now           func() time.Time
-	columns, rows int
-	// graphemes says that the terminal draws a character of several runes as one.
-	graphemes bool
+	now func() time.Time
+	terminal
 
 	pod *poddv1.Pod
 	// turn is the running turn; 0 when none runs.
@@ -79,9 +77,16 @@ type app struct {
 	command tea.Cmd
 }
 
+// terminal is what is known of the terminal.
+type terminal struct {
+	columns, rows int
+	// graphemes says that it draws a character of several runes as one.
+	graphemes bool
+}
+
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
 	return &app{
-		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24,
+		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
 		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastFile(cfg.Env).read(pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
 }
