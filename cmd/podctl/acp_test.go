@@ -186,10 +186,10 @@ func TestACPLoadShowsWhatNoRequestSaid(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	w.podctl("submit", "-f", "-p", "p", "first").run(0)
 	w.kill()
-	if err := os.MkdirAll(filepath.Join(w.dir, ".config", "podd"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.dir, "home", ".config", "podd"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.file(".config/podd/config.toml", `[[interceptor]]
+	w.file("home/.config/podd/config.toml", `[[interceptor]]
 name = "judge"
 on = ["prompt_submit"]
 command = "echo '{\"verdict\":\"cancel\",\"reason\":\"not today\"}'"

@@ -156,7 +156,7 @@ func sequences(text string) (all []int) {
 // configure writes another configuration for podd and makes podd read it.
 func (w *world) configure(text string) {
 	w.t.Helper()
-	dir := filepath.Join(w.dir, ".config", "podd")
+	dir := filepath.Join(w.dir, "home", ".config", "podd")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
