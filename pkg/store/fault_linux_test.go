@@ -95,7 +95,7 @@ func atSync(t *testing.T, errno string, check func(t *testing.T, out string, got
 	// A commit syncs before and after it writes the page that makes it valid. Go may run the
 	// two on different threads, and strace counts for each thread: several numbers hit both.
 	// The first syncs are those of the migrations that make the database.
-	for when := 14; when < 22; when++ {
+	for when := 16; when < 24; when++ {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "podd.db")
 			cmd := helper(t, "unsure", path, "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),
