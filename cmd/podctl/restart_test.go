@@ -166,10 +166,14 @@ func (w *world) configure(text string) {
 	w.podctl("reload").run(0)
 }
 
-// podctl waits for a podd that is just starting.
+// podctl waits for a podd that is just starting, and for the token that its first start
+// makes.
 func TestPoddThatIsBeingStarted(t *testing.T) {
 	w := newWorld(t, gated(nil))
 	w.drain()
+	if err := os.Remove(filepath.Join(w.dir, "state", "client.token")); err != nil {
+		t.Fatal(err)
+	}
 	exited := make(chan int, 1)
 	go func() {
 		code, _ := w.runHere([]string{"create", "p"})

@@ -38,13 +38,17 @@ type token struct {
 }
 
 func (t token) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	ctx, missing := t.add(ctx, method)
-	err := next(ctx, method, req, reply, conn, opts...)
-	if missing != nil && status.Code(err) == codes.Unauthenticated {
-		// Report the missing token only now: without podd the file does not exist either.
+	with, missing := t.add(ctx, method)
+	err := next(with, method, req, reply, conn, opts...)
+	if missing == nil || status.Code(err) != codes.Unauthenticated {
+		return err
+	}
+	// A podd that was starting has created the token by now. Without podd the file does not
+	// exist either, so only this answer says that it is missing.
+	if with, missing = t.add(ctx, method); missing != nil {
 		return missing
 	}
-	return err
+	return next(with, method, req, reply, conn, opts...)
 }
 
 func (t token) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
