@@ -67,7 +67,7 @@ func (e *editor) command() (name, args string, ok bool) {
 	return name, strings.TrimSpace(args), true
 }
 
-// obey runs the draft as a command; false if it is none. Nothing is sent for an unknown one.
+// obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown one.
 func (a commander) obey() bool {
 	name, args, ok := a.draft.command()
 	if !ok {
