@@ -51,7 +51,7 @@ func everyVerb() (verbs []*cobra.Command) {
 }
 
 // Every verb about one pod takes the pod here if POD is missing, and says which one if
-// there are several. Only delete must be told.
+// there are several. Only delete needs its name.
 func TestVerbsFindThePodHere(t *testing.T) {
 	w := newWorld(t, scripted.Handler(func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) }))
 	t.Chdir(t.TempDir())

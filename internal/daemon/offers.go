@@ -55,7 +55,7 @@ func (d naming) offers(ctx context.Context, name string) ([]endpoints.Listing, e
 const doubtTime = 1500 * time.Millisecond
 
 // doubt says why a model's name is probably wrong: neither its endpoint nor the catalogue
-// knows it. It is empty for a good name, and where nobody has a list.
+// knows it. It is empty for a good name, and without any list.
 func (d naming) doubt(ctx context.Context, name string) string {
 	return d.loaded.Load().doubt(ctx, name, d.host.Models())
 }

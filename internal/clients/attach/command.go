@@ -89,7 +89,7 @@ func (a commander) obey() bool {
 	return true
 }
 
-// completeCommand completes the command that the draft is; false if it is none.
+// completeCommand completes the draft if it is a command, and says whether it is.
 func (a commander) completeCommand() bool {
 	_, _, ok := a.draft.command()
 	if !ok {

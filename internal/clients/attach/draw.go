@@ -49,7 +49,7 @@ func (a frame) logRows() int {
 	return max(a.rows-len(input)-len(a.panels())-2, 1)
 }
 
-// prompt is what stands before typed text.
+// prompt begins the line of typed text.
 func (a frame) prompt() string {
 	switch {
 	case a.confirming != nil:

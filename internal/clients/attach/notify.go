@@ -50,7 +50,7 @@ func (a *app) attract(words string) {
 	a.command = func() tea.Msg { return tea.RawMsg{Msg: sequence} }
 }
 
-// noticeOf is how a terminal is told: by OSC 9 or 777 if it is known to show them, else,
+// noticeOf says how a terminal shows a notice: by OSC 9 or 777 if it is known to show them, else,
 // and in a multiplexer, by the bell.
 func noticeOf(env func(string) string, text string) string {
 	term, program := env("TERM"), env("TERM_PROGRAM")

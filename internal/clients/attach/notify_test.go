@@ -22,7 +22,7 @@ func TestNotifier(t *testing.T) {
 			{Seq: nextSeq(), Turn: 1, Time: now, Kind: item.TurnStarted{}},
 			{Seq: nextSeq(), Turn: 1, Time: now.Add(takes), Kind: item.TurnEnded{Outcome: item.OutcomeFinished}},
 		} {
-			a.asking = true // Nobody answers here.
+			a.asking = true // The test does not answer.
 			a.noticeEntry(wire.EntryFromProto(wire.EntryToProto(e)))
 		}
 		now = now.Add(takes)

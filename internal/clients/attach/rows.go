@@ -45,7 +45,7 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 	return rows, places[e.at].row, places[e.at].column
 }
 
-// vertical moves the cursor to the row above (-1) or below (1); false if there is none.
+// vertical moves the cursor to the row above (-1) or below (1); false without such a row.
 func (e *editor) vertical(by int, prompt string, columns int) bool {
 	_, places := e.lay(prompt, columns)
 	from, found := places[e.at], false

@@ -18,7 +18,7 @@ type renderer struct {
 	width, prose int
 }
 
-// inside is a renderer of what stands behind a prefix.
+// inside is a renderer for lines that begin with a prefix.
 func (r renderer) inside(prefix int) renderer {
 	if r.width > 0 {
 		r.width = max(r.width-prefix, narrow)
@@ -119,10 +119,10 @@ func (r renderer) list(l *ast.List) (lines []show.Line) {
 	return lines
 }
 
-// codeIndent is what code stands behind.
+// codeIndent begins each line of code.
 var codeIndent = show.Plain("  ", show.Style{})
 
-// code are the lines of code in a language; "" is none.
+// code are the lines of code in a language; "" means no language.
 func (r renderer) code(language string, n ast.Node) (lines []show.Line) {
 	code := r.raw(n)
 	for _, line := range colored(language, strings.TrimRight(code, "\n")) {

@@ -82,7 +82,7 @@ func (tables) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Contex
 	}
 }
 
-// delimiters are the columns that a line of dashes declares; nil if it is none.
+// delimiters are the columns that a line of dashes declares; nil for another line.
 func delimiters(line []byte) (columns []align) {
 	row := strings.TrimSpace(string(line))
 	if !strings.Contains(row, "-") || strings.Trim(row, "-:| \t") != "" || !strings.ContainsAny(row, "|:") {

@@ -29,7 +29,7 @@ func (b *body) end() error {
 	return err
 }
 
-// bodyIndent is what the lines of an entry's body stand behind.
+// bodyIndent begins each line of an entry's body.
 const bodyIndent = "    "
 
 // indenter puts four blanks before each line that is not empty.
