@@ -29,6 +29,17 @@ func EncodePod(pod item.Pod) ([]byte, error) {
 	return body, nil
 }
 
+// EncodePodRecord is the part of a pod that turns do not change: id, name, spec and time of
+// creation.
+func EncodePodRecord(p item.Pod) ([]byte, error) {
+	return EncodePod(item.Pod{ID: p.ID, Name: p.Name, Spec: p.Spec, CreatedAt: p.CreatedAt})
+}
+
+// EncodeStatus is a pod that has only a status.
+func EncodeStatus(status item.PodStatus) ([]byte, error) {
+	return EncodePod(item.Pod{Status: status})
+}
+
 // DecodePod reads what EncodePod wrote. The record does not share memory with
 // body.
 func DecodePod(body []byte) (item.Pod, error) {

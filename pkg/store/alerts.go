@@ -3,10 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
-	"strconv"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -33,7 +33,7 @@ func (c *raiseAlert) size() int { return len(c.alert.Text) }
 
 func (c *raiseAlert) check(tx *bbolt.Tx) (bool, error) {
 	if c.alert.Pod != "" && tx.Bucket(bucketHeads).Get([]byte(c.alert.Pod)) == nil {
-		return false, podNotFound(c.alert.Pod)
+		return false, rules.NoPod(c.alert.Pod)
 	}
 	return true, nil
 }
@@ -72,18 +72,18 @@ func storeAlert(tx *bbolt.Tx, a item.Alert) error {
 		return err
 	}
 	key := seqKey(a.Seq)
-	return tx.Bucket(bucketAlerts).Put(key, seal(bucketAlerts, key, body))
+	return tx.Bucket(bucketAlerts).Put(key, wire.Seal(bucketAlerts, key, body))
 }
 
 // decodeAlert reads a sealed alert.
 func decodeAlert(seq item.Seq, sealed []byte) (item.Alert, error) {
-	body, ok := unseal(bucketAlerts, seqKey(seq), sealed)
+	body, ok := wire.Unseal(bucketAlerts, seqKey(seq), sealed)
 	if ok {
 		if a, err := wire.DecodeAlert(body); err == nil {
 			return a, nil
 		}
 	}
-	return item.Alert{}, item.Errorf(item.KindDataLoss, ReasonDamaged, "alert %d is damaged and cannot be read", seq)
+	return item.Alert{}, rules.Alert(seq)
 }
 
 // Alerts returns alerts in order of their sequences. A damaged one is returned as an alert
@@ -100,7 +100,7 @@ func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 		var page []alertRow
 		err := s.view(ctx, func(tx *bbolt.Tx) error {
 			if last := tx.Bucket(bucketAlerts).Sequence(); uint64(q.After) > last {
-				return beyondAlerts(q.After, last)
+				return rules.BeyondAlerts(q.After, item.Seq(last))
 			}
 			page = alertRows(tx, q)
 			return nil
@@ -122,12 +122,6 @@ func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 		}
 		q.After = page[len(page)-1].seq
 	}
-}
-
-func beyondAlerts(after item.Seq, last uint64) error {
-	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd, "alert %d does not exist yet; the last one is %d", after, last)
-	e.Meta = map[string]string{"last_seq": strconv.FormatUint(last, 10)}
-	return e
 }
 
 // alertRow is a copy of a stored alert.

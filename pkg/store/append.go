@@ -2,18 +2,18 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
 
 // Append writes one batch to a pod's log.
 func (s *Bolt) Append(ctx context.Context, b Batch) (Appended, error) {
-	if err := checkBatch(b); err != nil {
+	if err := b.Check(); err != nil {
 		return Appended{}, err
 	}
 	c := appendBatch{batch: b}
@@ -26,41 +26,11 @@ func (s *Bolt) Append(ctx context.Context, b Batch) (Appended, error) {
 	return c.out, nil
 }
 
-// checkBatch refuses a batch that contradicts itself.
-func checkBatch(b Batch) error {
-	for _, e := range b.Entries {
-		if e.Seq != 0 {
-			return badBatch("an entry has the sequence %d, which the store assigns", e.Seq)
-		}
-	}
-	if b.Admit == nil && !b.Enqueue {
-		return nil
-	}
-	if len(b.Entries) == 0 {
-		return badBatch("it admits a request without an entry")
-	}
-	submitted, ok := b.Entries[0].Kind.(item.Submitted)
-	if !ok {
-		return badBatch("the first entry is not a submit")
-	}
-	if b.Admit == nil {
-		return nil
-	}
-	if b.Admit.ID != submitted.RequestID {
-		return badBatch("the submit has the request id %q, not %q", submitted.RequestID, b.Admit.ID)
-	}
-	return checkKey("request id", b.Admit.ID)
-}
-
-func badBatch(format string, args ...any) error {
-	return item.Errorf(item.KindInvalid, ReasonBadBatch, "cannot write a batch: %s", fmt.Sprintf(format, args...))
-}
-
 // appendBatch is an Append in progress.
 type appendBatch struct {
 	batch  Batch
-	drafts []draft // one an entry
-	images []picture
+	drafts []wire.Draft // one an entry
+	images []rules.Picture
 	bytes  int
 	status []byte // nil to keep the pod's
 
@@ -73,21 +43,21 @@ func (c *appendBatch) size() int { return c.bytes }
 
 // encode does the caller's part of the work.
 func (c *appendBatch) encode() error {
-	c.drafts = make([]draft, len(c.batch.Entries))
-	for i, e := range c.batch.Entries {
-		body, err := wire.EncodeEntry(e)
-		if err != nil {
-			return badBatch("%v", err)
-		}
-		if len(body) > MaxEntryBytes-seqRoom {
-			return item.Errorf(item.KindInvalid, ReasonTooLarge,
-				"cannot store an entry of %d bytes; the limit is %d bytes", len(body), MaxEntryBytes-seqRoom)
-		}
-		c.drafts[i] = newDraft(c.batch.Pod, body)
-		c.bytes += len(body)
+	var err error
+	if c.drafts, err = wire.NewDrafts(c.batch.Pod, c.batch.Entries); err != nil {
+		return rules.Batch("%v", err)
 	}
-	if err := c.pictures(); err != nil {
+	if c.images, err = rules.Pictures(c.batch.Entries, c.batch.Images); err != nil {
 		return err
+	}
+	for _, d := range c.drafts {
+		if d.Len() > MaxEntryBytes {
+			return rules.Large(d.Len(), MaxEntryBytes)
+		}
+		c.bytes += d.Len()
+	}
+	for _, p := range c.images {
+		c.bytes += len(p.Data)
 	}
 	if c.batch.Base != nil {
 		c.bytes += len(c.batch.Base.Fold)
@@ -95,8 +65,7 @@ func (c *appendBatch) encode() error {
 	if c.batch.Status == nil {
 		return nil
 	}
-	var err error
-	c.status, err = encodeStatus(*c.batch.Status)
+	c.status, err = wire.EncodeStatus(*c.batch.Status)
 	return err
 }
 
@@ -109,8 +78,7 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 	c.head = h
 	// Epoch 0 is a pod without a claim.
 	if c.batch.Epoch != h.epoch || h.epoch == 0 {
-		return false, item.Errorf(item.KindPrecondition, ReasonStaleEpoch,
-			"another writer has claimed pod %s (epoch %d, not %d)", c.batch.Pod, h.epoch, c.batch.Epoch)
+		return false, rules.Stale(c.batch.Pod, h.epoch, c.batch.Epoch)
 	}
 	if known, err := c.checkRequest(tx); known || err != nil {
 		return false, err
@@ -150,8 +118,7 @@ func (c *appendBatch) checkRequest(tx *bbolt.Tx) (known bool, err error) {
 		return false, err
 	}
 	if first.Digest != admit.Digest {
-		return true, item.Errorf(item.KindExists, ReasonRequestIDTaken,
-			"request id %q was used for another prompt (#%d): use a new one", admit.ID, first.Seq)
+		return true, rules.Request(admit.ID, first.Seq)
 	}
 	c.out.Duplicate = &first
 	return true, nil
@@ -162,15 +129,13 @@ func (c *appendBatch) checkInbox(tx *bbolt.Tx) error {
 	removed := make(map[item.Seq]bool, len(c.batch.Dequeue))
 	for _, seq := range c.batch.Dequeue {
 		if removed[seq] || inbox.Get(podSeqKey(c.batch.Pod, seq)) == nil {
-			return item.Errorf(item.KindNotFound, ReasonNotWaiting,
-				"prompt #%d is not in the queue of pod %s: a turn took it, or it was removed", seq, c.batch.Pod)
+			return rules.Unqueued(c.batch.Pod, seq)
 		}
 		removed[seq] = true
 	}
 	waiting := int(c.head.queued) - len(removed)
 	if c.batch.Enqueue && c.batch.InboxLimit > 0 && waiting >= c.batch.InboxLimit {
-		return item.Errorf(item.KindExhausted, ReasonInboxFull,
-			"the queue of pod %[2]s is full (%[1]d prompts): try again after the next turn starts", waiting, c.batch.Pod)
+		return rules.Full(c.batch.Pod, waiting)
 	}
 	return nil
 }
@@ -208,7 +173,7 @@ func (c *appendBatch) writeEntries(tx *bbolt.Tx) error {
 	}
 	log := tx.Bucket(bucketLogs).Bucket([]byte(c.batch.Pod))
 	if log == nil {
-		return damagedPod(c.batch.Pod)
+		return rules.Pod(c.batch.Pod)
 	}
 	log.FillPercent = fullPages
 	c.out.Records = make([]Record, 0, len(c.drafts))
@@ -220,33 +185,33 @@ func (c *appendBatch) writeEntries(tx *bbolt.Tx) error {
 				return err
 			}
 		}
-		value := d.record(c.head.last)
+		value := d.Record(c.head.last)
 		if err := log.Put(seqKey(c.head.last), value); err != nil {
 			return err
 		}
-		c.out.Records = append(c.out.Records, Record{Seq: c.head.last, Entry: value[sumLen:]})
+		c.out.Records = append(c.out.Records, Record{Seq: c.head.last, Entry: value[wire.SumLen:]})
 	}
 	return nil
 }
 
 // writeAlert stores the alert of an entry across pods and drafts the entry again with the
 // alert's sequence, which only the transaction knows.
-func (c *appendBatch) writeAlert(tx *bbolt.Tx, e item.Entry, a item.Alert) (draft, error) {
+func (c *appendBatch) writeAlert(tx *bbolt.Tx, e item.Entry, a item.Alert) (wire.Draft, error) {
 	a.Pod = c.batch.Pod
 	if a.Time.IsZero() {
 		a.Time = e.Time
 	}
 	a, err := storeNewAlert(tx, a)
 	if err != nil {
-		return draft{}, err
+		return wire.Draft{}, err
 	}
 	c.out.Alerts = append(c.out.Alerts, a)
 	e.Kind = item.AlertRaised{Alert: a}
 	body, err := wire.EncodeEntry(e)
 	if err != nil {
-		return draft{}, err
+		return wire.Draft{}, err
 	}
-	return newDraft(c.batch.Pod, body), nil
+	return wire.NewDraft(c.batch.Pod, body), nil
 }
 
 func (c *appendBatch) writeInbox(tx *bbolt.Tx, first item.Seq) error {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -26,7 +28,7 @@ func (s *Bolt) Base(ctx context.Context, pod string) (b Base, ok bool, err error
 // loadBase copies a pod's base; ok is false if it is missing or damaged.
 func loadBase(tx *bbolt.Tx, pod string) (b Base, ok bool) {
 	key := []byte(pod)
-	body, ok := unseal(bucketBases, key, tx.Bucket(bucketBases).Get(key))
+	body, ok := wire.Unseal(bucketBases, key, tx.Bucket(bucketBases).Get(key))
 	if !ok || len(body) < 8 {
 		return Base{}, false
 	}
@@ -36,7 +38,7 @@ func loadBase(tx *bbolt.Tx, pod string) (b Base, ok bool) {
 func storeBase(tx *bbolt.Tx, pod string, b Base) error {
 	key := []byte(pod)
 	body := append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.Fold)), uint64(b.Seq)), b.Fold...)
-	return tx.Bucket(bucketBases).Put(key, seal(bucketBases, key, body))
+	return tx.Bucket(bucketBases).Put(key, wire.Seal(bucketBases, key, body))
 }
 
 func dropBase(tx *bbolt.Tx, pod string) error {
@@ -55,7 +57,7 @@ func copyBase(tx *bbolt.Tx, parent string, at item.Seq, fork string) error {
 func (c *appendBatch) checkBase() error {
 	last := c.head.last + item.Seq(len(c.batch.Entries))
 	if b := c.batch.Base; b != nil && (b.Seq < c.head.first || b.Seq > last) {
-		return badBatch("the base of pod %s ends at %d, its log has %d to %d", c.batch.Pod, b.Seq, c.head.first, last)
+		return rules.Batch("the base of pod %s ends at %d, its log has %d to %d", c.batch.Pod, b.Seq, c.head.first, last)
 	}
 	return nil
 }

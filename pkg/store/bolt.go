@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -118,7 +119,7 @@ func (s *Bolt) usable() error {
 	case <-s.failed:
 		return s.errFailed()
 	case <-s.quit:
-		return errClosed()
+		return rules.Stopping()
 	default:
 		return nil
 	}
@@ -136,7 +137,7 @@ func (s *Bolt) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	err := guard(func() error { return s.db.View(fn) })
 	s.swap.RUnlock()
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
-		return errClosed()
+		return rules.Stopping()
 	}
 	return err
 }
@@ -156,8 +157,4 @@ func (s *Bolt) fileFault(err error) error {
 func (s *Bolt) errFailed() error {
 	return item.Errorf(item.KindUnavailable, ReasonFailed,
 		"podd does not know whether its last write reached %s: it stops, and checks the file at its next start", s.path)
-}
-
-func errClosed() error {
-	return item.Errorf(item.KindUnavailable, ReasonClosed, "podd is stopping: try again once it has restarted")
 }

@@ -2,8 +2,9 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
+
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -45,7 +46,7 @@ func (p *pending) answer(err error) {
 // know the outcome.
 func (s *Bolt) do(ctx context.Context, c change) error {
 	if err := ctx.Err(); err != nil {
-		return notWritten(err)
+		return rules.Unwritten(err)
 	}
 	if err := s.usable(); err != nil {
 		return err
@@ -54,24 +55,22 @@ func (s *Bolt) do(ctx context.Context, c change) error {
 	select {
 	case s.queue <- p:
 	case <-ctx.Done():
-		return notWritten(ctx.Err())
+		return rules.Unwritten(ctx.Err())
 	case <-s.stopped:
-		return errClosed()
+		return rules.Stopping()
 	}
 	select {
 	case <-p.done:
 		return p.err
 	case <-ctx.Done():
 		if p.claim() {
-			return notWritten(ctx.Err())
+			return rules.Unwritten(ctx.Err())
 		}
 	case <-s.stopped:
 		if p.claim() {
-			return errClosed()
+			return rules.Stopping()
 		}
 	}
 	<-p.done
 	return p.err
 }
-
-func notWritten(err error) error { return fmt.Errorf("not written: %w", err) }

@@ -6,15 +6,16 @@ import (
 	"encoding/hex"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
 
 // refersTo checks that the store has the images of an entry, and knows that it refers to them.
 func (c *checker) refersTo(v logView, e item.Entry) {
-	owner, _ := v.lineage.place(v.pod, e.Seq, v.head.last)
+	owner, _ := v.lineage.Place(v.pod, e.Seq, v.head.last)
 	for _, image := range item.ImagesIn(e.Kind) {
-		key, ok := digestKey(image.Digest)
+		key, ok := rules.DigestKey(image.Digest)
 		if !ok || v.tx.Bucket(bucketImageUses).Get(imageUse(owner, e.Seq, key)) == nil || v.tx.Bucket(bucketImages).Get(key) == nil {
 			c.note("entry %d of pod %s refers to the image %s, which is missing", e.Seq, v.pod, image.Digest)
 		}

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -16,7 +18,7 @@ func (c *checker) pods(tx *bbolt.Tx) error {
 		pod := string(key)
 		err := guard(func() error { return c.pod(tx, pod) })
 		if isFault(err) {
-			c.sentence(damagedPod(pod))
+			c.sentence(rules.Pod(pod))
 		} else if err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func (c *checker) entries(v logView, next item.Seq) {
 		for _, r := range page {
 			e, err := r.Decode()
 			if err != nil {
-				c.sentence(damagedAt(v.pod, r.Seq))
+				c.sentence(rules.Entry(v.pod, r.Seq))
 			}
 			if !c.quick {
 				c.refersTo(v, e)
@@ -193,10 +195,10 @@ func (c *checker) shares(tx *bbolt.Tx) error {
 		}
 		from := neededFrom(tx, pod)
 		for _, s := range l {
-			key := sharerKey(s.owner, pod)
-			body, ok := unseal(bucketSharers, key, sharers.Get(key))
-			if s.upTo >= from && (!ok || !bytes.Equal(body, seqKey(s.upTo))) {
-				c.note("pod %s needs entries of pod %s up to %d, but they are not marked as shared", pod, s.owner, s.upTo)
+			key := sharerKey(s.Owner, pod)
+			body, ok := wire.Unseal(bucketSharers, key, sharers.Get(key))
+			if s.UpTo >= from && (!ok || !bytes.Equal(body, seqKey(s.UpTo))) {
+				c.note("pod %s needs entries of pod %s up to %d, but they are not marked as shared", pod, s.Owner, s.UpTo)
 			}
 		}
 	}

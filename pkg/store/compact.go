@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"podd/pkg/store/internal/rules"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -31,7 +33,7 @@ func (s *Bolt) Compact(ctx context.Context, worth func(unused, size int64) bool)
 		return 0, 0, err
 	}
 	if ctx.Err() != nil {
-		return 0, 0, notWritten(ctx.Err())
+		return 0, 0, rules.Unwritten(ctx.Err())
 	}
 	done := make(chan struct{})
 	run := func() {
@@ -41,9 +43,9 @@ func (s *Bolt) Compact(ctx context.Context, worth func(unused, size int64) bool)
 	select {
 	case s.alone <- run:
 	case <-ctx.Done():
-		return 0, 0, notWritten(ctx.Err())
+		return 0, 0, rules.Unwritten(ctx.Err())
 	case <-s.stopped:
-		return 0, 0, errClosed()
+		return 0, 0, rules.Stopping()
 	}
 	<-done
 	return before, after, err

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 
-	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 )
 
 // fault is the panic or memory fault of reading a damaged file.
@@ -35,28 +34,12 @@ func isFault(err error) bool {
 	return ok
 }
 
-// damagedPod is the error for a damaged record of a pod, or for the tree around it.
-func damagedPod(pod string) *item.Error {
-	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
-		"the record of pod %s is damaged: restore a backup, or delete the pod", pod)
-	e.Meta = map[string]string{"pod": pod}
-	return e
-}
-
-// damagedAt is the error for a damaged entry.
-func damagedAt(pod string, seq item.Seq) *item.Error {
-	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
-		"entry %[2]d of pod %[1]s is damaged; earlier entries can still be read", pod, seq)
-	e.Meta = map[string]string{"pod": pod, "seq": strconv.FormatInt(int64(seq), 10)}
-	return e
-}
-
 // podFault is err or, if a read of a pod faulted, an error about that pod.
 func podFault(pod string, err error) error {
 	if !isFault(err) {
 		return err
 	}
-	e := damagedPod(pod)
+	e := rules.Pod(pod)
 	e.Cause = err
 	return e
 }

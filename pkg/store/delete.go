@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 
+	"podd/pkg/store/internal/rules"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -20,7 +22,7 @@ func (c *deletePod) size() int { return groupBytes }
 // check reads only keys, so that a damaged pod can be deleted.
 func (c *deletePod) check(tx *bbolt.Tx) (bool, error) {
 	if anyHead(tx, c.pod) == nil {
-		return false, podNotFound(c.pod)
+		return false, rules.NoPod(c.pod)
 	}
 	return true, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"podd/internal/wire"
 	"podd/pkg/item"
 
 	"go.etcd.io/bbolt"
@@ -39,16 +40,18 @@ func MigrationVersions() []uint32 {
 }
 
 // NewRecord is the stored form of an encoded entry.
-func NewRecord(pod string, seq item.Seq, body []byte) []byte { return newDraft(pod, body).record(seq) }
+func NewRecord(pod string, seq item.Seq, body []byte) []byte {
+	return wire.NewDraft(pod, body).Record(seq)
+}
 
 // OpenRecord is the entry of a record.
 func OpenRecord(pod string, seq item.Seq, value []byte) ([]byte, bool) {
-	return openRecord(pod, seq, value)
+	return wire.OpenRecord(pod, seq, value)
 }
 
 // ReadSealed runs a value through each reader of sealed values.
 func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
-	body, ok = unseal(bucket, key, sealed)
+	body, ok = wire.Unseal(bucket, key, sealed)
 	if h, okHead := decodeHead(body); okHead {
 		_, _ = h.join(nil)
 	}
@@ -60,7 +63,7 @@ func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
 }
 
 // Seal is the sealed form of a body.
-func Seal(bucket, key, body []byte) []byte { return seal(bucket, key, body) }
+func Seal(bucket, key, body []byte) []byte { return wire.Seal(bucket, key, body) }
 
 // Edit changes the raw database.
 func (s *Bolt) Edit(fn func(tx *bbolt.Tx) error) error { return s.db.Update(fn) }

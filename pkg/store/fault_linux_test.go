@@ -114,7 +114,7 @@ func atSync(t *testing.T, errno string, check func(t *testing.T, out string, got
 	}
 }
 
-// helperUnsure appends until the store refuses, and checks the refusal.
+// helperUnsure appends until the store refuses, and checks the rules.
 func helperUnsure(ctx context.Context, path string) error {
 	s, err := store.OpenBolt(store.BoltConfig{Path: path})
 	if err != nil {

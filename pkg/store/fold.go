@@ -2,11 +2,10 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -17,20 +16,6 @@ const FoldWithin = time.Hour
 // movedKept is about how many old sequences of repeated alerts are remembered, so that a
 // client that knows one can still acknowledge the alert.
 const movedKept = 10_000
-
-// chainLen is the length of a chain's name.
-const chainLen = 16
-
-// chainName is the same for equal alerts. Different alerts may share it too: lookups
-// compare the alerts.
-func chainName(a item.Alert) []byte {
-	sum := sha256.New()
-	for _, part := range []string{a.Pod, string(a.Level), a.Source, a.Text} {
-		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
-		_, _ = sum.Write([]byte(part))
-	}
-	return sum.Sum(nil)[:chainLen]
-}
 
 // FoldAlert is the rule for repeated alerts, which every store applies in the transaction
 // that writes an alert. If a repeats old, the newest alert of its chain, folded is a with
@@ -46,7 +31,7 @@ func FoldAlert(a, old item.Alert) (folded item.Alert, repeats bool) {
 
 // fold removes the alert that a repeats, if any, and adds up the counts.
 func fold(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
-	name := chainName(a)
+	name := rules.ChainName(a)
 	if old, ok := chainEnd(tx, name); ok {
 		if folded, repeats := FoldAlert(a, old); repeats {
 			a = folded
@@ -92,7 +77,7 @@ func chainEnd(tx *bbolt.Tx, name []byte) (a item.Alert, ok bool) {
 
 // endChain makes the next alert that equals a start a new chain.
 func endChain(tx *bbolt.Tx, a item.Alert) error {
-	name, chains := chainName(a), tx.Bucket(bucketChains)
+	name, chains := rules.ChainName(a), tx.Bucket(bucketChains)
 	if seqOf(chains.Get(name)) != a.Seq {
 		return nil
 	}
@@ -116,8 +101,7 @@ func alertOf(tx *bbolt.Tx, seq item.Seq) (a item.Alert, found bool, err error) {
 		case known:
 			return item.Alert{}, false, nil
 		default:
-			return item.Alert{}, false, item.Errorf(item.KindNotFound, ReasonAlertNotFound,
-				"alert %d does not exist; no alert was acknowledged", seq)
+			return item.Alert{}, false, rules.NoAlert(seq)
 		}
 	}
 }

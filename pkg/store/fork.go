@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -15,7 +16,7 @@ func (s *Bolt) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod)
 		return err
 	}
 	if at < 1 {
-		return item.Errorf(item.KindInvalid, ReasonBadRange, "cannot fork a pod at entry %d: entries are numbered from 1", at)
+		return rules.ForkRange(at)
 	}
 	return podFault(parent, s.do(ctx, &forkPod{createPod: create, parent: parent, at: at}))
 }
@@ -26,7 +27,7 @@ type forkPod struct {
 	at     item.Seq
 
 	// lineage is the fork's; check finds it.
-	lineage lineage
+	lineage rules.Lineage
 }
 
 func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
@@ -47,7 +48,7 @@ func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	of, err := loadLineage(tx, c.parent)
-	c.lineage = of.fork(c.parent, h.first, c.at)
+	c.lineage = of.Fork(c.parent, h.first, c.at)
 	c.head.first, c.head.last = h.first, c.at
 	return true, err
 }

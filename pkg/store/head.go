@@ -6,6 +6,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -53,11 +54,6 @@ func decodeHead(b []byte) (h head, ok bool) {
 	}, true
 }
 
-// encodeStatus is the stored form of a status.
-func encodeStatus(status item.PodStatus) ([]byte, error) {
-	return wire.EncodePod(item.Pod{Status: status})
-}
-
 // join is the encoded pod of an encoded record and this head.
 func (h head) join(record []byte) ([]byte, error) {
 	counts := wire.PodCounts{First: h.first, Last: h.last, Queued: int(h.queued), Activity: h.activity}
@@ -69,7 +65,7 @@ func (h head) join(record []byte) ([]byte, error) {
 
 // openHead reads a sealed head.
 func openHead(pod string, sealed []byte) (h head, ok bool) {
-	body, ok := unseal(bucketHeads, []byte(pod), sealed)
+	body, ok := wire.Unseal(bucketHeads, []byte(pod), sealed)
 	if !ok {
 		return head{}, false
 	}
@@ -80,20 +76,16 @@ func openHead(pod string, sealed []byte) (h head, ok bool) {
 func loadHead(tx *bbolt.Tx, pod string) (head, error) {
 	sealed := tx.Bucket(bucketHeads).Get([]byte(pod))
 	if sealed == nil {
-		return head{}, podNotFound(pod)
+		return head{}, rules.NoPod(pod)
 	}
 	h, ok := openHead(pod, sealed)
 	if !ok {
-		return head{}, damagedPod(pod)
+		return head{}, rules.Pod(pod)
 	}
 	return h, nil
 }
 
 func storeHead(tx *bbolt.Tx, pod string, h head) error {
 	key := []byte(pod)
-	return tx.Bucket(bucketHeads).Put(key, seal(bucketHeads, key, h.encode()))
-}
-
-func podNotFound(pod string) error {
-	return item.Errorf(item.KindNotFound, ReasonPodNotFound, "no pod named %q", pod)
+	return tx.Bucket(bucketHeads).Put(key, wire.Seal(bucketHeads, key, h.encode()))
 }

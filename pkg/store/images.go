@@ -3,10 +3,9 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -15,18 +14,18 @@ import (
 // is in imageuses, by the log that has the record: what is removed from a log gives up its
 // images in the same transaction, and an image without a use is removed.
 
-const digestLen = sha256.Size
+const digestLen = rules.DigestLen
 
 // Image returns the bytes of an image.
 func (s *Bolt) Image(ctx context.Context, digest string) (data []byte, err error) {
-	key, ok := digestKey(digest)
+	key, ok := rules.DigestKey(digest)
 	if !ok {
-		return nil, noImage(digest)
+		return nil, rules.NoImage(digest)
 	}
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		stored := tx.Bucket(bucketImages).Get(key)
 		if stored == nil {
-			return noImage(digest)
+			return rules.NoImage(digest)
 		}
 		data = bytes.Clone(stored)
 		return nil
@@ -34,57 +33,15 @@ func (s *Bolt) Image(ctx context.Context, digest string) (data []byte, err error
 	if err != nil {
 		return nil, s.fileFault(err)
 	}
-	if sum := sha256.Sum256(data); !bytes.Equal(sum[:], key) {
-		return nil, damagedImage(digest)
+	if !rules.IsImage(key, data) {
+		return nil, rules.Image(digest)
 	}
 	return data, nil
-}
-
-func noImage(digest string) error {
-	return item.Errorf(item.KindNotFound, ReasonImageNotFound, "no entry refers to an image with the digest %q", digest)
-}
-
-func damagedImage(digest string) error {
-	return item.Errorf(item.KindDataLoss, ReasonDamaged, "the stored image %s is damaged: compact the pod to go on without it, or restore a backup", digest)
-}
-
-// digestKey is the key of an image.
-func digestKey(digest string) (key []byte, ok bool) {
-	key, err := hex.DecodeString(digest)
-	return key, err == nil && len(key) == digestLen && hex.EncodeToString(key) == digest
 }
 
 // imageUse is the key that says that a record refers to an image.
 func imageUse(owner string, seq item.Seq, digest []byte) []byte {
 	return append(podSeqKey(owner, seq), digest...)
-}
-
-// picture is an image that an entry of a batch refers to.
-type picture struct {
-	// entry is the index of the entry.
-	entry int
-	key   []byte
-	// data is nil for an image that the store has.
-	data []byte
-}
-
-// pictures finds the images of a batch's entries.
-func (c *appendBatch) pictures() error {
-	for i, e := range c.batch.Entries {
-		for _, image := range item.ImagesIn(e.Kind) {
-			key, ok := digestKey(image.Digest)
-			if !ok {
-				return badBatch("an image has the digest %q", image.Digest)
-			}
-			data := c.batch.Images[image.Digest]
-			if data != nil && sha256.Sum256(data) != [digestLen]byte(key) {
-				return badBatch("the image %s has other bytes than its digest says", image.Digest)
-			}
-			c.images = append(c.images, picture{entry: i, key: key, data: data})
-			c.bytes += len(data)
-		}
-	}
-	return nil
 }
 
 // checkImages refuses images that the store does not get, and those of a pod that has enough.
@@ -96,22 +53,21 @@ func (c *appendBatch) checkImages(tx *bbolt.Tx) error {
 	added := int64(0)
 	seen := imagesOf(tx, c.batch.Pod)
 	for _, p := range c.images {
-		size := len(p.data)
-		if p.data == nil {
-			data := stored.Get(p.key)
+		size := len(p.Data)
+		if p.Data == nil {
+			data := stored.Get(p.Key)
 			if data == nil {
-				return badBatch("the image %x is missing", p.key)
+				return rules.Batch("the image %x is missing", p.Key)
 			}
 			size = len(data)
 		}
-		if !seen[string(p.key)] {
-			seen[string(p.key)] = true
+		if !seen[string(p.Key)] {
+			seen[string(p.Key)] = true
 			added += int64(size)
 		}
 	}
 	if limit := c.batch.ImageLimit; limit > 0 && added > 0 && c.imageBytes(tx)+added > limit {
-		return item.Errorf(item.KindExhausted, ReasonImagesFull,
-			"the images of pod %[2]s would have more than %[1]d bytes together: fork the pod to go on with more images", limit, c.batch.Pod)
+		return rules.Images(c.batch.Pod, limit)
 	}
 	return nil
 }
@@ -138,12 +94,12 @@ func imagesOf(tx *bbolt.Tx, owner string) map[string]bool {
 func (c *appendBatch) writeImages(tx *bbolt.Tx, first item.Seq) error {
 	stored, uses := tx.Bucket(bucketImages), tx.Bucket(bucketImageUses)
 	for _, p := range c.images {
-		if p.data != nil && stored.Get(p.key) == nil {
-			if err := stored.Put(p.key, p.data); err != nil {
+		if p.Data != nil && stored.Get(p.Key) == nil {
+			if err := stored.Put(p.Key, p.Data); err != nil {
 				return err
 			}
 		}
-		if err := uses.Put(imageUse(c.batch.Pod, first+item.Seq(p.entry), p.key), []byte{}); err != nil {
+		if err := uses.Put(imageUse(c.batch.Pod, first+item.Seq(p.Entry), p.Key), []byte{}); err != nil {
 			return err
 		}
 	}

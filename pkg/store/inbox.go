@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -32,11 +33,11 @@ func (s *Bolt) Inbox(ctx context.Context, pod string) ([]Waiting, error) {
 // inboxPage copies the next submits, ReadBytes of them or one.
 func inboxPage(tx *bbolt.Tx, pod string, after item.Seq) ([]Waiting, error) {
 	if tx.Bucket(bucketHeads).Get([]byte(pod)) == nil {
-		return nil, podNotFound(pod)
+		return nil, rules.NoPod(pod)
 	}
 	log := tx.Bucket(bucketLogs).Bucket([]byte(pod))
 	if log == nil {
-		return nil, damagedPod(pod)
+		return nil, rules.Pod(pod)
 	}
 	var page []Waiting
 	c := tx.Bucket(bucketInbox).Cursor()
@@ -59,7 +60,7 @@ func inboxPage(tx *bbolt.Tx, pod string, after item.Seq) ([]Waiting, error) {
 func (s *Bolt) Request(ctx context.Context, pod, requestID string) (r Request, ok bool, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) (err error) {
 		if tx.Bucket(bucketHeads).Get([]byte(pod)) == nil {
-			return podNotFound(pod)
+			return rules.NoPod(pod)
 		}
 		r, ok, err = loadRequest(tx, pod, requestID)
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -24,7 +25,7 @@ func (s *Bolt) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 		if heads.Get([]byte(id)) == nil {
 			known := tx.Bucket(bucketNames).Get([]byte(idOrName))
 			if known == nil {
-				return podNotFound(idOrName)
+				return rules.NoPod(idOrName)
 			}
 			id = string(known)
 		}
@@ -45,25 +46,25 @@ func readPod(id string, record, head []byte) (item.Pod, error) {
 	}
 	pod, err := wire.DecodePod(body)
 	if err != nil {
-		return item.Pod{}, damagedPod(id)
+		return item.Pod{}, rules.Pod(id)
 	}
 	return pod, nil
 }
 
 // podBody is the encoded pod of a sealed record and head. It shares no memory with them.
 func podBody(id string, record, head []byte) ([]byte, error) {
-	body, ok := unseal(bucketPods, []byte(id), record)
+	body, ok := wire.Unseal(bucketPods, []byte(id), record)
 	if !ok {
-		return nil, damagedPod(id)
+		return nil, rules.Pod(id)
 	}
 	h, ok := openHead(id, head)
 	if !ok {
-		return nil, damagedPod(id)
+		return nil, rules.Pod(id)
 	}
 	if body, err := h.join(body); err == nil {
 		return body, nil
 	}
-	return nil, damagedPod(id)
+	return nil, rules.Pod(id)
 }
 
 // PodRecord is a pod in a list.
@@ -77,7 +78,7 @@ type PodRecord struct {
 func (r PodRecord) Decode() item.Pod {
 	pod, err := wire.DecodePod(r.Body)
 	if err != nil {
-		return item.Pod{ID: r.ID, Name: cmp.Or(r.Name, r.ID), Status: quarantined(damagedPod(r.ID))}
+		return item.Pod{ID: r.ID, Name: cmp.Or(r.Name, r.ID), Status: quarantined(rules.Pod(r.ID))}
 	}
 	return pod
 }

@@ -5,6 +5,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -20,21 +21,21 @@ func (s *Bolt) CreatePod(ctx context.Context, p item.Pod) error {
 
 // newCreatePod does the caller's part of the work.
 func newCreatePod(p item.Pod) (c createPod, err error) {
-	if err := checkKey("pod id", p.ID); err != nil {
+	if err := rules.KeyText("pod id", p.ID); err != nil {
 		return c, err
 	}
-	if err := checkKey("pod name", p.Name); err != nil {
+	if err := rules.KeyText("pod name", p.Name); err != nil {
 		return c, err
 	}
 	c = createPod{id: p.ID, name: p.Name}
-	if c.record, err = encodePodRecord(p); err != nil {
+	if c.record, err = wire.EncodePodRecord(p); err != nil {
 		return c, err
 	}
 	c.head = head{first: 1, activity: p.Status.LastActivity}
 	if c.head.activity.IsZero() {
 		c.head.activity = p.CreatedAt
 	}
-	c.head.status, err = encodeStatus(p.Status)
+	c.head.status, err = wire.EncodeStatus(p.Status)
 	return c, err
 }
 
@@ -48,14 +49,13 @@ func (c *createPod) size() int { return len(c.record) + len(c.head.status) }
 
 func (c *createPod) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
-		return false, nameTaken(c.name)
+		return false, rules.NameTaken(c.name)
 	}
 	if tx.Bucket(bucketHeads).Get([]byte(c.id)) != nil {
-		return false, item.Errorf(item.KindExists, ReasonPodExists, "a pod with the id %s already exists", c.id)
+		return false, rules.IDTaken(c.id)
 	}
 	if tx.Bucket(bucketLogs).Bucket([]byte(c.id)) != nil {
-		return false, item.Errorf(item.KindExists, ReasonPodExists,
-			"the id %s belongs to a deleted pod whose entries its forks still need: choose another id", c.id)
+		return false, rules.IDNeeded(c.id)
 	}
 	return true, nil
 }
@@ -64,7 +64,7 @@ func (c *createPod) write(tx *bbolt.Tx) error {
 	if err := tx.Bucket(bucketNames).Put([]byte(c.name), []byte(c.id)); err != nil {
 		return err
 	}
-	if err := tx.Bucket(bucketPods).Put([]byte(c.id), seal(bucketPods, []byte(c.id), c.record)); err != nil {
+	if err := tx.Bucket(bucketPods).Put([]byte(c.id), wire.Seal(bucketPods, []byte(c.id), c.record)); err != nil {
 		return err
 	}
 	if _, err := tx.Bucket(bucketLogs).CreateBucket([]byte(c.id)); err != nil {
@@ -75,7 +75,7 @@ func (c *createPod) write(tx *bbolt.Tx) error {
 
 // UpdateSpec replaces a pod's spec.
 func (s *Bolt) UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error {
-	body, err := encodePodRecord(item.Pod{Spec: spec})
+	body, err := wire.EncodePodRecord(item.Pod{Spec: spec})
 	if err != nil {
 		return err
 	}
@@ -95,19 +95,19 @@ func (c *updateSpec) size() int { return c.bytes }
 // that the writer can encode them.
 func (c *updateSpec) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
-		return false, podNotFound(c.pod)
+		return false, rules.NoPod(c.pod)
 	}
 	pod, err := loadPodRecord(tx, c.pod)
 	if err != nil {
 		return false, err
 	}
 	pod.Spec = c.spec
-	c.record, err = encodePodRecord(pod)
+	c.record, err = wire.EncodePodRecord(pod)
 	return true, err
 }
 
 func (c *updateSpec) write(tx *bbolt.Tx) error {
-	return tx.Bucket(bucketPods).Put([]byte(c.pod), seal(bucketPods, []byte(c.pod), c.record))
+	return tx.Bucket(bucketPods).Put([]byte(c.pod), wire.Seal(bucketPods, []byte(c.pod), c.record))
 }
 
 // Claim makes the caller the only writer of a pod's log.
@@ -134,28 +134,22 @@ func (c *claim) check(tx *bbolt.Tx) (needed bool, err error) {
 
 func (c *claim) write(tx *bbolt.Tx) error { return storeHead(tx, c.pod, c.head) }
 
-// encodePodRecord is the stored form of the part of a pod that appends do not
-// change.
-func encodePodRecord(p item.Pod) ([]byte, error) {
-	return wire.EncodePod(item.Pod{ID: p.ID, Name: p.Name, Spec: p.Spec, CreatedAt: p.CreatedAt})
-}
-
 func loadPodRecord(tx *bbolt.Tx, pod string) (item.Pod, error) {
 	sealed := tx.Bucket(bucketPods).Get([]byte(pod))
 	if sealed == nil {
-		return item.Pod{}, podNotFound(pod)
+		return item.Pod{}, rules.NoPod(pod)
 	}
 	return decodePodRecord(pod, sealed)
 }
 
 func decodePodRecord(pod string, sealed []byte) (item.Pod, error) {
-	body, ok := unseal(bucketPods, []byte(pod), sealed)
+	body, ok := wire.Unseal(bucketPods, []byte(pod), sealed)
 	if !ok {
-		return item.Pod{}, damagedPod(pod)
+		return item.Pod{}, rules.Pod(pod)
 	}
 	p, err := wire.DecodePod(body)
 	if err != nil {
-		return item.Pod{}, damagedPod(pod)
+		return item.Pod{}, rules.Pod(pod)
 	}
 	return p, nil
 }

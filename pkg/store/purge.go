@@ -6,6 +6,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -18,13 +19,13 @@ const purgeStep = 4096
 // the rest.
 func (s *Bolt) Purge(ctx context.Context, p Purge) error {
 	if _, ok := p.Mark.Kind.(item.Purged); !ok || p.Mark.Seq != 0 {
-		return badBatch("the mark of a purge is an entry of that kind without a sequence")
+		return rules.Batch("the mark of a purge is an entry of that kind without a sequence")
 	}
 	body, err := wire.EncodeEntry(p.Mark)
 	if err != nil {
-		return badBatch("%v", err)
+		return rules.Batch("%v", err)
 	}
-	c := purge{Purge: p, draft: newDraft(p.Pod, body)}
+	c := purge{Purge: p, draft: wire.NewDraft(p.Pod, body)}
 	if err := s.do(ctx, &c); err != nil {
 		return podFault(p.Pod, err)
 	}
@@ -40,11 +41,11 @@ func (s *Bolt) Purge(ctx context.Context, p Purge) error {
 
 type purge struct {
 	Purge
-	draft draft
+	draft wire.Draft
 	head  head
 }
 
-func (c *purge) size() int { return len(c.draft.buf) }
+func (c *purge) size() int { return c.draft.Len() }
 
 func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 	if c.head, err = loadHead(tx, c.Pod); err != nil {
@@ -52,8 +53,7 @@ func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 	}
 	switch mark := markOf(tx, c.Pod); {
 	case c.head.last != c.Last:
-		return false, item.Errorf(item.KindPrecondition, ReasonLogGrew,
-			"the log of pod %s now ends at %d, not at %d: read it again", c.Pod, c.head.last, c.Last)
+		return false, rules.Grew(c.Pod, c.head.last, c.Last)
 	case c.UpTo > c.head.last:
 		return false, beyondEnd(tx, c.Pod, c.head, c.UpTo)
 	case c.UpTo < c.head.first, mark != nil && c.UpTo == c.head.first:
@@ -61,8 +61,7 @@ func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 	}
 	k, _ := tx.Bucket(bucketInbox).Cursor().Seek(podKey(c.Pod))
 	if hasPod(k, c.Pod) && seqOf(k) <= c.UpTo {
-		return false, item.Errorf(item.KindPrecondition, ReasonStillWaiting,
-			"prompt #%d is still queued in pod %s: purge only entries before it", seqOf(k), c.Pod)
+		return false, rules.Waiting(c.Pod, seqOf(k))
 	}
 	return true, nil
 }
@@ -75,7 +74,7 @@ func (c *purge) write(tx *bbolt.Tx) error {
 	if err := dropBase(tx, c.Pod); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketPurges).Put([]byte(c.Pod), c.draft.record(c.UpTo))
+	return tx.Bucket(bucketPurges).Put([]byte(c.Pod), c.draft.Record(c.UpTo))
 }
 
 // trimLogs removes records that a purge made unnecessary: the pod's own, and those that it
@@ -99,13 +98,13 @@ func (c *trimLogs) write(tx *bbolt.Tx) error {
 		return err
 	}
 	from := neededFrom(tx, c.pod)
-	for _, s := range append(l, segment{owner: c.pod}) {
-		if s.owner != c.pod && s.upTo < from {
-			if err := tx.Bucket(bucketSharers).Delete(sharerKey(s.owner, c.pod)); err != nil {
+	for _, s := range append(l, rules.Segment{Owner: c.pod}) {
+		if s.Owner != c.pod && s.UpTo < from {
+			if err := tx.Bucket(bucketSharers).Delete(sharerKey(s.Owner, c.pod)); err != nil {
 				return err
 			}
 		}
-		more, err := trim(tx, s.owner, purgeStep)
+		more, err := trim(tx, s.Owner, purgeStep)
 		if err != nil {
 			return err
 		}
@@ -126,12 +125,12 @@ func copyMark(tx *bbolt.Tx, parent string, h head, fork string) error {
 	if mark == nil {
 		return nil
 	}
-	entry, ok := openRecord(parent, h.first, mark)
+	entry, ok := wire.OpenRecord(parent, h.first, mark)
 	if !ok {
-		return damagedAt(parent, h.first)
+		return rules.Entry(parent, h.first)
 	}
 	body := entry[len(wire.WithSeq(h.first, nil)):]
-	return tx.Bucket(bucketPurges).Put([]byte(fork), newDraft(fork, body).record(h.first))
+	return tx.Bucket(bucketPurges).Put([]byte(fork), wire.NewDraft(fork, body).Record(h.first))
 }
 
 // checkPast refuses an entry from which history cannot continue because the log was purged:
@@ -141,13 +140,13 @@ func checkPast(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
 	if mark == nil {
 		return nil
 	}
-	entry, ok := openRecord(pod, h.first, mark)
+	entry, ok := wire.OpenRecord(pod, h.first, mark)
 	if !ok {
-		return damagedAt(pod, h.first)
+		return rules.Entry(pod, h.first)
 	}
 	e, err := wire.DecodeEntry(entry)
 	if err != nil {
-		return damagedAt(pod, h.first)
+		return rules.Entry(pod, h.first)
 	}
 	if k, _ := e.Kind.(item.Purged); seq < k.From {
 		return purged(tx, pod, seq, k.From)

@@ -3,9 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
-	"strconv"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -30,7 +31,7 @@ func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) 
 func checkRange(tx *bbolt.Tx, pod string, h head, after item.Seq) error {
 	switch {
 	case after < 0:
-		return item.Errorf(item.KindInvalid, ReasonBadRange, "cannot read a log from entry %d: entries are numbered from 1", after)
+		return rules.ReadRange(after)
 	case after < h.first-1:
 		return purged(tx, pod, after+1, h.first)
 	case after > h.last:
@@ -40,17 +41,11 @@ func checkRange(tx *bbolt.Tx, pod string, h head, after item.Seq) error {
 }
 
 func purged(tx *bbolt.Tx, pod string, seq, first item.Seq) error {
-	e := item.Errorf(item.KindOutOfRange, ReasonPurged,
-		"pod %s no longer has entry %d; its log begins at %d", nameOf(tx, pod), seq, first)
-	e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(first), 10)}
-	return e
+	return rules.Gone(nameOf(tx, pod), seq, first)
 }
 
 func beyondEnd(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
-	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd,
-		"pod %s has no entry %d yet; its log ends at %d", nameOf(tx, pod), seq, h.last)
-	e.Meta = map[string]string{"last_seq": strconv.FormatInt(int64(h.last), 10)}
-	return e
+	return rules.Beyond(nameOf(tx, pod), seq, h.last)
 }
 
 // logView is a pod's log inside a read transaction.
@@ -59,7 +54,7 @@ type logView struct {
 	pod     string
 	head    head
 	log     *bbolt.Bucket
-	lineage lineage
+	lineage rules.Lineage
 	// mark is the record of the first entry of a purged log; nil if the log was not purged.
 	mark []byte
 }
@@ -76,7 +71,7 @@ func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
 func logOf(tx *bbolt.Tx, pod string, h head) (v logView, err error) {
 	v = logView{tx: tx, pod: pod, head: h, mark: markOf(tx, pod)}
 	if v.log = tx.Bucket(bucketLogs).Bucket([]byte(pod)); v.log == nil {
-		return v, damagedPod(pod)
+		return v, rules.Pod(pod)
 	}
 	v.lineage, err = loadLineage(tx, pod)
 	return v, err
@@ -87,22 +82,22 @@ func (v logView) page(next item.Seq, limit int) ([]Record, error) {
 	p := pager{limit: limit}
 	if v.mark != nil && next == v.head.first {
 		if !p.add(v.pod, next, v.mark) {
-			return nil, damagedAt(v.pod, next)
+			return nil, rules.Entry(v.pod, next)
 		}
 		next++
 	}
 	for !p.full && next <= v.head.last {
-		owner, upTo := v.lineage.place(v.pod, next, v.head.last)
+		owner, upTo := v.lineage.Place(v.pod, next, v.head.last)
 		log := v.log
 		if owner != v.pod {
 			log = v.tx.Bucket(bucketLogs).Bucket([]byte(owner))
 		}
 		if log == nil {
-			return p.page, damagedAt(v.pod, next)
+			return p.page, rules.Entry(v.pod, next)
 		}
 		reached, ok := p.copy(log, owner, next, upTo)
 		if !ok {
-			return p.page, damagedAt(v.pod, reached)
+			return p.page, rules.Entry(v.pod, reached)
 		}
 		next = reached
 	}
@@ -141,7 +136,7 @@ func (p *pager) add(owner string, seq item.Seq, value []byte) (ok bool) {
 	if p.full = p.limit > 0 && len(p.page) == p.limit; p.full {
 		return true
 	}
-	entry, ok := openRecord(owner, seq, value)
+	entry, ok := wire.OpenRecord(owner, seq, value)
 	if !ok {
 		return false
 	}
@@ -155,9 +150,9 @@ func (p *pager) add(owner string, seq item.Seq, value []byte) (ok bool) {
 
 // readOne copies one record that is known to be in the log.
 func readOne(log *bbolt.Bucket, pod string, seq item.Seq) ([]byte, error) {
-	entry, ok := openRecord(pod, seq, log.Get(seqKey(seq)))
+	entry, ok := wire.OpenRecord(pod, seq, log.Get(seqKey(seq)))
 	if !ok {
-		return nil, damagedAt(pod, seq)
+		return nil, rules.Entry(pod, seq)
 	}
 	return bytes.Clone(entry), nil
 }

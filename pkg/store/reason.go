@@ -1,57 +1,59 @@
 package store
 
+import "podd/pkg/store/internal/rules"
+
 // The reasons of this package's errors.
 const (
 	// ReasonPodExists: the pod's name or id is taken.
-	ReasonPodExists = "POD_EXISTS"
+	ReasonPodExists = rules.PodExists
 	// ReasonPodNotFound: no pod has that name or id.
-	ReasonPodNotFound = "POD_NOT_FOUND"
+	ReasonPodNotFound = rules.PodNotFound
 	// ReasonStaleEpoch: the caller has no claim on the pod's log, or lost it to another one.
-	ReasonStaleEpoch = "STALE_EPOCH"
+	ReasonStaleEpoch = rules.StaleEpoch
 	// ReasonBadBatch: the batch contradicts itself; a defect of the caller.
-	ReasonBadBatch = "BAD_BATCH"
+	ReasonBadBatch = rules.BadBatch
 	// ReasonBadName: a name, pod id or request id cannot be a key.
-	ReasonBadName = "BAD_NAME"
+	ReasonBadName = rules.BadName
 	// ReasonTooLarge: an entry is larger than MaxEntryBytes.
-	ReasonTooLarge = "ENTRY_TOO_LARGE"
+	ReasonTooLarge = rules.TooLarge
 	// ReasonRequestIDTaken: the request id was admitted with another content.
-	ReasonRequestIDTaken = "REQUEST_ID_TAKEN"
+	ReasonRequestIDTaken = rules.RequestIDTaken
 	// ReasonInboxFull: the inbox has reached its limit.
-	ReasonInboxFull = "INBOX_FULL"
+	ReasonInboxFull = rules.InboxFull
 	// ReasonImagesFull: the pod has as many bytes of images as it may have.
-	ReasonImagesFull = "IMAGES_FULL"
+	ReasonImagesFull = rules.ImagesFull
 	// ReasonImageNotFound: no entry refers to an image with that digest.
-	ReasonImageNotFound = "IMAGE_NOT_FOUND"
+	ReasonImageNotFound = rules.ImageNotFound
 	// ReasonNotWaiting: the submit is not in the inbox.
-	ReasonNotWaiting = "NOT_WAITING"
+	ReasonNotWaiting = rules.NotWaiting
 	// ReasonBadRange: a log is read from a negative sequence.
-	ReasonBadRange = "BAD_RANGE"
+	ReasonBadRange = rules.BadRange
 	// ReasonPurged: the log begins later; meta first_seq.
-	ReasonPurged = "PURGED"
+	ReasonPurged = rules.Purged
 	// ReasonLogGrew: the log has grown since the purge was decided.
-	ReasonLogGrew = "LOG_GREW"
+	ReasonLogGrew = rules.LogGrew
 	// ReasonStillWaiting: a submit that would be purged is still in the inbox.
-	ReasonStillWaiting = "STILL_WAITING"
+	ReasonStillWaiting = rules.StillWaiting
 	// ReasonBeyondEnd: the log ends earlier; meta last_seq.
-	ReasonBeyondEnd = "BEYOND_END"
+	ReasonBeyondEnd = rules.BeyondEnd
 	// ReasonAlertNotFound: no alert has that sequence.
-	ReasonAlertNotFound = "ALERT_NOT_FOUND"
+	ReasonAlertNotFound = rules.AlertNotFound
 	// ReasonDamaged: stored data fails its checksum; meta pod and seq, if known.
-	ReasonDamaged = "DAMAGED"
+	ReasonDamaged = rules.Damaged
 	// ReasonNoSpace: the disk, a quota or a file size limit is reached; nothing was
 	// written.
-	ReasonNoSpace = "NO_SPACE"
+	ReasonNoSpace = rules.NoSpace
 	// ReasonFailed: the outcome of a commit is unknown; the process must end.
-	ReasonFailed = "STORE_FAILED"
+	ReasonFailed = rules.Failed
 	// ReasonClosed: the store is closed.
-	ReasonClosed = "STORE_CLOSED"
+	ReasonClosed = rules.Closed
 
 	// ReasonHeld: another process has the database open.
-	ReasonHeld = "STORE_HELD"
+	ReasonHeld = rules.Held
 	// ReasonCannotOpen: the file cannot be opened or created.
-	ReasonCannotOpen = "STORE_CANNOT_OPEN"
+	ReasonCannotOpen = rules.CannotOpen
 	// ReasonUnreadable: the file is damaged, truncated, empty, or not a database of podd.
-	ReasonUnreadable = "STORE_UNREADABLE"
+	ReasonUnreadable = rules.Unreadable
 	// ReasonNewer: a newer podd wrote the file.
-	ReasonNewer = "STORE_NEWER"
+	ReasonNewer = rules.Newer
 )

@@ -3,14 +3,15 @@ package store
 import (
 	"context"
 
-	"podd/pkg/item"
+	"podd/internal/wire"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
 
 // RenamePod gives a pod another name.
 func (s *Bolt) RenamePod(ctx context.Context, pod, name string) error {
-	if err := checkKey("pod name", name); err != nil {
+	if err := rules.KeyText("pod name", name); err != nil {
 		return err
 	}
 	return podFault(pod, s.do(ctx, &renamePod{pod: pod, name: name}))
@@ -23,7 +24,7 @@ type renamePod struct {
 	record []byte
 }
 
-func (c *renamePod) size() int { return maxKeyText }
+func (c *renamePod) size() int { return rules.MaxKeyText }
 
 func (c *renamePod) check(tx *bbolt.Tx) (needed bool, err error) {
 	p, err := loadPodRecord(tx, c.pod)
@@ -31,10 +32,10 @@ func (c *renamePod) check(tx *bbolt.Tx) (needed bool, err error) {
 		return false, err
 	}
 	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
-		return false, nameTaken(c.name)
+		return false, rules.NameTaken(c.name)
 	}
 	c.old, p.Name = p.Name, c.name
-	c.record, err = encodePodRecord(p)
+	c.record, err = wire.EncodePodRecord(p)
 	return true, err
 }
 
@@ -46,9 +47,5 @@ func (c *renamePod) write(tx *bbolt.Tx) error {
 	if err := names.Put([]byte(c.name), []byte(c.pod)); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketPods).Put([]byte(c.pod), seal(bucketPods, []byte(c.pod), c.record))
-}
-
-func nameTaken(name string) error {
-	return item.Errorf(item.KindExists, ReasonPodExists, "the pod %q already exists: choose another name", name)
+	return tx.Bucket(bucketPods).Put([]byte(c.pod), wire.Seal(bucketPods, []byte(c.pod), c.record))
 }

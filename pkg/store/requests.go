@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -41,12 +43,12 @@ func loadRequest(tx *bbolt.Tx, pod, id string) (r Request, ok bool, err error) {
 	if sealed == nil {
 		return Request{}, false, nil
 	}
-	body, ok := unseal(bucketRequests, key, sealed)
+	body, ok := wire.Unseal(bucketRequests, key, sealed)
 	if ok {
 		r, ok = decodeRequest(id, body)
 	}
 	if !ok {
-		return Request{}, false, damagedPod(pod)
+		return Request{}, false, rules.Pod(pod)
 	}
 	return r, true, nil
 }
@@ -61,7 +63,7 @@ func rememberRequest(tx *bbolt.Tx, pod string, h *head, r Request) error {
 	}
 	h.requests++
 	key := requestKey(pod, r.ID)
-	if err := tx.Bucket(bucketRequests).Put(key, seal(bucketRequests, key, r.encode())); err != nil {
+	if err := tx.Bucket(bucketRequests).Put(key, wire.Seal(bucketRequests, key, r.encode())); err != nil {
 		return err
 	}
 	return tx.Bucket(bucketAdmitted).Put(podSeqKey(pod, r.Seq), []byte(r.ID))
@@ -72,7 +74,7 @@ func forgetRequest(tx *bbolt.Tx, pod string) error {
 	admitted := tx.Bucket(bucketAdmitted)
 	key, id := admitted.Cursor().Seek(podKey(pod))
 	if !bytes.HasPrefix(key, podKey(pod)) {
-		return damagedPod(pod)
+		return rules.Pod(pod)
 	}
 	if err := tx.Bucket(bucketRequests).Delete(requestKey(pod, string(id))); err != nil {
 		return err

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"strings"
 
 	"podd/pkg/item"
 
@@ -41,22 +40,12 @@ var (
 	keyID      = []byte("id")
 )
 
-// maxKeyText bounds names, pod ids and request ids, in bytes. It is far above the server's
-// limits and far below bbolt's.
-const maxKeyText = 1024
-
 // fullPages is the fill factor of pages that only grow at their end: splitting them in the
 // middle would leave half of each page empty for ever.
 const fullPages = 0.95
 
-// checkKey refuses text that cannot be part of a key.
-func checkKey(what, text string) error {
-	if text == "" || len(text) > maxKeyText || strings.IndexByte(text, 0) >= 0 {
-		return item.Errorf(item.KindInvalid, ReasonBadName,
-			"a %s must have 1 to %d bytes and no NUL byte", what, maxKeyText)
-	}
-	return nil
-}
+// separator ends a pod's id in a key.
+var separator = []byte{0}
 
 func seqKey(seq item.Seq) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 0, 8), uint64(seq))

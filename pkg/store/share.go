@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
 
 	"go.etcd.io/bbolt"
@@ -36,7 +37,7 @@ func neededOf(tx *bbolt.Tx, owner string) (n need) {
 	prefix := podKey(owner)
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		upTo := item.Seq(math.MaxInt64)
-		if body, ok := unseal(bucketSharers, k, v); ok && len(body) == 8 {
+		if body, ok := wire.Unseal(bucketSharers, k, v); ok && len(body) == 8 {
 			upTo = seqOf(body)
 		}
 		if from := neededFrom(tx, string(k[len(prefix):])); from <= upTo {

@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"time"
 
-	"podd/pkg/item"
+	"podd/internal/wire"
+	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
@@ -36,7 +36,7 @@ func (c *trashPods) size() int { return groupBytes }
 func (c *trashPods) check(tx *bbolt.Tx) (bool, error) {
 	for _, id := range c.ids {
 		if tx.Bucket(bucketHeads).Get([]byte(id)) == nil {
-			return false, podNotFound(id)
+			return false, rules.NoPod(id)
 		}
 	}
 	return true, nil
@@ -74,11 +74,11 @@ func moveKey(tx *bbolt.Tx, from, to []byte, id string) error {
 func sealTrashed(id string, at time.Time, with string) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
 	b = binary.BigEndian.AppendUint32(b, uint32(at.Nanosecond()))
-	return seal(bucketTrash, []byte(id), append(b, with...))
+	return wire.Seal(bucketTrash, []byte(id), append(b, with...))
 }
 
 func openTrashed(id string, sealed []byte) (at time.Time, with string, ok bool) {
-	b, ok := unseal(bucketTrash, []byte(id), sealed)
+	b, ok := wire.Unseal(bucketTrash, []byte(id), sealed)
 	if !ok || len(b) < 12 {
 		return at, "", false
 	}
@@ -87,7 +87,7 @@ func openTrashed(id string, sealed []byte) (at time.Time, with string, ok bool) 
 
 // RestorePod moves a pod, and those that were deleted with it, out of the trash.
 func (t boltTrash) RestorePod(ctx context.Context, id, name string) error {
-	if err := checkKey("pod name", name); err != nil {
+	if err := rules.KeyText("pod name", name); err != nil {
 		return err
 	}
 	return podFault(id, t.s.do(ctx, &restorePod{id: id, name: name}))
@@ -99,10 +99,10 @@ func (c *restorePod) size() int { return groupBytes }
 
 func (c *restorePod) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketTrash).Get([]byte(c.id)) == nil {
-		return false, podNotFound(c.id)
+		return false, rules.NoPod(c.id)
 	}
 	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
-		return false, item.Errorf(item.KindExists, ReasonPodExists, "the pod %q already exists: choose another name", c.name)
+		return false, rules.NameTaken(c.name)
 	}
 	for _, id := range c.all(tx) {
 		if _, err := loadPodRecord(tx, id); err != nil {
@@ -137,11 +137,11 @@ func (c *restorePod) write(tx *bbolt.Tx) error {
 		}
 		if name != p.Name {
 			p.Name = name
-			record, err := encodePodRecord(p)
+			record, err := wire.EncodePodRecord(p)
 			if err != nil {
 				return err
 			}
-			if err := tx.Bucket(bucketPods).Put(key, seal(bucketPods, key, record)); err != nil {
+			if err := tx.Bucket(bucketPods).Put(key, wire.Seal(bucketPods, key, record)); err != nil {
 				return err
 			}
 		}
@@ -158,16 +158,11 @@ func (c *restorePod) write(tx *bbolt.Tx) error {
 	return nil
 }
 
-// maxPodName is how long a pod's name may be.
-const maxPodName = 63
-
 // freeName is a name, or one like it, that no pod has.
 func freeName(tx *bbolt.Tx, name string) string {
-	free := name
-	for n := 2; tx.Bucket(bucketNames).Get([]byte(free)) != nil; n++ {
-		end := fmt.Sprintf("-%d", n)
-		free = name[:min(len(name), maxPodName-len(end))] + end
-	}
+	free, _ := rules.FreeName(name, func(name string) (bool, error) {
+		return tx.Bucket(bucketNames).Get([]byte(name)) != nil, nil
+	})
 	return free
 }
 
