@@ -46,7 +46,7 @@ func bodyFor(onTerminal bool, body []byte) []byte {
 	case !onTerminal:
 		return body
 	case json.Valid(body):
-		return []byte(escapeJSON(string(body)))
+		return []byte(sanitize.JSON(string(body)))
 	}
 	return []byte(sanitize.Terminal(string(body)))
 }

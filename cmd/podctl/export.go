@@ -2,16 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +15,6 @@ import (
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 	"podd/pkg/item"
-	"podd/pkg/transcript"
-	poddv1 "podd/proto/podd/v1"
 )
 
 // exporter is the verb export with its flags.
@@ -66,24 +60,16 @@ func (p *exporter) check(cmd *cobra.Command) error {
 		return usagef("--to needs the name of a file; leave it out for standard output")
 	}
 	if !cmd.Flags().Changed("format") {
-		switch ext := strings.ToLower(filepath.Ext(p.to)); {
-		case p.output == outputJSON, ext == ".json", ext == ".jsonl":
+		p.format = export.FormatOf(p.to)
+		if p.output == outputJSON {
 			p.format = "json"
-		case ext == ".html", ext == ".htm":
-			p.format = "html"
-		default:
-			p.format = "md"
 		}
 	}
-	switch p.format {
-	case "md", "html", "json":
-	default:
+	if !slices.Contains(export.Formats, p.format) {
 		return usagef("--format %q: use md, html or json", p.format)
 	}
-	if p.to != "" && !p.force {
-		if _, err := os.Lstat(p.to); err == nil {
-			return fileTaken(p.to)
-		}
+	if _, err := os.Lstat(p.to); p.to != "" && !p.force && err == nil {
+		return fileTaken(p.to)
 	}
 	return nil
 }
@@ -93,85 +79,27 @@ func fileTaken(name string) error {
 }
 
 func (p *exporter) export(ctx context.Context, c *client.Client, pod string) error {
-	if p.to == "" {
-		out := bufio.NewWriter(p.stdout)
-		_, err := p.write(ctx, c, pod, out)
-		return errors.Join(err, out.Flush())
-	}
-	// The file appears whole or not at all.
-	f, err := os.CreateTemp(filepath.Dir(p.to), ".podctl-export-")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", p.to, err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	out := bufio.NewWriter(f)
-	d, err := p.write(ctx, c, pod, out)
-	if err == nil {
-		err = out.Flush()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
+	got, err := c.Pod(ctx, pod)
 	if err != nil {
 		return err
 	}
-	if p.force {
-		err = os.Rename(f.Name(), p.to)
-	} else if err = os.Link(f.Name(), p.to); errors.Is(err, fs.ErrExist) {
-		return fileTaken(p.to)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", p.to, err)
-	}
-	_, err = fmt.Fprintf(p.stderr, "exported #%d to #%d of pod %s to %s\n", d.From, d.To, sanitize.Line(d.Pod), sanitize.Line(p.to))
-	return err
-}
-
-// write reads the log and writes it. The document has no blocks if it is not one for people.
-func (p *exporter) write(ctx context.Context, c *client.Client, pod string, w io.Writer) (d export.Document, err error) {
-	got, err := c.Pod(ctx, pod)
-	if err != nil {
-		return d, err
-	}
-	d = export.Document{Pod: got.GetName(), Dir: got.GetSpec().GetDir(), Times: make(map[item.Seq]time.Time)}
 	after := max(got.GetFirstSeq()-1, 0)
 	if p.fromAfter {
 		after = p.after
 	}
-	t := transcript.New(transcript.Options{})
-	_, err = showAll(ctx, c, client.StreamOptions{Pod: got.GetId(), After: after}, func(m *poddv1.StreamResponse) error {
-		e := m.GetEntry()
-		if e == nil {
-			return nil
-		}
-		if seq := item.Seq(e.GetSeq()); d.From == 0 {
-			d.From, d.To = seq, seq
-		} else {
-			d.To = seq
-		}
-		if p.format == "json" {
-			line := *p.program
-			var buffer bytes.Buffer
-			line.stdout = &buffer
-			if err := line.printJSON(e); err != nil {
-				return err
-			}
-			_, err := w.Write(buffer.Bytes())
-			return err
-		}
-		d.Times[item.Seq(e.GetSeq())] = e.GetTime().AsTime()
-		t.Apply(m)
-		return nil
-	})
+	log := export.Log{Pod: got, Stream: c.Stream(ctx, client.StreamOptions{Pod: got.GetId(), After: after})}
+	if p.to == "" {
+		out := bufio.NewWriter(p.stdout)
+		_, err := log.Write(out, p.format)
+		return errors.Join(err, out.Flush())
+	}
+	d, err := log.WriteFile(p.to, p.format, p.force)
+	if errors.Is(err, fs.ErrExist) {
+		return fileTaken(p.to)
+	}
 	if err != nil {
-		return d, err
+		return err
 	}
-	d.Blocks = t.Blocks()
-	switch p.format {
-	case "md":
-		err = export.Markdown(w, d)
-	case "html":
-		err = export.HTML(w, d)
-	}
-	return d, err
+	_, err = fmt.Fprintf(p.stderr, "exported #%d to #%d of pod %s to %s\n", d.From, d.To, sanitize.Line(d.Pod), sanitize.Line(p.to))
+	return err
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
-	"unicode"
 
 	"google.golang.org/protobuf/proto"
 
@@ -51,30 +49,8 @@ func (p *program) printJSON(m proto.Message) error {
 	if err != nil {
 		return fmt.Errorf("cannot print the answer as JSON: %w", err)
 	}
-	_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))
+	_, err = fmt.Fprintln(p.stdout, sanitize.JSON(string(line)))
 	return err
-}
-
-// escapeJSON escapes characters that JSON allows but that control a terminal. They occur
-// in strings only, where \u means the same.
-func escapeJSON(line string) string {
-	risky := func(r rune) bool { return r >= 0x7f && (unicode.IsControl(r) || sanitize.Line(string(r)) != string(r)) }
-	if strings.IndexFunc(line, risky) < 0 {
-		return line
-	}
-	var b strings.Builder
-	for _, r := range line {
-		switch {
-		case !risky(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }
 
 // line prints one line of text.

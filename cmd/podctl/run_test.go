@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"pgregory.net/rapid"
 
+	"podd/internal/sanitize"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -139,7 +140,7 @@ func TestEscapeJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		escaped := escapeJSON(string(raw))
+		escaped := sanitize.JSON(string(raw))
 		var got string
 		if err := json.Unmarshal([]byte(escaped), &got); err != nil || got != text {
 			t.Fatalf("%q became %q (%v)", text, got, err)
@@ -148,7 +149,7 @@ func TestEscapeJSON(t *testing.T) {
 			t.Fatalf("%q is not escaped", escaped)
 		}
 	})
-	if got := escapeJSON(`"é😀"`); got != `"é😀"` {
+	if got := sanitize.JSON(`"é😀"`); got != `"é😀"` {
 		t.Errorf("readable text became %s", got)
 	}
 }

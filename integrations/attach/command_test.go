@@ -114,3 +114,41 @@ func TestCommands(t *testing.T) {
 	s.await("shell>")
 	s.restored()
 }
+
+// A command of the person's own runs in the pod's directory and reaches the model only with
+// Enter. An edit shows its diff, and the conversation becomes a file.
+func TestShellDiffExport(t *testing.T) {
+	w := world(t, scripted.Answers(
+		scripted.Say(scripted.Call{Name: "edit_file", Arguments: `{"path":"a-file.txt","old":"one","new":"two"}`}),
+		scripted.Say(scripted.Text("Edited."))))
+	s := newScreen(t, w, 90, 30, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("!!cat a-file.txt")
+	s.keys("Enter")
+	s.await("$ cat a-file.txt  (exit 0, ", "  | one")
+	s.typed("!sleep 1000")
+	s.keys("Enter")
+	s.await("(running; Esc ends it)")
+	s.keys("Escape")
+	s.await("(ended by Esc, ", "[$ sleep 1000: 1 line]")
+	s.keys("C-u")
+	s.typed("!cat a-file.txt")
+	s.keys("Enter")
+	s.await("> [$ cat a-file.txt: 2 lines]")
+	s.typed("edit it")
+	s.keys("Enter")
+	s.await(`<paste name="$ cat a-file.txt" lines="2">`, "edit it", "    a-file.txt", "1 -one", "1 +two", "Edited.", "turn 1 finished")
+	s.typed("/export out.md")
+	s.keys("Enter")
+	s.await("exported #1 to #", w.Workspace+"/out.md")
+	text, err := os.ReadFile(w.Workspace + "/out.md")
+	if err != nil || !strings.Contains(string(text), "Change of a-file.txt:") || !strings.Contains(string(text), "+two") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	s.typed("/export out.md html")
+	s.keys("Enter")
+	s.await("out.md exists already; give /export another name")
+	s.typed("/export a b")
+	s.keys("Enter")
+	s.await("/export takes a file and a format")
+}

@@ -63,6 +63,8 @@ type app struct {
 	todo *bool
 
 	typing
+	// shell is the command of the person's own that runs; nil without one.
+	shell *shellRun
 	asks
 	known
 	notifier

@@ -51,6 +51,7 @@ func builtins() []slash {
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
 		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
+		{name: "export", args: "[FILE] [md|html|json]", about: "writes the conversation to a file", run: exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}
 }
@@ -170,6 +171,7 @@ func (a commander) help() {
 	}
 	for _, l := range []string{
 		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it",
+		"!COMMAND runs in your shell, its output joins the draft; !!COMMAND only shows it",
 		"Alt-Enter, Shift-Enter or ^J starts a new line; ^G opens $VISUAL or $EDITOR; Tab completes",
 		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
 		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; ^D leaves",

@@ -25,6 +25,8 @@ type cell struct {
 	// g is the character: a grapheme.
 	g     string
 	paste string
+	// name says what the pasted text is, if it comes from a command.
+	name string
 	// literal says that the character was not typed here: it begins no command.
 	literal bool
 }
@@ -52,6 +54,9 @@ func (e *editor) write(text string, literal bool) {
 		}
 	}
 }
+
+// mostLabel is how many columns say what a pasted text is.
+const mostLabel = 30
 
 var newline = cell{g: "\n"}
 
@@ -182,7 +187,7 @@ func (e *editor) segments() (list []item.Segment) {
 			continue
 		}
 		flush()
-		list = append(list, item.PasteSegment{Text: c.paste})
+		list = append(list, item.PasteSegment{Text: c.paste, Name: c.name})
 	}
 	flush()
 	return list
@@ -231,6 +236,13 @@ func (c cell) shown() string {
 	if c.paste == "" {
 		return sanitize.Line(c.g)
 	}
-	lines := strings.Count(strings.TrimSuffix(c.paste, "\n"), "\n") + 1
-	return fmt.Sprintf("[pasted: %s lines]", view.Count(int64(lines)))
+	count := "1 line"
+	if n := strings.Count(strings.TrimSuffix(c.paste, "\n"), "\n") + 1; n > 1 {
+		count = view.Count(int64(n)) + " lines"
+	}
+	what := "pasted"
+	if c.name != "" {
+		what = sanitize.Line(c.name)
+	}
+	return fmt.Sprintf("[%s: %s]", cells.Fit(what, mostLabel), count)
 }

@@ -8,7 +8,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// escape closes what is offered, leaves a question, or interrupts the turn. Pressed again
+// escape closes what is offered, leaves a question, ends the person's command, or interrupts the turn. Pressed again
 // when nothing runs and nothing is typed, it offers to rewind.
 func (a *app) escape(offered, again bool) {
 	switch {
@@ -16,6 +16,8 @@ func (a *app) escape(offered, again bool) {
 	case a.answering:
 		a.answering = false
 		a.said = "the call still waits; ^Y to answer"
+	case a.shell != nil:
+		a.shell.stop()
 	case a.turn != 0:
 		a.stopTurn()
 	case !a.draft.empty():

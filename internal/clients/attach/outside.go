@@ -76,18 +76,13 @@ func (a *app) edited(e edited) {
 		a.said = "the editor failed; the draft is as it was"
 		return
 	}
-	var pastes []string
-	for _, c := range a.draft.cells {
-		if c.paste != "" {
-			pastes = append(pastes, c.paste)
-		}
-	}
+	pastes := slices.DeleteFunc(a.draft.cells, func(c cell) bool { return c.paste == "" })
 	a.draft.clear()
 	rest := strings.TrimSuffix(string(text), "\n")
 	for _, p := range pastes {
-		if before, after, ok := strings.Cut(rest+"\n", p); ok {
+		if before, after, ok := strings.Cut(rest+"\n", p.paste); ok {
 			a.draft.write(before, true)
-			a.draft.put(cell{paste: p})
+			a.draft.put(p)
 			rest = strings.TrimSuffix(after, "\n")
 		}
 	}

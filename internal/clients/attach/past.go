@@ -63,10 +63,12 @@ func (p past) read(dir string) (texts []string) {
 }
 
 // keeps says whether a prompt may be stored: not after a blank, which hides it, not with a
-// secret, and not with much that was pasted. Commands are not stored either.
+// secret, and not with much that was pasted. Commands are not stored either, of the view and of a shell.
 func keeps(e editor) bool {
 	text := e.whole()
-	if _, _, ok := e.command(); ok || text == "" || strings.TrimLeft(text[:1], " \t") == "" {
+	_, _, slash := e.command()
+	_, _, shell := e.shell()
+	if slash || shell || text == "" || strings.TrimLeft(text[:1], " \t") == "" {
 		return false
 	}
 	if slices.ContainsFunc(e.cells, func(c cell) bool { return len(c.paste) > mostPastPaste }) {

@@ -154,7 +154,7 @@ func (a *app) enter(steer bool) {
 		a.decide()
 		return
 	}
-	if len(a.draft.segments()) == 0 || (commander{a}).obey() {
+	if len(a.draft.segments()) == 0 || (commander{a}).obey() || (commander{a}).runs() {
 		return
 	}
 	a.submit(steer && a.turn != 0)

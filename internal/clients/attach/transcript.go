@@ -32,6 +32,8 @@ type block struct {
 	columns int
 	opened  bool
 	answer  answer
+	// run is the command that the block is, if any.
+	run *shellRun
 }
 
 func newBlockList() *blockList { return &blockList{Transcript: transcript.New(transcript.Options{})} }
@@ -77,6 +79,9 @@ func (t *blockList) layout(b *block, columns int) []line {
 
 // lay lays a block out.
 func (b *block) lay(columns int, open bool) (lines []line) {
+	if b.run != nil {
+		return b.run.lay(columns, open)
+	}
 	switch b.State {
 	case transcript.Queued, transcript.Lost, transcript.Writing:
 		return nil
@@ -160,19 +165,30 @@ func (b *block) layCall(columns int, open bool) (lines []line) {
 		if last := lastLine(b.Detail); last != "" && b.State == transcript.Running {
 			lines = append(lines, in(dim, "  | "+last).Fit(columns))
 		}
-		return lines
+		return append(lines, b.changes(columns, false)...)
 	}
 	if b.Call.Arguments != "" {
 		for _, l := range view.Arguments(b.Call.Arguments, columns-4) {
 			lines = append(lines, in(cyan, "    "+l))
 		}
 	}
+	lines = append(lines, b.changes(columns, true)...)
 	if strings.TrimSpace(b.Detail) == "" {
 		return lines
 	}
 	lead := in(dim, "  | ")
 	for _, l := range show.Text(strings.Trim(b.Detail, "\n"), dim) {
 		lines = append(lines, show.WrapAnywhere(l, lead, lead, columns)...)
+	}
+	return lines
+}
+
+// changes are the diffs of what a call changed in files.
+func (b *block) changes(columns int, open bool) (lines []line) {
+	for _, d := range b.Call.Diffs.List() {
+		for _, l := range show.Diff(d.Path, d.Diff, open, "^T shows all", columns-4) {
+			lines = append(lines, show.With(in(plain, "    "), l))
+		}
 	}
 	return lines
 }

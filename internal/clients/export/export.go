@@ -76,6 +76,9 @@ func (d Document) block(f form, b transcript.Block) {
 		f.heading(3, sanitize.Line(cmp.Or(b.Text, b.Call.Tool+": "+string(b.State))))
 		f.code("Arguments", sanitize.Terminal(b.Call.Arguments))
 		f.code("Result", sanitize.Terminal(b.Detail))
+		for _, diff := range b.Call.Diffs.List() {
+			f.code("Change of "+sanitize.Line(diff.Path), sanitize.Terminal(diff.Diff))
+		}
 	case transcript.Notice:
 		f.code(sanitize.Line(cmp.Or(b.Code, "notice")), text)
 	case transcript.Alert:
