@@ -64,6 +64,8 @@ type root struct {
 	writable bool
 	// near says that something hidden is in it.
 	near bool
+	// shown says that it is in Config.Shown.
+	shown bool
 	// prefix is its path in one of Within; empty without.
 	prefix string
 	// onApproved is Config.OnApproved.
@@ -85,7 +87,7 @@ func Open(cfg Config) (*FS, error) {
 			if err != nil {
 				return errors.Join(err, f.Close())
 			}
-			r.onApproved = cfg.OnApproved
+			r.onApproved, r.shown = cfg.OnApproved, slices.Contains(cfg.Shown, dir)
 			f.roots = append(f.roots, r)
 			r.near = r.nears(f.hide)
 			if slices.ContainsFunc(r.names, func(name string) bool { return insideHidden(name, f.hide) }) && !slices.Contains(cfg.Shown, dir) {

@@ -142,7 +142,7 @@ func TestHiddenIsNotListed(t *testing.T) {
 	for _, prefix := range []string{"", "state/podd/", "client", "tok", "out", "config"} {
 		found, err := f.Complete(context.Background(), prefix, 0)
 		must(t, err)
-		seen = append(seen, found...)
+		seen = append(append(seen, found...), fuzzy(t, f, prefix, 1000)...)
 	}
 	for _, path := range seen {
 		if strings.Contains(path, "podd/") && path != "state/podd/" && path != "config/podd/" && path != "state/podd/spool/own/" {

@@ -23,7 +23,10 @@ func (c *completer) similar(ctx context.Context) {
 		return
 	}
 	var like [unlike][]string
-	c.levels(ctx, hasHidden(l.dir+l.base), func(rel string) bool {
+	c.levels(ctx, c.fs.roots[0], maxSimilar, hasHidden(l.dir+l.base), func(rel string, dir bool) bool {
+		if dir {
+			return true
+		}
 		if n := l.of(rel); n < unlike && len(like[n]) < c.limit {
 			like[n] = append(like[n], rel)
 		}
@@ -63,11 +66,10 @@ func (l likeness) of(rel string) int {
 	return unlike
 }
 
-// levels calls fn for the regular files of the workspace that Walk visits, level by
-// level, until fn returns false, the bound is reached or ctx ends. It skips names that
-// begin with a dot unless dots is set.
-func (c *completer) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
-	root := c.fs.roots[0]
+// levels calls fn for the directories and regular files below a root that Walk visits, level
+// by level, until fn returns false, it has looked at most entries or ctx ends. It skips names
+// that begin with a dot unless dots is set.
+func (c *completer) levels(ctx context.Context, root *root, most int, dots bool, fn func(rel string, dir bool) bool) {
 	w := walker{ctx: ctx, fs: c.fs}
 	looked := 0
 	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
@@ -77,15 +79,17 @@ func (c *completer) levels(ctx context.Context, dots bool, fn func(rel string) b
 		}
 		_ = b.dir.Close()
 		for _, e := range b.entries {
-			if looked++; looked > maxSimilar {
+			if looked++; looked > most {
 				return
 			}
 			rel := path.Join(b.rel, e.Name())
-			switch {
-			case b.leavesOut(rel, e) || !dots && strings.HasPrefix(e.Name(), "."):
-			case e.IsDir():
+			if b.leavesOut(rel, e) || !dots && strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !e.Type().IsRegular() {
+				continue
+			}
+			if e.IsDir() {
 				queue = append(queue, branch{rel: rel, shown: rel, ignoring: b.ignoring})
-			case e.Type().IsRegular() && !fn(rel):
+			}
+			if !fn(rel, e.IsDir()) {
 				return
 			}
 		}

@@ -16,6 +16,8 @@ type directory struct {
 	spec  item.PodSpec
 	fs    *scopefs.FS
 	spool *spool.Folder
+	// listings is for fuzzy completion.
+	listings listings
 	// depth is the number of pods above this one.
 	depth int
 	// parent is the name of the pod that spawned it; empty for one that a person made.

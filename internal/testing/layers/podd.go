@@ -183,6 +183,7 @@ func homes() map[string][]string {
 		"github.com/creack/pty":                           {"internal/clients/attach", "internal/commands/shim", "internal/guard/sandbox", "cmd/"},
 		"github.com/google/jsonschema-go":                 {"pkg/tool"},
 		"github.com/JohannesKaufmann/html-to-markdown/v2": {"internal/extend/webpage"},
+		"github.com/junegunn/fzf":                         {"pkg/scopefs"},
 		"github.com/modelcontextprotocol/go-sdk":          {"internal/extend/mcp"},
 		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "pkg/llm/exchange", "internal/testing/bench/"},
 		"github.com/pelletier/go-toml/v2":                 {"internal/config", "pkg/llm/exchange"},
