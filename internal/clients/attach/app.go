@@ -23,6 +23,7 @@ type typing struct {
 	unkept  bool
 	history history
 	offered []string
+	paths   pathOffers
 	// plan says that prompts begin turns that only plan.
 	plan bool
 }
@@ -87,10 +88,12 @@ type terminal struct {
 }
 
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
-	return &app{
+	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
 		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastFile(cfg.Env).read(pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
+	a.paths.find = finder(cfg.Client, pod.GetId())
+	return a
 }
 
 // follow reads the pod's stream, and resumes it by sequence when podd is back.

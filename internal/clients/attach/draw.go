@@ -87,6 +87,9 @@ func (a frame) panels() (rows []line) {
 		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
 	}
 	most := max(min(mostOffered, a.rows/3), 1)
+	for _, row := range a.paths.rows(most) {
+		rows = append(rows, in(dim, "  "+row))
+	}
 	offers := commander(a).offers()
 	for i, offer := range offers {
 		if i == most-1 && len(offers) > most {
@@ -142,6 +145,8 @@ func (a frame) hint() string {
 	switch {
 	case a.history.search != nil:
 		keys = []string{"^R older", "Enter take it", "[Esc] back"}
+	case len(a.paths.list) > 0:
+		keys = []string{"Tab take it", "Up/Down choose", "[Esc] close"}
 	case a.turn != 0 && len(a.questions) == 0:
 		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
 	}

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
@@ -22,9 +21,10 @@ func (a *app) press(k key) {
 	if k.kind != keyTab {
 		a.offered = nil
 	}
-	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) {
+	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) || (commander{a}).choosePath(k.kind) {
 		return
 	}
+	defer (commander{a}).offerPaths(false)
 	switch k.kind {
 	case keyInterrupt:
 		a.leave(armed == keyInterrupt)
@@ -211,47 +211,10 @@ func (a *app) keep(sent editor) {
 	})
 }
 
-// complete completes the @path before the cursor.
+// complete completes the command or the @path before the cursor.
 func (a *app) complete() {
-	if !a.answering && (commander{a}).completeCommand() {
-		return
-	}
-	prefix, from, ok := a.draft.reference()
-	if a.answering || !ok {
-		return
-	}
-	var paths []string
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: a.pod.GetId(), Prefix: prefix})
-		paths = resp.GetPaths()
-		return err
-	}, func(err error) {
-		now, at, ok := a.draft.reference()
-		if err != nil || !ok || now != prefix || at != from {
-			return // Completion is silent, and the draft may have changed meanwhile.
-		}
-		a.completed(from, prefix, paths)
-	})
-}
-
-func (a *app) completed(from int, prefix string, paths []string) {
-	switch len(paths) {
-	case 0:
-		a.said = "no such path"
-	case 1:
-		path := paths[0]
-		if !strings.HasSuffix(strings.TrimSuffix(path, `"`), "/") {
-			path += " "
-		}
-		a.draft.complete(from, path)
-	default:
-		if common := commonPrefix(paths); len(common) > len(prefix) && strings.HasPrefix(common, prefix) {
-			a.draft.complete(from, common)
-		}
-		a.offered = nil
-		for _, path := range paths {
-			a.offered = append(a.offered, "@"+sanitize.Line(path))
-		}
+	if !a.answering && !(commander{a}).completeCommand() {
+		commander{a}.offerPaths(true)
 	}
 }
 

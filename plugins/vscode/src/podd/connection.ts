@@ -137,7 +137,7 @@ export class Connection {
 
   /** complete returns paths of the workspace that begin with the text after an @. */
   async complete(pod: string, prefix: string): Promise<string[]> {
-    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, limit: 50 })).paths;
+    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, fuzzy: false, limit: 50 })).paths;
   }
 
   async stats(pod: string): Promise<GetStatsResponse> {

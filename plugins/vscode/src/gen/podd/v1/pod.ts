@@ -699,6 +699,11 @@ export interface CompletePathRequest {
   prefix: string;
   /** Maximum number; 0 means 50. */
   limit: number;
+  /**
+   * Also finds paths that have the characters of the prefix in their order, the best first:
+   * those whose last element has them, then others.
+   */
+  fuzzy: boolean;
 }
 
 export interface CompletePathResponse {
@@ -4958,7 +4963,7 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
 };
 
 function createBaseCompletePathRequest(): CompletePathRequest {
-  return { pod: "", prefix: "", limit: 0 };
+  return { pod: "", prefix: "", limit: 0, fuzzy: false };
 }
 
 export const CompletePathRequest: MessageFns<CompletePathRequest> = {
@@ -4971,6 +4976,9 @@ export const CompletePathRequest: MessageFns<CompletePathRequest> = {
     }
     if (message.limit !== 0) {
       writer.uint32(24).int32(message.limit);
+    }
+    if (message.fuzzy !== false) {
+      writer.uint32(32).bool(message.fuzzy);
     }
     return writer;
   },
@@ -5010,6 +5018,14 @@ export const CompletePathRequest: MessageFns<CompletePathRequest> = {
             }
 
             message.limit = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.fuzzy = reader.bool();
             continue;
           }
         }
