@@ -2,6 +2,7 @@ package scopefs
 
 import (
 	"context"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -83,15 +84,21 @@ func (c *completer) levels(ctx context.Context, root *root, most int, dots bool,
 				return
 			}
 			rel := path.Join(b.rel, e.Name())
-			if b.leavesOut(rel, e) || !dots && strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !e.Type().IsRegular() {
-				continue
-			}
-			if e.IsDir() {
+			dir, visited := b.visited(rel, e, dots)
+			if dir {
 				queue = append(queue, branch{rel: rel, shown: rel, ignoring: b.ignoring})
 			}
-			if !fn(rel, e.IsDir()) {
+			if visited && !fn(rel, dir) {
 				return
 			}
 		}
 	}
+}
+
+// visited says whether levels visits an entry, and whether that is a directory.
+func (b *branch) visited(rel string, e fs.DirEntry, dots bool) (dir, visited bool) {
+	if b.leavesOut(rel, e) || !dots && strings.HasPrefix(e.Name(), ".") {
+		return false, false
+	}
+	return e.IsDir(), e.IsDir() || e.Type().IsRegular()
 }
