@@ -1,13 +1,7 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
-
-	"podd/internal/clients/view"
-	"podd/internal/sanitize"
-	"podd/pkg/item"
 )
 
 // optionFlags are the flags that shape the answers of a model.
@@ -34,18 +28,4 @@ func (f *optionFlags) register(cmd *cobra.Command) {
 
 func completeEffort(cmd *cobra.Command) {
 	completeWith(cmd, "effort", "minimal", "low", "medium", "high")
-}
-
-// optionsFact lists the options of a pod.
-func optionsFact(o item.Options) string {
-	var parts []string
-	for _, p := range [][2]string{{"effort", o.Effort}, {"verbosity", o.Verbosity}, {"temperature", o.Temperature}, {"service tier", o.ServiceTier}, {"cache", o.CacheTTL}} {
-		if p[1] != "" {
-			parts = append(parts, p[0]+" "+sanitize.Line(p[1]))
-		}
-	}
-	if o.MaxOutput > 0 {
-		parts = append(parts, "output up to "+view.Count(o.MaxOutput)+" tokens")
-	}
-	return strings.Join(parts, ", ")
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
+	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -21,19 +23,20 @@ func newShowCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod})
+				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod, ModelSettings: true})
 				if err != nil {
 					return err
 				}
 				if p.output == outputJSON {
-					return p.printJSON(resp.GetPod())
+					return printShown(p, resp)
 				}
 				waiting, err := waitingCalls(cmd.Context(), c, resp.GetPod().GetId())
 				if err != nil {
 					return err
 				}
 				shown := p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()])
-				return append(shown, networkFact(resp), projectFact(resp)).writeTo(p.stdout)
+				shown = append(shown, networkFact(resp), projectFact(resp))
+				return append(shown, modelFacts(resp.GetModelSettings())...).writeTo(p.stdout)
 			})
 		},
 	}
@@ -62,9 +65,6 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"dir", pod.Spec.Dir},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
-		{"model", orDefault(pod.Spec.Model, "default")},
-		{"endpoint", pod.Spec.Endpoint},
-		{"options", optionsFact(pod.Spec.Options)},
 		{"instructions", orDefault(instructions, "default")},
 		{"base instructions", pod.Spec.BaseInstructions},
 		{"ask", orDefault(pod.Spec.Ask, "default")},
@@ -82,6 +82,45 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"created", stamp(pod.CreatedAt)},
 		{"last activity", stamp(pod.Status.LastActivity)},
 	}
+}
+
+// modelFacts say what the next turn asks the model with, and where each setting is from.
+func modelFacts(settings []*poddv1.ModelSetting) facts {
+	var shown facts
+	for _, m := range settings {
+		name, value := sanitize.Line(strings.ReplaceAll(m.GetName(), "_", " ")), m.GetValue()
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && (m.GetName() == "window" || m.GetName() == "max_output") {
+			value = view.Count(n) + " tokens"
+		}
+		if m.GetSource() != "" {
+			value += " (" + m.GetSource() + ")"
+		}
+		switch why := m.GetLeftOut(); {
+		case why == "":
+		case m.GetName() == "model":
+			value = orDefault(value, "none") + ": " + why
+		default:
+			value += ", left out: " + why
+		}
+		shown = append(shown, [2]string{name, value})
+	}
+	return shown
+}
+
+// printShown prints the pod, with the other members of the answer beside its own.
+func printShown(p *program, resp *poddv1.GetPodResponse) error {
+	pod, err := wire.JSON(resp.GetPod())
+	if err != nil {
+		return err
+	}
+	resp.Pod = nil
+	more, err := wire.JSON(resp)
+	if err != nil {
+		return err
+	}
+	line := strings.TrimSuffix(string(pod), "}") + "," + strings.TrimPrefix(string(more), "{")
+	_, err = fmt.Fprintln(p.stdout, sanitize.JSON(line))
+	return err
 }
 
 func orDefault(value, otherwise string) string {

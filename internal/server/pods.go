@@ -58,6 +58,11 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 	} else if look, err := s.trust.Look(p.Spec.Dir); err == nil {
 		answer.ProjectConfig = string(look.State)
 	}
+	if r.GetModelSettings() {
+		for _, m := range pod.ModelSettings(ctx, s.host, p.Spec) {
+			answer.ModelSettings = append(answer.ModelSettings, &poddv1.ModelSetting{Name: m.Name, Value: m.Value, Source: m.Source, LeftOut: m.LeftOut})
+		}
+	}
 	return answer, nil
 }
 

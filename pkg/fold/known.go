@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"cmp"
 	"slices"
 
 	"podd/pkg/catalog"
@@ -30,6 +29,9 @@ type Known struct {
 	catalog.Facts
 	// From says where each known fact is from.
 	From map[string]string
+	// PriceKey and ImagesKey are the keys of the configuration behind a price and an answer
+	// that are not in the model's own table; empty if it says neither.
+	PriceKey, ImagesKey string
 }
 
 // Known is what is known about a model at its endpoint. listed is what the endpoint's own
@@ -37,8 +39,11 @@ type Known struct {
 func (m Models) Known(ref item.ModelRef, listed catalog.Facts) Known {
 	k := Known{From: make(map[string]string)}
 	own := m.Own[ref]
-	own.Images = cmp.Or(own.Images, m.Images)
+	if own.Images == "" && m.Images != "" {
+		own.Images, k.ImagesKey = m.Images, "images"
+	}
 	if p, ok := m.configured(ref.Model); ok && p.Money != (Money{}) {
+		k.PriceKey = `prices."` + p.Model + `"`
 		own.Price = &catalog.Price{Rates: catalog.Rates{Input: p.Money.Input, Output: p.Money.Output, CachedInput: p.Money.CachedInput, CacheWrite: p.Money.CacheWrite}}
 	}
 	k.add(FromConfig, own)
@@ -50,6 +55,7 @@ func (m Models) Known(ref item.ModelRef, listed catalog.Facts) Known {
 		}
 		k.add(m.catalogName(), facts)
 	}
+	k.add(FromBuiltin, catalog.Facts{Window: m.Window(ref.Model)})
 	return k
 }
 

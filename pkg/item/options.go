@@ -1,6 +1,24 @@
 package item
 
-import "cmp"
+import (
+	"cmp"
+	"strconv"
+)
+
+// The names of options, as the configuration has them.
+const (
+	OptionEffort      = "effort"
+	OptionVerbosity   = "verbosity"
+	OptionTemperature = "temperature"
+	OptionMaxOutput   = "max_output"
+	OptionServiceTier = "service_tier"
+	OptionCacheTTL    = "cache_ttl"
+)
+
+// OptionNames are all of them.
+func OptionNames() []string {
+	return []string{OptionEffort, OptionVerbosity, OptionTemperature, OptionMaxOutput, OptionServiceTier, OptionCacheTTL}
+}
 
 // Options shape the answers of a model. A zero field follows wider settings, and in a
 // setup is not sent.
@@ -27,6 +45,18 @@ func (o Options) Over(wider Options) Options {
 		MaxOutput: cmp.Or(o.MaxOutput, wider.MaxOutput), ServiceTier: cmp.Or(o.ServiceTier, wider.ServiceTier),
 		CacheTTL: cmp.Or(o.CacheTTL, wider.CacheTTL),
 	}
+}
+
+// Value is the option with a name, as text; empty if it is not set.
+func (o Options) Value(name string) string {
+	limit := ""
+	if o.MaxOutput > 0 {
+		limit = strconv.FormatInt(o.MaxOutput, 10)
+	}
+	return map[string]string{
+		OptionEffort: o.Effort, OptionVerbosity: o.Verbosity, OptionTemperature: o.Temperature, OptionMaxOutput: limit,
+		OptionServiceTier: o.ServiceTier, OptionCacheTTL: o.CacheTTL,
+	}[name]
 }
 
 // Choice is what a submit chooses for its turn. A zero field follows the pod.

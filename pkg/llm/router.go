@@ -36,8 +36,12 @@ type Endpoint struct {
 	NoVendors bool
 	// Lists says what the endpoint lists; nil if it lists nothing.
 	Lists Lister
-	// NeedsLimit says that each request must limit its answer.
-	NeedsLimit bool
+	// Fits says what requests leave out; nil if they leave out nothing.
+	Fits Fitter
+	// Address is where requests go, without secrets. HostsAPI says that the configuration
+	// names no other API than the host's own.
+	Address  string
+	HostsAPI bool
 }
 
 // One is a Router of a single endpoint.

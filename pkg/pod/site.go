@@ -38,11 +38,9 @@ func (s *site) worker(set *settings, g Ground) (*worker.Worker, error) {
 func (s *site) config(set *settings) worker.Config {
 	h, spec := s.host, s.journal.rec.Spec
 	return worker.Config{
-		Pod: s.journal.id,
-		Dir: spec.Dir,
-		Target: worker.Target{
-			Router: set.Router, Model: cmp.Or(spec.ModelRef(), set.Model), Known: set.known, Options: spec.Options, Fallbacks: set.Fallbacks,
-		},
+		Pod:      s.journal.id,
+		Dir:      spec.Dir,
+		Target:   set.target(spec),
 		Briefing: worker.Briefing{Instructions: cmp.Or(spec.Instructions, set.Instructions)},
 		Sending: worker.Sending{
 			FileRefRole: set.FileRefRole,

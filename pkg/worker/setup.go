@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/pkg/catalog"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 )
 
 // Setup is what the first request of a turn that begins now sends besides the items. It
@@ -18,7 +18,12 @@ import (
 // old is the last one of the log; a log without one has the zero value.
 func (w *Worker) Setup(ctx context.Context, old item.Setup) (item.Setup, error) {
 	project, _ := w.project()
-	return w.setup(ctx, w.Model, w.Options, project, old)
+	setup, err := w.setup(ctx, w.Model, w.Options, project, old)
+	if err != nil {
+		return item.Setup{}, err
+	}
+	setup, _ = w.fitted(setup)
+	return setup, nil
 }
 
 // setup is what requests to a model send besides the items. options precede those that the
@@ -43,47 +48,6 @@ func (w *Worker) setup(ctx context.Context, model item.ModelRef, options item.Op
 func (w *Worker) cacheKey() string {
 	sum := sha256.Sum256([]byte("prompt cache of " + w.Pod))
 	return "podd-" + hex.EncodeToString(sum[:12])
-}
-
-// addressed is a setup for requests to a model. The router adds what the setup's options
-// leave open; old is the setup before.
-func (w *Worker) addressed(ctx context.Context, model item.ModelRef, setup, old item.Setup) (item.Setup, error) {
-	ref, err := w.Router.Resolve(ctx, model)
-	if err != nil {
-		return item.Setup{}, err
-	}
-	at, err := w.Router.At(ref.Endpoint)
-	if err != nil {
-		return item.Setup{}, err
-	}
-	setup.Endpoint, setup.Model, setup.API, setup.Body = ref.Endpoint, ref.Model, at.API(), at.Adds
-	setup.Options = setup.Options.Over(w.Router.Options(ref))
-	w.Router.Learn(ctx, ref.Endpoint)
-	return w.fit(setup, at.NeedsLimit, old), nil
-}
-
-// fit gives a setup what is known about its model, and takes from it an effort that the
-// model is known not to take. old is the setup before.
-func (w *Worker) fit(setup item.Setup, needsLimit bool, old item.Setup) item.Setup {
-	ref, k := setup.ModelRef(), fold.Known{}
-	if w.Known != nil {
-		k = w.Known(ref)
-	}
-	setup.NoImages, setup.Window, setup.AnswerLimit = k.Images == catalog.No, 0, 0
-	if from := k.From[fold.FactWindow]; from == fold.FromConfig || from == fold.FromEndpoint {
-		setup.Window = k.Window
-	}
-	if needsLimit && setup.Options.MaxOutput == 0 {
-		setup.AnswerLimit = int64(k.Output)
-	}
-	if _, answered := w.Router.Listed(ref); !answered && old.ModelRef() == ref && old.Window > 0 && setup.Window == 0 {
-		// The endpoint said so when it last answered.
-		setup.NoImages, setup.Window, setup.AnswerLimit = old.NoImages, old.Window, old.AnswerLimit
-	}
-	if !k.Takes(setup.Options.Effort) {
-		setup.Options.Effort = ""
-	}
-	return setup
 }
 
 // project is the workspace's current text.
@@ -132,7 +96,12 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 	if err != nil {
 		return nil, err
 	}
-	setup.UnsignedCalls = signs(setup) && endsUnsigned(t.j.now.Next.Items, setup)
+	as, left := t.w.fitted(setup)
+	if signs(as) && endsUnsigned(t.j.now.Next.Items, as) {
+		setup.UnsignedCalls = true
+		as, left = t.w.fitted(setup)
+	}
+	setup = as
 	if ok && old.Equal(setup) {
 		return nil, nil
 	}
@@ -142,7 +111,7 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 	}
 	kinds := append([]item.Kind{setup}, cuts...)
 	kinds = append(kinds, t.leftBehind(old, setup)...)
-	kinds = append(kinds, t.leftOut(options, setup)...)
+	kinds = append(kinds, t.leftOut(options, setup, left)...)
 	if old.ProjectInstructions == project {
 		return kinds, nil
 	}
@@ -227,16 +196,18 @@ func (t *asker) leftBehind(old, setup item.Setup) []item.Kind {
 	return []item.Kind{a}
 }
 
-// leftOut is the alert about an effort that the model is known not to take.
-func (t *asker) leftOut(options item.Options, setup item.Setup) []item.Kind {
+// leftOut is the alert about an effort that the model does not take.
+func (t *asker) leftOut(options item.Options, setup item.Setup, left []llm.LeftOut) []item.Kind {
 	ref := setup.ModelRef()
-	wanted := options.Over(t.w.Router.Options(ref)).Effort
-	if wanted == setup.Options.Effort {
-		return nil
+	for _, l := range left {
+		if l.Option == item.OptionEffort {
+			wanted := options.Over(t.w.Router.Options(ref)).Effort
+			a := t.j.alert(item.LevelInfo, fmt.Sprintf("requests to %s leave out the effort %s: %s", ref, wanted, l.Why))
+			a.Alert.Source = "model"
+			return []item.Kind{a}
+		}
 	}
-	a := t.j.alert(item.LevelInfo, fmt.Sprintf("requests to %s leave out the effort %s: the model takes %s", ref, wanted, strings.Join(t.w.Known(ref).Effort, ", ")))
-	a.Alert.Source = "model"
-	return []item.Kind{a}
+	return nil
 }
 
 // cuts is the alert about what requests lose under the limits of a new setup.

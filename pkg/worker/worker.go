@@ -72,20 +72,6 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Target says which model answers. Router is required.
-type Target struct {
-	// Router has the endpoints.
-	Router *llm.Router
-	// Model is the one to request; zero means the default of the default endpoint.
-	Model item.ModelRef
-	// Known is what is known about a model; nil knows nothing.
-	Known func(item.ModelRef) fold.Known
-	// Options precede those that the router has for the model.
-	Options item.Options
-	// Fallbacks are models to use, in this order, when one is unavailable for long.
-	Fallbacks []item.ModelRef
-}
-
 // Sending says how items are sent.
 type Sending struct {
 	// FileRefRole is "system" to send file references with that literal role.

@@ -15,6 +15,7 @@ import (
 type Client interface {
 	llm.Model
 	llm.Lister
+	llm.Fitter
 	// Close closes the idle connections.
 	Close()
 }

@@ -122,7 +122,10 @@ func (s *Set) Vendor(name string) string {
 func (s *Set) Router(wrap func(llm.Model) llm.Model) *llm.Router {
 	r := &llm.Router{Default: s.Default, Endpoints: make(map[string]llm.Endpoint)}
 	for name, o := range s.open {
-		r.Endpoints[name] = llm.Endpoint{Model: wrap(o.client), Adds: o.Body, Options: o.Options, NoVendors: o.NoVendors(), Lists: o.client, NeedsLimit: o.API == exchange.APIMessages}
+		r.Endpoints[name] = llm.Endpoint{
+			Model: wrap(o.client), Adds: o.Body, Options: o.Options, NoVendors: o.NoVendors(), Lists: o.client, Fits: o.client,
+			Address: o.Address(), HostsAPI: o.API == exchange.DefaultAPI(o.BaseURL),
+		}
 	}
 	return r
 }

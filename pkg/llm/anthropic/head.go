@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
 	"podd/pkg/llm/exchange"
 )
@@ -61,25 +62,71 @@ func limit(s item.Setup, q exchange.Quirks) int64 {
 	return most
 }
 
-// reason adds what an effort becomes, and says whether the model thinks. A model with a
-// budget cannot go on with calls that it did not think about.
+// reason adds what an effort becomes, and says whether the model thinks.
 func reason(h *encode.Head, s item.Setup, q exchange.Quirks) (thinks bool) {
+	if !reasons(s, q) {
+		return false
+	}
+	effort := s.Options.Effort
+	switch q.Thinking {
+	case exchange.ThinkingBudget:
+		h.Raw("thinking", fmt.Appendf(nil, `{"type":"enabled","budget_tokens":%d}`, budget(effort, limit(s, q))))
+		return true
+	case exchange.ThinkingAdaptive:
+		// Newer models do not send what they think unless asked.
+		h.Raw("thinking", []byte(`{"type":"adaptive","display":"summarized"}`))
+		thinks = true
+	}
+	h.Raw("output_config", append(encode.String([]byte(`{"effort":`), effort), '}'))
+	return thinks
+}
+
+// reasons says whether requests have an effort. A model with a budget cannot go on with
+// calls that it did not think about.
+func reasons(s item.Setup, q exchange.Quirks) bool {
 	effort := s.Options.Effort
 	switch {
 	case effort == "", effort == "none" && q.Thinking != "", q.Thinking == exchange.ThinkingNone:
+		return false
 	case q.Thinking == exchange.ThinkingBudget:
-		if n := budget(effort, limit(s, q)); n > 0 && !s.UnsignedCalls {
-			h.Raw("thinking", fmt.Appendf(nil, `{"type":"enabled","budget_tokens":%d}`, n))
-			thinks = true
-		}
-	default:
-		if thinks = q.Thinking == exchange.ThinkingAdaptive; thinks {
-			// Newer models do not send what they think unless asked.
-			h.Raw("thinking", []byte(`{"type":"adaptive","display":"summarized"}`))
-		}
-		h.Raw("output_config", append(encode.String([]byte(`{"effort":`), effort), '}'))
+		return budget(effort, limit(s, q)) > 0 && !s.UnsignedCalls
 	}
-	return thinks
+	return true
+}
+
+// Fit leaves out what the API, the host or the model does not take; see llm.Fitter.
+func (c *Client) Fit(s item.Setup) (item.Setup, []llm.LeftOut) {
+	var left []llm.LeftOut
+	q, o := c.Endpoint.Quirks(s.Model), s.Options
+	leave := func(option string, from *string, why string) {
+		if *from != "" {
+			*from = ""
+			left = append(left, llm.LeftOut{Option: option, Why: why})
+		}
+	}
+	reasons := reasons(s, q)
+	switch {
+	case reasons, s.UnsignedCalls, o.Effort == "none":
+	case q.Thinking == exchange.ThinkingBudget:
+		leave(item.OptionEffort, &o.Effort, fmt.Sprintf("an answer of %d tokens has no room for thinking", limit(s, q)))
+	default:
+		leave(item.OptionEffort, &o.Effort, "the model does not think")
+	}
+	switch {
+	case q.NoTemperature:
+		leave(item.OptionTemperature, &o.Temperature, "the model takes none")
+	case reasons && q.Thinking != "":
+		leave(item.OptionTemperature, &o.Temperature, "the API takes none beside thinking")
+	}
+	leave(item.OptionVerbosity, &o.Verbosity, "the API messages has none")
+	if !q.CacheMarks {
+		leave(item.OptionCacheTTL, &o.CacheTTL, "podd sends no cache marks to this host")
+	}
+	if s.AnswerLimit = limit(s, q); o.MaxOutput > 0 || encode.Adds(s.Body, "max_tokens") {
+		s.AnswerLimit = 0
+	}
+	s.Options = o
+	return s, left
 }
 
 // budget is the tokens of thinking for an effort, at most three quarters of an answer; 0 if that is

@@ -43,6 +43,7 @@ func Run(t *testing.T, p Profile, open Open) {
 		{"reasoning of others stays out", s.foreign},
 		{"calls of others", s.foreignCalls},
 		{"images", s.images},
+		{"options that requests leave out", s.fits},
 	} {
 		t.Run(tc.name, tc.test)
 	}

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
 	"podd/pkg/llm/exchange"
@@ -86,6 +87,16 @@ func (c *Client) Body(r llm.Request) ([]byte, error) { return encode.Body(c.begi
 
 // Encoder makes the bodies of a conversation; see llm.Encoder.
 func (c *Client) Encoder() llm.Encoder { return encode.Encoder(c.begin) }
+
+// Fit leaves out what neither API has; see llm.Fitter.
+func (c *Client) Fit(s item.Setup) (item.Setup, []llm.LeftOut) {
+	s.AnswerLimit = 0
+	if s.Options.CacheTTL == "" {
+		return s, nil
+	}
+	s.Options.CacheTTL = ""
+	return s, []llm.LeftOut{{Option: item.OptionCacheTTL, Why: "the API " + c.API() + " has no cache marks"}}
+}
 
 // begin begins a body.
 func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {

@@ -928,8 +928,11 @@ func (x *CreatePodResponse) GetWarnings() []string {
 }
 
 type GetPodRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Whether the answer has model_settings. podd may ask the endpoint for its list of models
+	// and waits two seconds at most.
+	ModelSettings bool `protobuf:"varint,2,opt,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -971,6 +974,13 @@ func (x *GetPodRequest) GetPod() string {
 	return ""
 }
 
+func (x *GetPodRequest) GetModelSettings() bool {
+	if x != nil {
+		return x.ModelSettings
+	}
+	return false
+}
+
 type GetPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -978,7 +988,9 @@ type GetPodResponse struct {
 	// podd cannot read it.
 	ProjectConfig string `protobuf:"bytes,2,opt,name=project_config,json=projectConfig,proto3" json:"project_config,omitempty"`
 	// Whether its commands reach the network without approval now.
-	Network       bool `protobuf:"varint,3,opt,name=network,proto3" json:"network,omitempty"`
+	Network bool `protobuf:"varint,3,opt,name=network,proto3" json:"network,omitempty"`
+	// What the next turn asks the model with, if its submit chooses nothing else.
+	ModelSettings []*ModelSetting `protobuf:"bytes,4,rep,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1034,6 +1046,88 @@ func (x *GetPodResponse) GetNetwork() bool {
 	return false
 }
 
+func (x *GetPodResponse) GetModelSettings() []*ModelSetting {
+	if x != nil {
+		return x.ModelSettings
+	}
+	return nil
+}
+
+// ModelSetting is a setting of a pod's requests to its model.
+type ModelSetting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// endpoint, address, api, model, body, window, price, images, fallbacks, or an option:
+	// effort, verbosity, temperature, max_output, service_tier, cache_ttl.
+	Name  string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// Where the value is from: pod, a key of the configuration such as
+	// endpoints.work.effort, endpoint for its own list, refreshed or built-in for the
+	// catalogue, default.
+	Source string `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
+	// Why requests leave the value out, or why there is none.
+	LeftOut       string `protobuf:"bytes,4,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelSetting) Reset() {
+	*x = ModelSetting{}
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelSetting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelSetting) ProtoMessage() {}
+
+func (x *ModelSetting) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelSetting.ProtoReflect.Descriptor instead.
+func (*ModelSetting) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ModelSetting) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ModelSetting) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ModelSetting) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *ModelSetting) GetLeftOut() string {
+	if x != nil {
+		return x.LeftOut
+	}
+	return ""
+}
+
 type ListPodsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only pods of this workspace, when set.
@@ -1044,7 +1138,7 @@ type ListPodsRequest struct {
 
 func (x *ListPodsRequest) Reset() {
 	*x = ListPodsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1150,7 @@ func (x *ListPodsRequest) String() string {
 func (*ListPodsRequest) ProtoMessage() {}
 
 func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1163,7 @@ func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsRequest.ProtoReflect.Descriptor instead.
 func (*ListPodsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListPodsRequest) GetDir() string {
@@ -1088,7 +1182,7 @@ type ListPodsResponse struct {
 
 func (x *ListPodsResponse) Reset() {
 	*x = ListPodsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1194,7 @@ func (x *ListPodsResponse) String() string {
 func (*ListPodsResponse) ProtoMessage() {}
 
 func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1207,7 @@ func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsResponse.ProtoReflect.Descriptor instead.
 func (*ListPodsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListPodsResponse) GetPods() []*Pod {
@@ -1137,7 +1231,7 @@ type UpdatePodRequest struct {
 
 func (x *UpdatePodRequest) Reset() {
 	*x = UpdatePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1243,7 @@ func (x *UpdatePodRequest) String() string {
 func (*UpdatePodRequest) ProtoMessage() {}
 
 func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1256,7 @@ func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdatePodRequest) GetPod() string {
@@ -1197,7 +1291,7 @@ type UpdatePodResponse struct {
 
 func (x *UpdatePodResponse) Reset() {
 	*x = UpdatePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1209,7 +1303,7 @@ func (x *UpdatePodResponse) String() string {
 func (*UpdatePodResponse) ProtoMessage() {}
 
 func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1222,7 +1316,7 @@ func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdatePodResponse) GetPod() *Pod {
@@ -1251,7 +1345,7 @@ type DeletePodRequest struct {
 
 func (x *DeletePodRequest) Reset() {
 	*x = DeletePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1357,7 @@ func (x *DeletePodRequest) String() string {
 func (*DeletePodRequest) ProtoMessage() {}
 
 func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1370,7 @@ func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodRequest.ProtoReflect.Descriptor instead.
 func (*DeletePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeletePodRequest) GetPod() string {
@@ -1303,7 +1397,7 @@ type DeletePodResponse struct {
 
 func (x *DeletePodResponse) Reset() {
 	*x = DeletePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1315,7 +1409,7 @@ func (x *DeletePodResponse) String() string {
 func (*DeletePodResponse) ProtoMessage() {}
 
 func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1328,7 +1422,7 @@ func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodResponse.ProtoReflect.Descriptor instead.
 func (*DeletePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeletePodResponse) GetPurgeAt() *timestamppb.Timestamp {
@@ -1346,7 +1440,7 @@ type ListTrashRequest struct {
 
 func (x *ListTrashRequest) Reset() {
 	*x = ListTrashRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1452,7 @@ func (x *ListTrashRequest) String() string {
 func (*ListTrashRequest) ProtoMessage() {}
 
 func (x *ListTrashRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1465,7 @@ func (x *ListTrashRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTrashRequest.ProtoReflect.Descriptor instead.
 func (*ListTrashRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
 }
 
 type ListTrashResponse struct {
@@ -1383,7 +1477,7 @@ type ListTrashResponse struct {
 
 func (x *ListTrashResponse) Reset() {
 	*x = ListTrashResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1489,7 @@ func (x *ListTrashResponse) String() string {
 func (*ListTrashResponse) ProtoMessage() {}
 
 func (x *ListTrashResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1502,7 @@ func (x *ListTrashResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTrashResponse.ProtoReflect.Descriptor instead.
 func (*ListTrashResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListTrashResponse) GetPods() []*TrashedPod {
@@ -1434,7 +1528,7 @@ type TrashedPod struct {
 
 func (x *TrashedPod) Reset() {
 	*x = TrashedPod{}
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1540,7 @@ func (x *TrashedPod) String() string {
 func (*TrashedPod) ProtoMessage() {}
 
 func (x *TrashedPod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1553,7 @@ func (x *TrashedPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrashedPod.ProtoReflect.Descriptor instead.
 func (*TrashedPod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TrashedPod) GetPod() *Pod {
@@ -1502,7 +1596,7 @@ type RestorePodRequest struct {
 
 func (x *RestorePodRequest) Reset() {
 	*x = RestorePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1608,7 @@ func (x *RestorePodRequest) String() string {
 func (*RestorePodRequest) ProtoMessage() {}
 
 func (x *RestorePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1621,7 @@ func (x *RestorePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestorePodRequest.ProtoReflect.Descriptor instead.
 func (*RestorePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RestorePodRequest) GetPod() string {
@@ -1553,7 +1647,7 @@ type RestorePodResponse struct {
 
 func (x *RestorePodResponse) Reset() {
 	*x = RestorePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1659,7 @@ func (x *RestorePodResponse) String() string {
 func (*RestorePodResponse) ProtoMessage() {}
 
 func (x *RestorePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1672,7 @@ func (x *RestorePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestorePodResponse.ProtoReflect.Descriptor instead.
 func (*RestorePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RestorePodResponse) GetPod() *Pod {
@@ -1621,7 +1715,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1727,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +1740,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SubmitRequest) GetPod() string {
@@ -1750,7 +1844,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1856,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1869,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SubmitResponse) GetSeq() int64 {
@@ -1836,7 +1930,7 @@ type StreamRequest struct {
 
 func (x *StreamRequest) Reset() {
 	*x = StreamRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1848,7 +1942,7 @@ func (x *StreamRequest) String() string {
 func (*StreamRequest) ProtoMessage() {}
 
 func (x *StreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1861,7 +1955,7 @@ func (x *StreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRequest.ProtoReflect.Descriptor instead.
 func (*StreamRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamRequest) GetPod() string {
@@ -1907,7 +2001,7 @@ type StreamResponse struct {
 
 func (x *StreamResponse) Reset() {
 	*x = StreamResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +2013,7 @@ func (x *StreamResponse) String() string {
 func (*StreamResponse) ProtoMessage() {}
 
 func (x *StreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,7 +2026,7 @@ func (x *StreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamResponse.ProtoReflect.Descriptor instead.
 func (*StreamResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StreamResponse) GetKind() isStreamResponse_Kind {
@@ -2035,7 +2129,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2047,7 +2141,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2060,7 +2154,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Delta) GetTurn() int64 {
@@ -2129,7 +2223,7 @@ type InFlight struct {
 
 func (x *InFlight) Reset() {
 	*x = InFlight{}
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2141,7 +2235,7 @@ func (x *InFlight) String() string {
 func (*InFlight) ProtoMessage() {}
 
 func (x *InFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2154,7 +2248,7 @@ func (x *InFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InFlight.ProtoReflect.Descriptor instead.
 func (*InFlight) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *InFlight) GetBlocks() []*Delta {
@@ -2175,7 +2269,7 @@ type CaughtUp struct {
 
 func (x *CaughtUp) Reset() {
 	*x = CaughtUp{}
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2187,7 +2281,7 @@ func (x *CaughtUp) String() string {
 func (*CaughtUp) ProtoMessage() {}
 
 func (x *CaughtUp) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2200,7 +2294,7 @@ func (x *CaughtUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CaughtUp.ProtoReflect.Descriptor instead.
 func (*CaughtUp) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CaughtUp) GetSeq() int64 {
@@ -2219,7 +2313,7 @@ type ListInboxRequest struct {
 
 func (x *ListInboxRequest) Reset() {
 	*x = ListInboxRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2325,7 @@ func (x *ListInboxRequest) String() string {
 func (*ListInboxRequest) ProtoMessage() {}
 
 func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2338,7 @@ func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxRequest.ProtoReflect.Descriptor instead.
 func (*ListInboxRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListInboxRequest) GetPod() string {
@@ -2263,7 +2357,7 @@ type ListInboxResponse struct {
 
 func (x *ListInboxResponse) Reset() {
 	*x = ListInboxResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2369,7 @@ func (x *ListInboxResponse) String() string {
 func (*ListInboxResponse) ProtoMessage() {}
 
 func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2382,7 @@ func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxResponse.ProtoReflect.Descriptor instead.
 func (*ListInboxResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListInboxResponse) GetItems() []*InboxItem {
@@ -2313,7 +2407,7 @@ type InboxItem struct {
 
 func (x *InboxItem) Reset() {
 	*x = InboxItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2419,7 @@ func (x *InboxItem) String() string {
 func (*InboxItem) ProtoMessage() {}
 
 func (x *InboxItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2432,7 @@ func (x *InboxItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InboxItem.ProtoReflect.Descriptor instead.
 func (*InboxItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *InboxItem) GetSeq() int64 {
@@ -2386,7 +2480,7 @@ type CancelInboxItemRequest struct {
 
 func (x *CancelInboxItemRequest) Reset() {
 	*x = CancelInboxItemRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2492,7 @@ func (x *CancelInboxItemRequest) String() string {
 func (*CancelInboxItemRequest) ProtoMessage() {}
 
 func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2505,7 @@ func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemRequest.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelInboxItemRequest) GetPod() string {
@@ -2436,7 +2530,7 @@ type CancelInboxItemResponse struct {
 
 func (x *CancelInboxItemResponse) Reset() {
 	*x = CancelInboxItemResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2448,7 +2542,7 @@ func (x *CancelInboxItemResponse) String() string {
 func (*CancelInboxItemResponse) ProtoMessage() {}
 
 func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2461,7 +2555,7 @@ func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemResponse.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
 }
 
 type CancelRequest struct {
@@ -2475,7 +2569,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2581,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2594,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelRequest) GetPod() string {
@@ -2529,7 +2623,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2541,7 +2635,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2554,7 +2648,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CancelResponse) GetCancelled() bool {
@@ -2582,7 +2676,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2688,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2701,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PauseRequest) GetPod() string {
@@ -2633,7 +2727,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2739,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2752,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PauseResponse) GetPod() *Pod {
@@ -2677,7 +2771,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2689,7 +2783,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2702,7 +2796,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ResumeRequest) GetPod() string {
@@ -2721,7 +2815,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2733,7 +2827,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2746,7 +2840,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ResumeResponse) GetPod() *Pod {
@@ -2768,7 +2862,7 @@ type NotifyRequest struct {
 
 func (x *NotifyRequest) Reset() {
 	*x = NotifyRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2780,7 +2874,7 @@ func (x *NotifyRequest) String() string {
 func (*NotifyRequest) ProtoMessage() {}
 
 func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +2887,7 @@ func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
 func (*NotifyRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *NotifyRequest) GetPod() string {
@@ -2826,7 +2920,7 @@ type NotifyResponse struct {
 
 func (x *NotifyResponse) Reset() {
 	*x = NotifyResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2838,7 +2932,7 @@ func (x *NotifyResponse) String() string {
 func (*NotifyResponse) ProtoMessage() {}
 
 func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2851,7 +2945,7 @@ func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
 func (*NotifyResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *NotifyResponse) GetSeq() int64 {
@@ -2870,7 +2964,7 @@ type GetContextRequest struct {
 
 func (x *GetContextRequest) Reset() {
 	*x = GetContextRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2976,7 @@ func (x *GetContextRequest) String() string {
 func (*GetContextRequest) ProtoMessage() {}
 
 func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2989,7 @@ func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextRequest.ProtoReflect.Descriptor instead.
 func (*GetContextRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetContextRequest) GetPod() string {
@@ -2936,7 +3030,7 @@ type GetContextResponse struct {
 
 func (x *GetContextResponse) Reset() {
 	*x = GetContextResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2948,7 +3042,7 @@ func (x *GetContextResponse) String() string {
 func (*GetContextResponse) ProtoMessage() {}
 
 func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2961,7 +3055,7 @@ func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextResponse.ProtoReflect.Descriptor instead.
 func (*GetContextResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetContextResponse) GetRequestBody() []byte {
@@ -3060,7 +3154,7 @@ type ContextPart struct {
 
 func (x *ContextPart) Reset() {
 	*x = ContextPart{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3072,7 +3166,7 @@ func (x *ContextPart) String() string {
 func (*ContextPart) ProtoMessage() {}
 
 func (x *ContextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3085,7 +3179,7 @@ func (x *ContextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPart.ProtoReflect.Descriptor instead.
 func (*ContextPart) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ContextPart) GetKind() string {
@@ -3148,7 +3242,7 @@ type ContextItem struct {
 
 func (x *ContextItem) Reset() {
 	*x = ContextItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3160,7 +3254,7 @@ func (x *ContextItem) String() string {
 func (*ContextItem) ProtoMessage() {}
 
 func (x *ContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3173,7 +3267,7 @@ func (x *ContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextItem.ProtoReflect.Descriptor instead.
 func (*ContextItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ContextItem) GetSeq() int64 {
@@ -3242,7 +3336,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3254,7 +3348,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3267,7 +3361,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetStatsRequest) GetPod() string {
@@ -3306,7 +3400,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3318,7 +3412,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3331,7 +3425,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetStatsResponse) GetUsage() *Usage {
@@ -3436,7 +3530,7 @@ type ModelStats struct {
 
 func (x *ModelStats) Reset() {
 	*x = ModelStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3448,7 +3542,7 @@ func (x *ModelStats) String() string {
 func (*ModelStats) ProtoMessage() {}
 
 func (x *ModelStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3461,7 +3555,7 @@ func (x *ModelStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStats.ProtoReflect.Descriptor instead.
 func (*ModelStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ModelStats) GetEndpoint() string {
@@ -3524,7 +3618,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3536,7 +3630,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3549,7 +3643,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -3603,7 +3697,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3615,7 +3709,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3628,7 +3722,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -3647,7 +3741,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3659,7 +3753,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3672,7 +3766,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -3693,7 +3787,7 @@ type RenamePodRequest struct {
 
 func (x *RenamePodRequest) Reset() {
 	*x = RenamePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3705,7 +3799,7 @@ func (x *RenamePodRequest) String() string {
 func (*RenamePodRequest) ProtoMessage() {}
 
 func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3718,7 +3812,7 @@ func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodRequest.ProtoReflect.Descriptor instead.
 func (*RenamePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RenamePodRequest) GetPod() string {
@@ -3744,7 +3838,7 @@ type RenamePodResponse struct {
 
 func (x *RenamePodResponse) Reset() {
 	*x = RenamePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3756,7 +3850,7 @@ func (x *RenamePodResponse) String() string {
 func (*RenamePodResponse) ProtoMessage() {}
 
 func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3769,7 +3863,7 @@ func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodResponse.ProtoReflect.Descriptor instead.
 func (*RenamePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RenamePodResponse) GetPod() *Pod {
@@ -3792,7 +3886,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3804,7 +3898,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3817,7 +3911,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3854,7 +3948,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3866,7 +3960,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3879,7 +3973,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -3913,7 +4007,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3925,7 +4019,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3938,7 +4032,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -3969,7 +4063,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[55]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3981,7 +4075,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[55]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3994,7 +4088,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{55}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -4034,7 +4128,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[56]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4046,7 +4140,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[56]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4059,7 +4153,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{56}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -4099,7 +4193,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[57]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4111,7 +4205,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[57]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4124,7 +4218,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{57}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -4144,7 +4238,7 @@ type GetImageRequest struct {
 
 func (x *GetImageRequest) Reset() {
 	*x = GetImageRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[58]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4156,7 +4250,7 @@ func (x *GetImageRequest) String() string {
 func (*GetImageRequest) ProtoMessage() {}
 
 func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[58]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4169,7 +4263,7 @@ func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
 func (*GetImageRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{58}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *GetImageRequest) GetDigest() string {
@@ -4188,7 +4282,7 @@ type GetImageResponse struct {
 
 func (x *GetImageResponse) Reset() {
 	*x = GetImageResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[59]
+	mi := &file_podd_v1_pod_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4200,7 +4294,7 @@ func (x *GetImageResponse) String() string {
 func (*GetImageResponse) ProtoMessage() {}
 
 func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[59]
+	mi := &file_podd_v1_pod_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4213,7 +4307,7 @@ func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
 func (*GetImageResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{59}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *GetImageResponse) GetData() []byte {
@@ -4298,13 +4392,20 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"!\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"H\n" +
 	"\rGetPodRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"q\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12%\n" +
+	"\x0emodel_settings\x18\x02 \x01(\bR\rmodelSettings\"\xaf\x01\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12%\n" +
 	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\x12\x18\n" +
-	"\anetwork\x18\x03 \x01(\bR\anetwork\"#\n" +
+	"\anetwork\x18\x03 \x01(\bR\anetwork\x12<\n" +
+	"\x0emodel_settings\x18\x04 \x03(\v2\x15.podd.v1.ModelSettingR\rmodelSettings\"k\n" +
+	"\fModelSetting\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x16\n" +
+	"\x06source\x18\x03 \x01(\tR\x06source\x12\x19\n" +
+	"\bleft_out\x18\x04 \x01(\tR\aleftOut\"#\n" +
 	"\x0fListPodsRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\"4\n" +
 	"\x10ListPodsResponse\x12 \n" +
@@ -4573,7 +4674,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -4586,170 +4687,172 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*CreatePodResponse)(nil),       // 8: podd.v1.CreatePodResponse
 	(*GetPodRequest)(nil),           // 9: podd.v1.GetPodRequest
 	(*GetPodResponse)(nil),          // 10: podd.v1.GetPodResponse
-	(*ListPodsRequest)(nil),         // 11: podd.v1.ListPodsRequest
-	(*ListPodsResponse)(nil),        // 12: podd.v1.ListPodsResponse
-	(*UpdatePodRequest)(nil),        // 13: podd.v1.UpdatePodRequest
-	(*UpdatePodResponse)(nil),       // 14: podd.v1.UpdatePodResponse
-	(*DeletePodRequest)(nil),        // 15: podd.v1.DeletePodRequest
-	(*DeletePodResponse)(nil),       // 16: podd.v1.DeletePodResponse
-	(*ListTrashRequest)(nil),        // 17: podd.v1.ListTrashRequest
-	(*ListTrashResponse)(nil),       // 18: podd.v1.ListTrashResponse
-	(*TrashedPod)(nil),              // 19: podd.v1.TrashedPod
-	(*RestorePodRequest)(nil),       // 20: podd.v1.RestorePodRequest
-	(*RestorePodResponse)(nil),      // 21: podd.v1.RestorePodResponse
-	(*SubmitRequest)(nil),           // 22: podd.v1.SubmitRequest
-	(*SubmitResponse)(nil),          // 23: podd.v1.SubmitResponse
-	(*StreamRequest)(nil),           // 24: podd.v1.StreamRequest
-	(*StreamResponse)(nil),          // 25: podd.v1.StreamResponse
-	(*Delta)(nil),                   // 26: podd.v1.Delta
-	(*InFlight)(nil),                // 27: podd.v1.InFlight
-	(*CaughtUp)(nil),                // 28: podd.v1.CaughtUp
-	(*ListInboxRequest)(nil),        // 29: podd.v1.ListInboxRequest
-	(*ListInboxResponse)(nil),       // 30: podd.v1.ListInboxResponse
-	(*InboxItem)(nil),               // 31: podd.v1.InboxItem
-	(*CancelInboxItemRequest)(nil),  // 32: podd.v1.CancelInboxItemRequest
-	(*CancelInboxItemResponse)(nil), // 33: podd.v1.CancelInboxItemResponse
-	(*CancelRequest)(nil),           // 34: podd.v1.CancelRequest
-	(*CancelResponse)(nil),          // 35: podd.v1.CancelResponse
-	(*PauseRequest)(nil),            // 36: podd.v1.PauseRequest
-	(*PauseResponse)(nil),           // 37: podd.v1.PauseResponse
-	(*ResumeRequest)(nil),           // 38: podd.v1.ResumeRequest
-	(*ResumeResponse)(nil),          // 39: podd.v1.ResumeResponse
-	(*NotifyRequest)(nil),           // 40: podd.v1.NotifyRequest
-	(*NotifyResponse)(nil),          // 41: podd.v1.NotifyResponse
-	(*GetContextRequest)(nil),       // 42: podd.v1.GetContextRequest
-	(*GetContextResponse)(nil),      // 43: podd.v1.GetContextResponse
-	(*ContextPart)(nil),             // 44: podd.v1.ContextPart
-	(*ContextItem)(nil),             // 45: podd.v1.ContextItem
-	(*GetStatsRequest)(nil),         // 46: podd.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 47: podd.v1.GetStatsResponse
-	(*ModelStats)(nil),              // 48: podd.v1.ModelStats
-	(*ToolStats)(nil),               // 49: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 50: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 51: podd.v1.CompactResponse
-	(*RenamePodRequest)(nil),        // 52: podd.v1.RenamePodRequest
-	(*RenamePodResponse)(nil),       // 53: podd.v1.RenamePodResponse
-	(*ForkPodRequest)(nil),          // 54: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 55: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 56: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 57: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 58: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 59: podd.v1.CompletePathResponse
-	(*GetImageRequest)(nil),         // 60: podd.v1.GetImageRequest
-	(*GetImageResponse)(nil),        // 61: podd.v1.GetImageResponse
-	(*Options)(nil),                 // 62: podd.v1.Options
-	(*durationpb.Duration)(nil),     // 63: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 64: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 65: podd.v1.Usage
-	(*fieldmaskpb.FieldMask)(nil),   // 66: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 67: podd.v1.Segment
-	(SubmitMode)(0),                 // 68: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 69: podd.v1.Alert
-	(*Entry)(nil),                   // 70: podd.v1.Entry
-	(*CacheTotal)(nil),              // 71: podd.v1.CacheTotal
+	(*ModelSetting)(nil),            // 11: podd.v1.ModelSetting
+	(*ListPodsRequest)(nil),         // 12: podd.v1.ListPodsRequest
+	(*ListPodsResponse)(nil),        // 13: podd.v1.ListPodsResponse
+	(*UpdatePodRequest)(nil),        // 14: podd.v1.UpdatePodRequest
+	(*UpdatePodResponse)(nil),       // 15: podd.v1.UpdatePodResponse
+	(*DeletePodRequest)(nil),        // 16: podd.v1.DeletePodRequest
+	(*DeletePodResponse)(nil),       // 17: podd.v1.DeletePodResponse
+	(*ListTrashRequest)(nil),        // 18: podd.v1.ListTrashRequest
+	(*ListTrashResponse)(nil),       // 19: podd.v1.ListTrashResponse
+	(*TrashedPod)(nil),              // 20: podd.v1.TrashedPod
+	(*RestorePodRequest)(nil),       // 21: podd.v1.RestorePodRequest
+	(*RestorePodResponse)(nil),      // 22: podd.v1.RestorePodResponse
+	(*SubmitRequest)(nil),           // 23: podd.v1.SubmitRequest
+	(*SubmitResponse)(nil),          // 24: podd.v1.SubmitResponse
+	(*StreamRequest)(nil),           // 25: podd.v1.StreamRequest
+	(*StreamResponse)(nil),          // 26: podd.v1.StreamResponse
+	(*Delta)(nil),                   // 27: podd.v1.Delta
+	(*InFlight)(nil),                // 28: podd.v1.InFlight
+	(*CaughtUp)(nil),                // 29: podd.v1.CaughtUp
+	(*ListInboxRequest)(nil),        // 30: podd.v1.ListInboxRequest
+	(*ListInboxResponse)(nil),       // 31: podd.v1.ListInboxResponse
+	(*InboxItem)(nil),               // 32: podd.v1.InboxItem
+	(*CancelInboxItemRequest)(nil),  // 33: podd.v1.CancelInboxItemRequest
+	(*CancelInboxItemResponse)(nil), // 34: podd.v1.CancelInboxItemResponse
+	(*CancelRequest)(nil),           // 35: podd.v1.CancelRequest
+	(*CancelResponse)(nil),          // 36: podd.v1.CancelResponse
+	(*PauseRequest)(nil),            // 37: podd.v1.PauseRequest
+	(*PauseResponse)(nil),           // 38: podd.v1.PauseResponse
+	(*ResumeRequest)(nil),           // 39: podd.v1.ResumeRequest
+	(*ResumeResponse)(nil),          // 40: podd.v1.ResumeResponse
+	(*NotifyRequest)(nil),           // 41: podd.v1.NotifyRequest
+	(*NotifyResponse)(nil),          // 42: podd.v1.NotifyResponse
+	(*GetContextRequest)(nil),       // 43: podd.v1.GetContextRequest
+	(*GetContextResponse)(nil),      // 44: podd.v1.GetContextResponse
+	(*ContextPart)(nil),             // 45: podd.v1.ContextPart
+	(*ContextItem)(nil),             // 46: podd.v1.ContextItem
+	(*GetStatsRequest)(nil),         // 47: podd.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 48: podd.v1.GetStatsResponse
+	(*ModelStats)(nil),              // 49: podd.v1.ModelStats
+	(*ToolStats)(nil),               // 50: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 51: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 52: podd.v1.CompactResponse
+	(*RenamePodRequest)(nil),        // 53: podd.v1.RenamePodRequest
+	(*RenamePodResponse)(nil),       // 54: podd.v1.RenamePodResponse
+	(*ForkPodRequest)(nil),          // 55: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 56: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 57: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 58: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 59: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 60: podd.v1.CompletePathResponse
+	(*GetImageRequest)(nil),         // 61: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 62: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 63: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 64: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 65: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 66: podd.v1.Usage
+	(*fieldmaskpb.FieldMask)(nil),   // 67: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 68: podd.v1.Segment
+	(SubmitMode)(0),                 // 69: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 70: podd.v1.Alert
+	(*Entry)(nil),                   // 71: podd.v1.Entry
+	(*CacheTotal)(nil),              // 72: podd.v1.CacheTotal
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	62, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
-	63, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	64, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
-	64, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	63, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	64, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	65, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	65, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	2,  // 6: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 7: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	65, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	64, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	64, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	66, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	65, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	65, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	5,  // 11: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	64, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	65, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	5,  // 13: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
 	2,  // 14: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	6,  // 15: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 16: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 17: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 18: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	66, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 20: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	64, // 21: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
-	19, // 22: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
-	6,  // 23: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
-	64, // 24: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
-	64, // 25: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
-	6,  // 26: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
-	67, // 27: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	68, // 28: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	69, // 29: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	70, // 30: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	26, // 31: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	27, // 32: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	28, // 33: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 34: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	26, // 35: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	31, // 36: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	68, // 37: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	64, // 38: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 39: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 40: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	45, // 41: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	44, // 42: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	65, // 43: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	49, // 44: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	48, // 45: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	65, // 46: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	71, // 47: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
-	6,  // 48: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 49: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 50: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 51: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 52: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 53: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	52, // 54: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	15, // 55: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 56: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	20, // 57: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	22, // 58: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	24, // 59: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	29, // 60: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	32, // 61: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	34, // 62: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	36, // 63: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	38, // 64: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	40, // 65: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	42, // 66: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	46, // 67: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	50, // 68: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	54, // 69: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	56, // 70: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	58, // 71: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	60, // 72: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 73: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 74: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 75: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 76: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	53, // 77: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	16, // 78: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 79: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	21, // 80: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	23, // 81: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	25, // 82: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	30, // 83: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	33, // 84: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	35, // 85: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	37, // 86: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	39, // 87: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	41, // 88: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	43, // 89: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	47, // 90: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	51, // 91: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	55, // 92: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	57, // 93: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	59, // 94: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	61, // 95: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	73, // [73:96] is the sub-list for method output_type
-	50, // [50:73] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	11, // 17: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
+	6,  // 18: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 19: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	67, // 20: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 21: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	65, // 22: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
+	20, // 23: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
+	6,  // 24: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
+	65, // 25: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
+	65, // 26: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
+	6,  // 27: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
+	68, // 28: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	69, // 29: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	70, // 30: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	71, // 31: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	27, // 32: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	28, // 33: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	29, // 34: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 35: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	27, // 36: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	32, // 37: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	69, // 38: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	65, // 39: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 40: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 41: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	46, // 42: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	45, // 43: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	66, // 44: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	50, // 45: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	49, // 46: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	66, // 47: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	72, // 48: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
+	6,  // 49: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 50: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 51: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 52: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	12, // 53: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	14, // 54: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	53, // 55: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	16, // 56: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	18, // 57: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	21, // 58: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	23, // 59: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	25, // 60: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	30, // 61: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	33, // 62: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	35, // 63: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	37, // 64: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	39, // 65: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	41, // 66: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	43, // 67: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	47, // 68: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	51, // 69: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	55, // 70: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	57, // 71: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	59, // 72: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	61, // 73: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 74: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 75: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	13, // 76: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	15, // 77: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	54, // 78: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	17, // 79: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	19, // 80: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	22, // 81: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	24, // 82: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	26, // 83: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	31, // 84: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	34, // 85: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	36, // 86: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	38, // 87: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	40, // 88: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	42, // 89: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	44, // 90: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	48, // 91: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	52, // 92: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	56, // 93: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	58, // 94: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	60, // 95: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	62, // 96: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	74, // [74:97] is the sub-list for method output_type
+	51, // [51:74] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -4759,10 +4862,10 @@ func file_podd_v1_pod_proto_init() {
 	}
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_item_proto_init()
-	file_podd_v1_pod_proto_msgTypes[20].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[21].OneofWrappers = []any{
 		(*SubmitRequest_Plan)(nil),
 	}
-	file_podd_v1_pod_proto_msgTypes[23].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[24].OneofWrappers = []any{
 		(*StreamResponse_Entry)(nil),
 		(*StreamResponse_Delta)(nil),
 		(*StreamResponse_InFlight)(nil),
@@ -4774,7 +4877,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   60,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

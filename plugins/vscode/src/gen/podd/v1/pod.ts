@@ -243,6 +243,11 @@ export interface CreatePodResponse {
 
 export interface GetPodRequest {
   pod: string;
+  /**
+   * Whether the answer has model_settings. podd may ask the endpoint for its list of models
+   * and waits two seconds at most.
+   */
+  modelSettings: boolean;
 }
 
 export interface GetPodResponse {
@@ -256,6 +261,26 @@ export interface GetPodResponse {
   projectConfig: string;
   /** Whether its commands reach the network without approval now. */
   network: boolean;
+  /** What the next turn asks the model with, if its submit chooses nothing else. */
+  modelSettings: ModelSetting[];
+}
+
+/** ModelSetting is a setting of a pod's requests to its model. */
+export interface ModelSetting {
+  /**
+   * endpoint, address, api, model, body, window, price, images, fallbacks, or an option:
+   * effort, verbosity, temperature, max_output, service_tier, cache_ttl.
+   */
+  name: string;
+  value: string;
+  /**
+   * Where the value is from: pod, a key of the configuration such as
+   * endpoints.work.effort, endpoint for its own list, refreshed or built-in for the
+   * catalogue, default.
+   */
+  source: string;
+  /** Why requests leave the value out, or why there is none. */
+  leftOut: string;
 }
 
 export interface ListPodsRequest {
@@ -1636,13 +1661,16 @@ export const CreatePodResponse: MessageFns<CreatePodResponse> = {
 };
 
 function createBaseGetPodRequest(): GetPodRequest {
-  return { pod: "" };
+  return { pod: "", modelSettings: false };
 }
 
 export const GetPodRequest: MessageFns<GetPodRequest> = {
   encode(message: GetPodRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pod !== "") {
       writer.uint32(10).string(message.pod);
+    }
+    if (message.modelSettings !== false) {
+      writer.uint32(16).bool(message.modelSettings);
     }
     return writer;
   },
@@ -1668,6 +1696,14 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
             message.pod = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.modelSettings = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1682,7 +1718,7 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
 };
 
 function createBaseGetPodResponse(): GetPodResponse {
-  return { pod: undefined, projectConfig: "", network: false };
+  return { pod: undefined, projectConfig: "", network: false, modelSettings: [] };
 }
 
 export const GetPodResponse: MessageFns<GetPodResponse> = {
@@ -1695,6 +1731,9 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
     }
     if (message.network !== false) {
       writer.uint32(24).bool(message.network);
+    }
+    for (const v of message.modelSettings) {
+      ModelSetting.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1734,6 +1773,93 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
             }
 
             message.network = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.modelSettings.push(ModelSetting.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelSetting(): ModelSetting {
+  return { name: "", value: "", source: "", leftOut: "" };
+}
+
+export const ModelSetting: MessageFns<ModelSetting> = {
+  encode(message: ModelSetting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    if (message.source !== "") {
+      writer.uint32(26).string(message.source);
+    }
+    if (message.leftOut !== "") {
+      writer.uint32(34).string(message.leftOut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelSetting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelSetting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.leftOut = reader.string();
             continue;
           }
         }
