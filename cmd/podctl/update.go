@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"podd/internal/sanitize"
 	"podd/internal/wire"
@@ -32,7 +31,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				resp, err := c.Pods().UpdatePod(cmd.Context(), &poddv1.UpdatePodRequest{
-					Pod: pod, Spec: wire.PodSpecToProto(spec), UpdateMask: &fieldmaskpb.FieldMask{Paths: fields},
+					Pod: pod, Spec: wire.PodSpecToProto(spec), UpdateMask: wire.Fields(fields...),
 				})
 				if err != nil {
 					return err

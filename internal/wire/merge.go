@@ -4,10 +4,15 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
+
+// Fields names the fields of a spec that an update changes, such as model or
+// limits.max_steps.
+func Fields(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
 
 // MergePodSpec is a spec with the fields in paths, such as model or limits.max_steps,
 // replaced by those of another. Without paths it is the other spec.

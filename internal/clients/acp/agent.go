@@ -72,31 +72,25 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
-	return acp.NewSessionResponse{SessionId: s.id, Modes: modes(pod)}, nil
+	return acp.NewSessionResponse{SessionId: s.id, Modes: modes(pod), ConfigOptions: s.options(ctx)}, nil
 }
 
 // loadSession opens a pod and shows its history before it answers.
 func (a *agent) loadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
-	pod, err := a.pod(ctx, string(p.SessionId))
-	if err == nil {
-		err = a.reopen(ctx, pod, wholeLog, p.Cwd, p.McpServers)
-	}
+	s, pod, err := a.reopen(ctx, p.SessionId, wholeLog, p.Cwd, p.McpServers)
 	if err != nil {
 		return acp.LoadSessionResponse{}, err
 	}
-	return acp.LoadSessionResponse{Modes: modes(pod)}, nil
+	return acp.LoadSessionResponse{Modes: modes(pod), ConfigOptions: s.options(ctx)}, nil
 }
 
 // resumeSession opens a pod whose history the editor already has.
 func (a *agent) resumeSession(ctx context.Context, p acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
-	pod, err := a.pod(ctx, string(p.SessionId))
-	if err == nil {
-		err = a.reopen(ctx, pod, fromNow, p.Cwd, p.McpServers)
-	}
+	s, pod, err := a.reopen(ctx, p.SessionId, fromNow, p.Cwd, p.McpServers)
 	if err != nil {
 		return acp.ResumeSessionResponse{}, err
 	}
-	return acp.ResumeSessionResponse{Modes: modes(pod)}, nil
+	return acp.ResumeSessionResponse{Modes: modes(pod), ConfigOptions: s.options(ctx)}, nil
 }
 
 // listSessions lists the pods, most recently used first, without sub-pods.
@@ -160,12 +154,16 @@ func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.
 
 // reopen starts a session on a pod, and returns once the history that it shows has been
 // sent.
-func (a *agent) reopen(ctx context.Context, pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) error {
+func (a *agent) reopen(ctx context.Context, id acp.SessionId, from origin, cwd string, servers []acp.McpServer) (*session, *poddv1.Pod, error) {
+	pod, err := a.pod(ctx, string(id))
+	if err != nil {
+		return nil, nil, err
+	}
 	s, err := a.open(pod, from, cwd, servers)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return s.ready(ctx)
+	return s, pod, s.ready(ctx)
 }
 
 // open starts a session on a pod. If one is already open, it is replaced.

@@ -24,6 +24,10 @@ func (s *session) entry(e item.Entry) {
 		if s.live {
 			s.askPending()
 		}
+	case item.Setup:
+		if s.live {
+			s.work.Go(s.offer)
+		}
 	case item.ApprovalResolved:
 		s.withdraw(k.CallID)
 	case item.TurnEnded:

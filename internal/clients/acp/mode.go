@@ -9,9 +9,6 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// defaultMode is the mode of a pod whose spec sets none.
-const defaultMode = "default"
-
 // planMode is the mode of prompts whose turns only plan. It is the session's alone.
 const planMode = "plan"
 
@@ -23,7 +20,7 @@ func modes(pod *poddv1.Pod) *acp.SessionModeState {
 	return &acp.SessionModeState{
 		CurrentModeId: currentMode(pod.GetSpec()),
 		AvailableModes: []acp.SessionMode{
-			mode(defaultMode, "Ask: default", "use the mode from podd's configuration"),
+			mode(followed, "Ask: default", "use the mode from podd's configuration"),
 			mode("risky", "Ask: risky", "ask about calls that leave the sandbox or the scope"),
 			mode("always", "Ask: always", "ask about every call that no rule allows"),
 			mode("never", "Ask: never", "never ask; deny calls that would need approval"),
@@ -37,7 +34,7 @@ func currentMode(spec *poddv1.PodSpec) acp.SessionModeId {
 		return planMode
 	}
 	if spec.GetAsk() == "" {
-		return defaultMode
+		return followed
 	}
 	return acp.SessionModeId(spec.GetAsk())
 }
@@ -45,30 +42,30 @@ func currentMode(spec *poddv1.PodSpec) acp.SessionModeId {
 // setMode changes the pod's approval mode, for all of its clients.
 func (a *agent) setMode(ctx context.Context, p acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
 	s, err := a.session(p.SessionId)
-	if err != nil {
-		return acp.SetSessionModeResponse{}, err
+	if err == nil {
+		err = s.choose(ctx, string(p.ModeId))
 	}
-	ask := string(p.ModeId)
-	switch ask {
+	return acp.SetSessionModeResponse{}, err
+}
+
+// choose sets the session's mode.
+func (s *session) choose(ctx context.Context, mode string) error {
+	ask := mode
+	switch mode {
 	case planMode:
 		s.setPlan(true)
-		return acp.SetSessionModeResponse{}, nil
-	case defaultMode:
+		return nil
+	case followed:
 		ask = ""
 	case "never", "risky", "always":
 	default:
-		return acp.SetSessionModeResponse{}, item.Errorf(item.KindInvalid, "MODE", "%q is not a mode: use %s, risky, always, never or plan", ask, defaultMode)
+		return item.Errorf(item.KindInvalid, "MODE", "%q is not a mode: use %s, risky, always, never or plan", mode, followed)
 	}
-	pod, err := a.pod(ctx, s.pod)
-	if err != nil {
-		return acp.SetSessionModeResponse{}, err
-	}
-	spec := pod.GetSpec()
-	spec.Ask = ask
-	if _, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: s.pod, Spec: spec}); err == nil {
+	err := s.update(ctx, &poddv1.PodSpec{Ask: ask}, "ask")
+	if err == nil {
 		s.setPlan(false)
 	}
-	return acp.SetSessionModeResponse{}, err
+	return err
 }
 
 // setPlan says whether the turns of later prompts only plan.

@@ -106,15 +106,16 @@ type agent struct {
 // handle answers one message of the editor.
 func (a *agent) handle(ctx context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
 	answer, known := map[string]handler{
-		acp.AgentMethodInitialize:     on(a.initialize),
-		acp.AgentMethodAuthenticate:   on(a.authenticate),
-		acp.AgentMethodSessionNew:     on(a.newSession),
-		acp.AgentMethodSessionLoad:    on(a.loadSession),
-		acp.AgentMethodSessionResume:  on(a.resumeSession),
-		acp.AgentMethodSessionList:    on(a.listSessions),
-		acp.AgentMethodSessionSetMode: on(a.setMode),
-		acp.AgentMethodSessionPrompt:  on(a.prompt),
-		acp.AgentMethodSessionCancel:  on(a.cancel),
+		acp.AgentMethodInitialize:             on(a.initialize),
+		acp.AgentMethodAuthenticate:           on(a.authenticate),
+		acp.AgentMethodSessionNew:             on(a.newSession),
+		acp.AgentMethodSessionLoad:            on(a.loadSession),
+		acp.AgentMethodSessionResume:          on(a.resumeSession),
+		acp.AgentMethodSessionList:            on(a.listSessions),
+		acp.AgentMethodSessionSetMode:         on(a.setMode),
+		acp.AgentMethodSessionSetConfigOption: on(a.setOption),
+		acp.AgentMethodSessionPrompt:          on(a.prompt),
+		acp.AgentMethodSessionCancel:          on(a.cancel),
 	}[method]
 	if !known {
 		return nil, acp.NewMethodNotFound(method)

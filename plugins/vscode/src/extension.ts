@@ -7,6 +7,7 @@ import type { Segment } from "./gen/podd/v1/item";
 import type { Pod } from "./gen/podd/v1/pod";
 import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
+import { effortChoices, modelChoices } from "./podd/models";
 import { places } from "./podd/places";
 import { type State, Watch } from "./podd/watch";
 import { proposals } from "./proposal";
@@ -74,6 +75,8 @@ class Extension {
     this.command("podd.cancel", (p?: Pod) => this.on(p, (c, pod) => c.cancel(pod)));
     this.command("podd.pause", (p?: Pod) => this.on(p, (c, pod) => c.pause(pod)));
     this.command("podd.resume", (p?: Pod) => this.on(p, (c, pod) => c.resume(pod)));
+    this.command("podd.model", (p?: Pod) => this.choose(p, "model"));
+    this.command("podd.effort", (p?: Pod) => this.choose(p, "effort"));
     this.command("podd.acknowledge", async () => this.connect().acknowledge((await this.connect().unseen()).map((a) => a.seq)));
     this.watch.start();
   }
@@ -215,6 +218,17 @@ class Extension {
     const pod = await this.pick(p);
     if (pod) await run(this.connect(), pod.id);
     await this.watch.look();
+  }
+
+  /** choose lets a person choose the pod's model or effort. */
+  private async choose(p: Pod | undefined, what: "model" | "effort"): Promise<void> {
+    const pod = await this.pick(p);
+    if (!pod) return;
+    const c = this.connect();
+    const offered = Promise.all([c.settings(pod.id), c.models()]).then(([now, listed]) => (what === "model" ? modelChoices(now, listed) : effortChoices(now, listed)));
+    const chosen = await vscode.window.showQuickPick(offered, { placeHolder: `The ${what} of ${pod.name}, from its next turn on` });
+    if (!chosen) return;
+    for (const text of await c.choose(pod.id, what, chosen.value)) void vscode.window.showWarningMessage(visible(`podd: ${text}`));
   }
 
   private async create(): Promise<Pod | undefined> {

@@ -14,6 +14,7 @@ import { Connection } from "../src/podd/connection";
 import { PoddError } from "../src/podd/errors";
 import { follow } from "../src/podd/follow";
 import { images } from "../src/images";
+import { effortChoices, modelChoices, modelOf } from "../src/podd/models";
 import { places } from "../src/podd/places";
 import { type State, Watch } from "../src/podd/watch";
 import { segments } from "../src/selection";
@@ -156,6 +157,27 @@ test("a digest of something else approves nothing", async () => {
   const what = (await c.waiting()).find((a) => a.podName === "digest")!;
   await assert.rejects(c.answer({ ...what, digest: Buffer.alloc(32) }, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_CHANGED");
   assert.ok(await c.cancel("digest"));
+});
+
+test("a pod's model and effort are chosen from what podd lists", async () => {
+  await c.create("chooser", work);
+  const look = () => Promise.all([c.settings("chooser"), c.models()]);
+  const [before, listed] = await look();
+  const models = modelChoices(before, listed);
+  assert.equal(models[0]?.value, "");
+  assert.match(models[0]?.description ?? "", /^now default\//);
+  const value = models[1]!.value;
+  assert.deepEqual(await c.choose("chooser", "model", value), []);
+  const warned = await c.choose("chooser", "model", "default/nothing-like-it");
+  assert.match(warned.join(), /lists no model "nothing-like-it"/);
+  await c.choose("chooser", "model", value);
+  assert.deepEqual(effortChoices(...(await look())).map((e) => e.value), ["", "low", "medium", "high"]);
+  await c.choose("chooser", "effort", "high");
+  const [after, again] = await look();
+  assert.equal(modelOf(after), value);
+  assert.equal(modelChoices(after, again).find((m) => m.value === value)!.description, "now");
+  assert.equal(effortChoices(after, again).find((e) => e.value === "high")!.description, "now, from pod");
+  await assert.rejects(c.choose("chooser", "effort", "very high"), (e: PoddError) => e.reason === "BAD_OPTION" && /very high/.test(e.message));
 });
 
 test("errors have one sentence and a reason", async () => {

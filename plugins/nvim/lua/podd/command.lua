@@ -148,6 +148,8 @@ local verbs = {
   image = image,
   prompt = function() submit({ range = 0 }, '') end,
   plan = plan,
+  model = function(o, name) require('podd.model').model(o, name) end,
+  effort = function(o, value) require('podd.model').effort(o, value) end,
   cancel = pod_call('Cancel', function(r, pod)
     return r.cancelled and ('cancelled turn %s of pod %s'):format(r.turn, pod) or ('pod %s has no running turn'):format(pod)
   end),
@@ -186,6 +188,8 @@ function M.complete(start, line)
   elseif verb == 'open' or verb == 'use' then
     local err, r = bridge.call('ListPods', {})
     return err and {} or starting(vim.tbl_map(function(p) return p.name end, r.pods), start)
+  elseif verb == 'model' or verb == 'effort' then
+    return starting(require('podd.model').complete(verb), start)
   elseif verb == 'image' and start:sub(1, 1) ~= '@' then
     return require('podd.image').complete(start)
   elseif start:sub(1, 1) == '@' then

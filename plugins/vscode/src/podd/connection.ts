@@ -2,12 +2,12 @@ import * as fs from "node:fs";
 import { randomUUID } from "node:crypto";
 import { type ClientUnaryCall, Metadata, type ServiceError, credentials, status } from "@grpc/grpc-js";
 
-import { AdminServiceClient } from "../gen/podd/v1/admin";
+import { AdminServiceClient, type ListModelsResponse } from "../gen/podd/v1/admin";
 import { type Alert, SubmitMode } from "../gen/podd/v1/entry";
 import { AlertServiceClient } from "../gen/podd/v1/alert";
 import { type Approval, ApprovalServiceClient } from "../gen/podd/v1/approval";
-import type { Segment } from "../gen/podd/v1/item";
-import { type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type SubmitResponse } from "../gen/podd/v1/pod";
+import { Options, type Segment } from "../gen/podd/v1/item";
+import { type GetPodResponse, type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type SubmitResponse } from "../gen/podd/v1/pod";
 import { PoddError, poddError } from "./errors";
 import { type Places, refusal } from "./places";
 
@@ -86,6 +86,24 @@ export class Connection {
     const spec: PodSpec = { ...PodSpec.decode(new Uint8Array()), dir };
     const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec }, true);
     return pod!;
+  }
+
+  /** settings returns a pod with what it asks its model with. */
+  async settings(pod: string): Promise<GetPodResponse> {
+    return this.call(this.pods.getPod.bind(this.pods), { pod, modelSettings: true });
+  }
+
+  /** models returns what podd's endpoints offer. */
+  async models(): Promise<ListModelsResponse> {
+    return this.call(this.admin.listModels.bind(this.admin), { endpoint: "" });
+  }
+
+  /** choose sets a pod's model or effort, or with an empty value follows podd's; it returns what podd warns about. */
+  async choose(pod: string, what: "model" | "effort", value: string): Promise<string[]> {
+    const none = PodSpec.decode(new Uint8Array());
+    const options = { ...Options.decode(new Uint8Array()), effort: value };
+    const [spec, field] = what === "model" ? [{ ...none, model: value }, "model"] : [{ ...none, options }, "options.effort"];
+    return (await this.call(this.pods.updatePod.bind(this.pods), { pod, spec, updateMask: [field] }, true)).warnings;
   }
 
   async remove(pod: string): Promise<void> {
