@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/attach"
+	"podd/internal/clients/desk"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 )
@@ -20,13 +21,17 @@ func newAttachCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			settings, err := desk.Load(desk.File(p.env, "desk.toml"))
+			if err != nil {
+				return usagef("%w", err)
+			}
 			in, out, err := p.wholeTerminal()
 			if err != nil {
 				return err
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				left, err := attach.Run(cmd.Context(), attach.Config{
-					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName,
+					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings,
 				})
 				if err != nil {
 					return err

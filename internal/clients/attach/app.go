@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"podd/internal/clients/desk"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -85,12 +86,14 @@ type terminal struct {
 	columns, rows int
 	// graphemes says that it draws a character of several runes as one.
 	graphemes bool
+	// light says that its background is light.
+	light bool
 }
 
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
 	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
-		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastFile(cfg.Env).read(pod.GetSpec().GetDir()))}, said: "reading the pod's log",
+		pod: pod, log: newBlockList(), known: known{own: templates(desk.File(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
 	a.paths.find = finder(cfg.Client, pod.GetId())
 	return a

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"podd/internal/clients/desk"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	Color bool
 	// Env reads an environment variable.
 	Env func(string) string
+	// Desk are the person's settings.
+	Desk desk.Settings
 	// Name identifies the client when it answers a question.
 	Name string
 }
@@ -103,8 +106,14 @@ func (k keyboard) Read(p []byte) (int, error) {
 // model is the view for bubbletea. A panic ends it with the terminal restored.
 type model struct{ *app }
 
-// Init does nothing: the goroutines of Run send what there is to show.
-func (m model) Init() tea.Cmd { return nil }
+// Init asks for the background, which decides on the theme. Until the terminal answers, it
+// counts as dark. The goroutines of Run send what there is to show.
+func (m model) Init() tea.Cmd {
+	if m.Desk.Theme == desk.Auto && m.Color {
+		return tea.RequestBackgroundColor
+	}
+	return nil
+}
 
 // Update handles a message in the goroutine that owns the view.
 func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
@@ -117,6 +126,8 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.columns, m.rows = msg.Width, msg.Height
 	case tea.ModeReportMsg:
 		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
+	case tea.BackgroundColorMsg:
+		m.light = !msg.IsDark()
 	case tea.KeyPressMsg:
 		if msg.Keystroke() == "alt+esc" { // Esc twice, at once.
 			m.press(key{kind: keyEscape})
@@ -149,8 +160,11 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 func (m model) View() (v tea.View) {
 	defer m.guard()
 	lines, row, column := frame(m).draw()
-	v.SetContent(joined(lines, m.Color, m.graphemes, m.columns))
-	v.AltScreen, v.MouseMode, v.ReportFocus = true, tea.MouseModeCellMotion, true
+	v.SetContent(joined(lines, m.paint()))
+	v.AltScreen, v.ReportFocus = true, true
+	if m.Desk.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
 	return v

@@ -12,6 +12,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/term"
 
+	"podd/internal/clients/desk"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -34,7 +35,7 @@ func shownOn(t *testing.T, follow func(a *app) error) (written string, err error
 		_, _ = io.Copy(&out, person) // It ends with the terminal.
 	}()
 	ctx, fail := context.WithCancelCause(t.Context())
-	a := newApp(ctx, fail, Config{Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
+	a := newApp(ctx, fail, Config{Desk: desk.Defaults(), Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
 	err = a.run(func() error { return follow(a) })
 	after, stateErr := term.GetState(int(terminal.Fd()))
 	if stateErr != nil || !reflect.DeepEqual(before, after) {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"podd/internal/clients/cells"
+	"podd/internal/clients/desk"
 	"podd/internal/clients/show"
 )
 
@@ -37,13 +38,28 @@ func wrapped(text string, s show.Style, first, rest string, columns int) (lines 
 	return lines
 }
 
+// paint is how lines are written: on a screen of columns, with colours of a theme, or without.
+type paint struct {
+	color, graphemes bool
+	columns          int
+	theme            show.Theme
+}
+
+// paint is how the terminal is painted.
+func (a *app) paint() paint {
+	p := paint{color: a.Color, graphemes: a.graphemes, columns: a.columns, theme: show.Dark}
+	if a.Desk.Theme == desk.Light || a.Desk.Theme == desk.Auto && a.light {
+		p.theme = show.Light
+	}
+	return p
+}
+
 // painted is a line as it is written, cut to the screen. Without graphemes the terminal
 // draws the runes of a character one by one, so a character shows as its first rune: the
 // line must not become wider, which would hide its end.
-func painted(l line, color, graphemes bool, columns int) string {
-	l = l.Fit(columns)
-	text := l.SGR(color)
-	if graphemes || ascii(text) {
+func (p *paint) painted(l line) string {
+	text := p.theme.In(l.Fit(p.columns)).SGR(p.color)
+	if p.graphemes || ascii(text) {
 		return text
 	}
 	var b strings.Builder
@@ -72,13 +88,13 @@ func ascii(text string) bool {
 }
 
 // joined is a screen as text for the terminal.
-func joined(lines []line, color, graphemes bool, columns int) string {
+func joined(lines []line, p paint) string {
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(painted(l, color, graphemes, columns))
+		b.WriteString(p.painted(l))
 	}
 	return b.String()
 }

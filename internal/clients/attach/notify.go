@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"podd/internal/clients/desk"
 )
 
 const (
@@ -43,18 +45,22 @@ func (n *notifier) due(now time.Time) bool {
 
 // attract gives a notice of fixed words about the pod.
 func (a *app) attract(words string) {
-	if !a.ready || !a.notifier.due(a.now()) {
+	if !a.ready || a.Desk.Notices == desk.Off || !a.notifier.due(a.now()) {
 		return
 	}
-	sequence := noticeOf(a.Env, a.pod.GetName()+": "+words)
+	sequence := noticeOf(a.Env, a.Desk.Notices == desk.OSC, a.pod.GetName()+": "+words)
 	a.command = func() tea.Msg { return tea.RawMsg{Msg: sequence} }
 }
 
 // noticeOf says how a terminal shows a notice: by OSC 9 or 777 if it is known to show them, else,
-// and in a multiplexer, by the bell.
-func noticeOf(env func(string) string, text string) string {
+// and in a multiplexer, by the bell. With osc it is OSC 9 anyway, which tmux passes on.
+func noticeOf(env func(string) string, osc bool, text string) string {
 	term, program := env("TERM"), env("TERM_PROGRAM")
 	switch {
+	case osc && env("TMUX") != "":
+		return "\x1bPtmux;\x1b\x1b]9;" + text + "\x07\x1b\\"
+	case osc:
+		return "\x1b]9;" + text + "\x07"
 	case env("TMUX") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen"):
 	case slices.Contains([]string{"iTerm.app", "WezTerm", "ghostty"}, program) || term == "xterm-kitty" || term == "xterm-ghostty":
 		return "\x1b]9;" + text + "\x07"

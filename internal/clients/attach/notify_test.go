@@ -71,8 +71,19 @@ func TestNoticeOf(t *testing.T) {
 			}
 			return ""
 		}
-		if got := noticeOf(env, "p: x"); got != want {
+		if got := noticeOf(env, false, "p: x"); got != want {
 			t.Errorf("%s: %q, want %q", term, got, want)
+		}
+	}
+	for tmux, want := range map[string]string{"": "\x1b]9;p: x\x07", "/tmp/tmux": "\x1bPtmux;\x1b\x1b]9;p: x\x07\x1b\\"} {
+		env := func(name string) string {
+			if name == "TMUX" {
+				return tmux
+			}
+			return ""
+		}
+		if got := noticeOf(env, true, "p: x"); got != want {
+			t.Errorf("osc with TMUX=%q: %q, want %q", tmux, got, want)
 		}
 	}
 }

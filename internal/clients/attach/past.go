@@ -41,6 +41,14 @@ func pastFile(env func(string) string) past {
 	return past{filepath.Join(dir, "podd", "history.jsonl")}
 }
 
+// pastPrompts are the prompts that a view in a directory can recall.
+func pastPrompts(cfg Config, dir string) []string {
+	if !cfg.Desk.History {
+		return nil
+	}
+	return pastFile(cfg.Env).read(dir)
+}
+
 // read returns the prompts, oldest first; those of a directory come after all others. It
 // leaves out lines that it cannot read.
 func (p past) read(dir string) (texts []string) {

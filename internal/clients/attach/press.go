@@ -196,7 +196,7 @@ func (a *app) submit(steer bool) {
 // keep stores a prompt for later views.
 func (a *app) keep(sent editor) {
 	file, dir, now := pastFile(a.Env), a.pod.GetSpec().GetDir(), a.now()
-	if !keeps(sent) {
+	if !a.Desk.History || !keeps(sent) {
 		return
 	}
 	text, failed := sent.whole(), error(nil)

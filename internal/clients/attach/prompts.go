@@ -26,15 +26,6 @@ type template struct {
 	text string
 }
 
-// configFile is the path of a file of the person's own, below $XDG_CONFIG_HOME.
-func configFile(env func(string) string, name string) string {
-	dir := env("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(env("HOME"), ".config")
-	}
-	return filepath.Join(dir, "podd", name)
-}
-
 // templateName is the name of a prompt, without .md.
 var templateName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/clients/desk"
 	"podd/internal/clients/view"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -25,7 +26,7 @@ func noEnv(string) string { return "/nonexistent" }
 // scene is a view at a fixed time with a short conversation.
 func scene(t *testing.T) *app {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
-	a := newApp(t.Context(), nil, Config{Env: noEnv}, &poddv1.Pod{Name: "greeter", State: poddv1.PodState_POD_STATE_IDLE, Queued: 2})
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "greeter", State: poddv1.PodState_POD_STATE_IDLE, Queued: 2})
 	a.now = func() time.Time { return now }
 	a.ready, a.said = true, ""
 	a.usage = usage{tokens: 4000, window: 200000, cost: 0.014}
@@ -106,7 +107,7 @@ func FuzzDraft(f *testing.F) {
 	f.Add("👩‍👩‍👧‍👦é\x7f\x1b[D漢\x17\x1b[1;5C\xff", uint8(20))
 	f.Add("\x1b[20\x1b\x1b[1;5C\x1b\r", uint8(3))
 	f.Fuzz(func(t *testing.T, sent string, columns uint8) {
-		a := newApp(t.Context(), nil, Config{Env: noEnv}, &poddv1.Pod{Name: "p"})
+		a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
 		a.ready, a.said, a.columns, a.rows = true, "", max(int(columns), 1), 24
 		a.paths.find = func(context.Context, string) ([]string, error) { return nil, nil }
 		for _, k := range pressed(t, strings.ReplaceAll(sent, last, "")) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/clients/desk"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -26,7 +27,7 @@ func here(t *testing.T, dir string) *app {
 		}
 		return noEnv(name)
 	}
-	a := newApp(t.Context(), nil, Config{Env: env}, &poddv1.Pod{Name: "p", Spec: &poddv1.PodSpec{Dir: dir}})
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: env}, &poddv1.Pod{Name: "p", Spec: &poddv1.PodSpec{Dir: dir}})
 	a.ready, a.said = true, ""
 	t.Cleanup(a.work.Wait)
 	return a

@@ -81,3 +81,20 @@ func TestFit(t *testing.T) {
 		t.Errorf("Text: %q", got)
 	}
 }
+
+func TestTheme(t *testing.T) {
+	line := show.Line{show.Safe("a", show.Style{Color: show.Yellow, Bold: true}), show.Safe("b", show.Style{}), show.Safe("c", show.Style{Color: show.Blue})}
+	for _, c := range []struct {
+		theme show.Theme
+		want  string
+	}{
+		{show.Theme{}, "\x1b[1;33ma\x1b[0mb\x1b[34mc\x1b[0m"}, {show.Light, "\x1b[1;35ma\x1b[0mb\x1b[34mc\x1b[0m"}, {show.Dark, "\x1b[1;33ma\x1b[0mb\x1b[94mc\x1b[0m"},
+	} {
+		if got := c.theme.In(line).SGR(true); got != c.want {
+			t.Errorf("it is %q, want %q", got, c.want)
+		}
+	}
+	if got := show.Light.In(nil); got != nil {
+		t.Errorf("nothing becomes %v", got)
+	}
+}
