@@ -21,6 +21,7 @@ import (
 	"podd/internal/ops/systemd"
 	"podd/internal/ops/traces"
 	"podd/internal/paths"
+	"podd/internal/search"
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
@@ -156,7 +157,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err

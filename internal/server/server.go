@@ -18,6 +18,7 @@ import (
 
 	"podd/internal/endpoints"
 	"podd/internal/guard/trust"
+	"podd/internal/search"
 	"podd/internal/socket"
 	"podd/pkg/catalog"
 	"podd/pkg/pod"
@@ -72,6 +73,8 @@ type Config struct {
 	Keeper Keeper
 	// MCP manages the MCP servers of workspaces.
 	MCP MCP
+	// Search searches the logs.
+	Search *search.Searcher
 	// Trust records which workspaces' configuration is trusted.
 	Trust  *trust.Book
 	Logger *slog.Logger
@@ -123,6 +126,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
+	poddv1.RegisterFleetServiceServer(g, &fleet{searcher: c.Search})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 	h := health.NewServer()

@@ -13,7 +13,7 @@ func APILevel() int32 {
 	n := 0
 	for _, f := range []protoreflect.FileDescriptor{
 		poddv1.File_podd_v1_admin_proto, poddv1.File_podd_v1_alert_proto, poddv1.File_podd_v1_approval_proto,
-		poddv1.File_podd_v1_entry_proto, poddv1.File_podd_v1_item_proto, poddv1.File_podd_v1_job_proto, poddv1.File_podd_v1_mcp_proto,
+		poddv1.File_podd_v1_entry_proto, poddv1.File_podd_v1_item_proto, poddv1.File_podd_v1_fleet_proto, poddv1.File_podd_v1_job_proto, poddv1.File_podd_v1_mcp_proto,
 		poddv1.File_podd_v1_pod_proto,
 	} {
 		for i := range f.Services().Len() {

@@ -128,6 +128,9 @@ func (c *Client) Approvals() poddv1.ApprovalServiceClient {
 	return poddv1.NewApprovalServiceClient(c.conn)
 }
 
+// Fleet is the generated client of FleetService.
+func (c *Client) Fleet() poddv1.FleetServiceClient { return poddv1.NewFleetServiceClient(c.conn) }
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

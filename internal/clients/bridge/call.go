@@ -28,7 +28,7 @@ func podMethods() map[string]method {
 	for _, f := range []protoreflect.FileDescriptor{
 		poddv1.File_podd_v1_pod_proto, poddv1.File_podd_v1_alert_proto,
 		poddv1.File_podd_v1_approval_proto, poddv1.File_podd_v1_admin_proto, poddv1.File_podd_v1_job_proto,
-		poddv1.File_podd_v1_mcp_proto,
+		poddv1.File_podd_v1_mcp_proto, poddv1.File_podd_v1_fleet_proto,
 	} {
 		for i := range f.Services().Len() {
 			service := f.Services().Get(i)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"podd/pkg/item"
@@ -135,4 +136,46 @@ func epochsFence(f *fixture) {
 	equal(f, "log", p.log(), numbered(1, note(1), note(2)))
 	f.reopen()
 	equal(f, "third epoch, after reopening", f.claim("p").epoch, 3)
+}
+
+// A scan passes the records that a log's parts have, the newest first, and no others.
+func scansPassWhatIsThere(f *fixture) {
+	p := f.pod("p")
+	p.notes(1, 3)
+	big := item.Entry{Time: at(4), Kind: item.Note{Text: strings.Repeat("x", store.ScanBytes)}}
+	p.append(big, note(5))
+	f.must(f.s.Fork(f.Context(), "p", 4, item.Pod{ID: "fork", Name: "fork", CreatedAt: at(0)}))
+	f.claim("fork").append(note(6), note(7))
+	scan := func(pod string) (got []item.Seq) {
+		f.Helper()
+		parts, err := f.s.Parts(f.Context(), pod)
+		f.must(err)
+		slices.Reverse(parts)
+		for _, part := range parts {
+			for part.To >= part.From {
+				found, left, err := f.s.Scan(f.Context(), part, func([]byte) bool { return true })
+				f.must(err)
+				if left >= part.To {
+					f.Fatalf("a scan of %+v goes on at %d", part, left)
+				}
+				got, part.To = append(got, seqs(found)...), left
+			}
+		}
+		return got
+	}
+	equal(f, "log", scan("p"), []item.Seq{5, 4, 3, 2, 1})
+	equal(f, "fork", scan("fork"), []item.Seq{6, 5, 4, 3, 2, 1})
+	p.purge(3, 0)
+	equal(f, "purged", scan("p"), []item.Seq{5, 4})
+	f.must(f.s.DeletePod(f.Context(), "p"))
+	equal(f, "fork of a deleted pod", scan("fork"), []item.Seq{6, 5, 4, 3, 2, 1})
+	_, err := f.s.Parts(f.Context(), "p")
+	f.refused(err, item.KindNotFound, store.ReasonPodNotFound)
+	found, _, err := f.s.Scan(f.Context(), store.Part{Pod: "fork", Owner: "fork", From: 1, To: 9}, func(entry []byte) bool {
+		e, err := store.Record{Entry: entry}.Decode()
+		f.must(err)
+		return e.Seq == 5
+	})
+	f.must(err)
+	equal(f, "wanted", seqs(found), []item.Seq{5})
 }

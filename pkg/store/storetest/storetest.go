@@ -51,6 +51,7 @@ func Checks() []Check {
 		{"EntriesComeBack", onFixture(entriesComeBack)},
 		{"ReadRanges", onFixture(readRanges)},
 		{"ReadIsBounded", onFixture(readIsBounded)},
+		{"ScansPassWhatIsThere", onFixture(scansPassWhatIsThere)},
 		{"UnknownPod", onFixture(unknownPod)},
 		{"EpochsFence", onFixture(epochsFence)},
 		{"BadBatchesAreRefused", onFixture(badBatchesAreRefused)},

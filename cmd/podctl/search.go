@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"podd/internal/sanitize"
+	"podd/internal/typo"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// searcher is the verb search with its flags.
+type searcher struct {
+	*program
+	pod, since string
+	kinds      []string
+	limit      int
+}
+
+// maxHits is the largest -n; one more tells whether there are more.
+const maxHits = 999
+
+func newSearchCommand(of *program) *cobra.Command {
+	p := &searcher{program: of}
+	cmd := &cobra.Command{
+		Use:   "search TEXT...",
+		Short: "Find text in the logs of all pods",
+		Long: "Finds TEXT in prompts, answers, reasoning, tool calls and their results, and notes: literally, in any case, the\n" +
+			"newest entry first. It also finds what a rewind took back, and says so, but nothing in the trash. podctl tail\n" +
+			"--after SEQ shows what followed. Exit code 4: nothing found.",
+		Example:           "  podctl search connection refused\n  podctl search -p api --kind prompt --since 7d \"retry\"",
+		Args:              operands,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := p.request(cmd, strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error { return p.search(cmd.Context(), c, req) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&p.pod, "pod", "p", "", "only the log of this pod")
+	f.StringSliceVar(&p.kinds, "kind", nil, "only these: "+strings.Join(searchKinds(), ", "))
+	f.StringVar(&p.since, "since", "", "only entries since then: 7d, 12h or 2026-11-20")
+	f.IntVarP(&p.limit, "limit", "n", 50, "how many entries to show at most")
+	completeWith(cmd, "kind", searchKinds()...)
+	completeWith(cmd, "since")
+	completeWith(cmd, "limit")
+	p.completePodFlag(cmd)
+	return cmd
+}
+
+const searchKindPrefix = "SEARCH_KIND_"
+
+// searchKinds are the names of the kinds, in the order of their numbers.
+func searchKinds() (names []string) {
+	for _, n := range slices.Sorted(maps.Keys(poddv1.SearchKind_name)) {
+		if n > 0 {
+			names = append(names, searchKind(poddv1.SearchKind(n)))
+		}
+	}
+	return names
+}
+
+func searchKind(kind poddv1.SearchKind) string {
+	return strings.ToLower(strings.TrimPrefix(kind.String(), searchKindPrefix))
+}
+
+// request checks the command line.
+func (p *searcher) request(cmd *cobra.Command, text string) (*poddv1.SearchRequest, error) {
+	req := &poddv1.SearchRequest{Text: valid(text), Pod: valid(p.pod), Limit: int32(p.limit) + 1} //nolint:gosec // Checked below.
+	if strings.TrimSpace(text) == "" {
+		return nil, usagef("the text to search for is empty: podctl search TEXT")
+	}
+	if p.limit < 1 || p.limit > maxHits {
+		return nil, usagef("-n must be 1 to %d, not %d", maxHits, p.limit)
+	}
+	for _, kind := range p.kinds {
+		if !slices.Contains(searchKinds(), kind) {
+			if near := typo.Nearest(kind, searchKinds()); near != "" {
+				return nil, usagef("unknown kind %q: did you mean %s?", kind, near)
+			}
+			return nil, usagef("unknown kind %q: use %s", kind, strings.Join(searchKinds(), ", "))
+		}
+		req.Kinds = append(req.Kinds, poddv1.SearchKind(poddv1.SearchKind_value[searchKindPrefix+strings.ToUpper(kind)]))
+	}
+	if cmd.Flags().Changed("kind") && len(p.kinds) == 0 {
+		return nil, usagef("--kind is empty: use %s", strings.Join(searchKinds(), ", "))
+	}
+	if cmd.Flags().Changed("since") {
+		since, ok := sinceTime(p.since, p.now())
+		if !ok {
+			return nil, usagef("--since %q is not a time: write 7d, 12h or 2026-11-20", p.since)
+		}
+		req.Since = timestamppb.New(since)
+	}
+	return req, nil
+}
+
+// sinceTime is a time before now: so many days or hours ago, or a day.
+func sinceTime(text string, now time.Time) (time.Time, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return now.AddDate(0, 0, -int(n)), err == nil //nolint:gosec // 16 bits
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return day, true
+	}
+	ago, err := time.ParseDuration(text)
+	return now.Add(-ago), err == nil && ago >= 0
+}
+
+// search shows the hits.
+func (p *searcher) search(ctx context.Context, c *client.Client, req *poddv1.SearchRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.Fleet().Search(ctx, req)
+	if err != nil {
+		return err
+	}
+	t := newTable(p.stdout)
+	shown := 0
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return wire.FromStatus(err)
+		}
+		if text := m.GetWarning(); text != "" {
+			fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
+			continue
+		}
+		if shown == p.limit {
+			fmt.Fprintf(p.stderr, "these are the newest %d: narrow the search with -p, --kind or --since, or raise -n\n", shown)
+			break
+		}
+		if shown++; p.output == outputJSON {
+			if err := p.printJSON(m.GetHit()); err != nil {
+				return err
+			}
+			continue
+		}
+		if shown == 1 {
+			fmt.Fprintln(t, "POD\t#SEQ\tTIME\tKIND\tEXCERPT")
+		}
+		writeHit(t, m.GetHit())
+	}
+	if shown == 0 {
+		return item.Errorf(item.KindNotFound, "NOTHING_FOUND", "no entry has %q", req.GetText())
+	}
+	return t.Flush()
+}
+
+func writeHit(w io.Writer, h *poddv1.SearchHit) {
+	kind := searchKind(h.GetKind())
+	if h.GetTakenBack() {
+		kind += " (taken back)"
+	}
+	fmt.Fprintf(w, "%s\t#%d\t%s\t%s\t%s\n", sanitize.Line(cmp.Or(h.GetPodName(), h.GetPod())), h.GetSeq(), stamp(h.GetTime().AsTime()),
+		kind, sanitize.Line(h.GetExcerpt()))
+}

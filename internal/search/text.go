@@ -1,0 +1,141 @@
+package search
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+)
+
+// Kind is what an entry says, as people name it.
+type Kind string
+
+// The kinds.
+const (
+	Prompt    Kind = "prompt"
+	Answer    Kind = "answer"
+	Reasoning Kind = "reasoning"
+	Call      Kind = "call"
+	Result    Kind = "result"
+	Note      Kind = "note"
+	System    Kind = "system"
+	Summary   Kind = "summary"
+	Approval  Kind = "approval"
+	Alert     Kind = "alert"
+	End       Kind = "end"
+)
+
+// stored are the kinds of entry that have texts of a kind.
+var stored = map[Kind][]wire.KindNumber{
+	Prompt:    {wire.KindSubmitted},
+	Answer:    {wire.KindItem},
+	Reasoning: {wire.KindItem},
+	Call:      {wire.KindItem},
+	Result:    {wire.KindItem},
+	System:    {wire.KindItem},
+	Note:      {wire.KindNote},
+	Summary:   {wire.KindCompaction},
+	Approval:  {wire.KindApprovalRequested, wire.KindApprovalResolved},
+	Alert:     {wire.KindAlert},
+	End:       {wire.KindTurnEnded},
+}
+
+// wanted are the kinds of entry that have texts of one of the kinds; of none means of all.
+// Setups are never searched, nor what another entry has too.
+func wanted(kinds []Kind) map[wire.KindNumber]bool {
+	if len(kinds) == 0 {
+		kinds = slices.Collect(maps.Keys(stored))
+	}
+	all := make(map[wire.KindNumber]bool)
+	for _, kind := range kinds {
+		for _, n := range stored[kind] {
+			all[n] = true
+		}
+	}
+	return all
+}
+
+// piece is a text of an entry.
+type piece struct {
+	kind Kind
+	text string
+}
+
+// pieces are the texts of an entry in which search looks, the most telling first.
+func pieces(kind item.Kind) []piece {
+	switch k := kind.(type) {
+	case item.Submitted:
+		return []piece{{Prompt, k.Text}}
+	case item.ItemAdded:
+		return ofItem(k.Item)
+	case item.Compaction:
+		var list []piece
+		for _, p := range ofItem(k.Summary) {
+			list = append(list, piece{Summary, p.text})
+		}
+		return list
+	case item.Note:
+		return []piece{{Note, k.Text}}
+	case item.ApprovalRequested:
+		return []piece{{Approval, k.Question}}
+	case item.ApprovalResolved:
+		return []piece{{Approval, k.Reason}}
+	case item.AlertRaised:
+		return []piece{{Alert, k.Alert.Text}}
+	case item.TurnEnded:
+		return []piece{{End, k.Cause}}
+	}
+	return nil
+}
+
+// ofItem are the texts of an item. A user's message is that of the submitted entries before
+// it, and a note's the note.
+func ofItem(it item.Item) []piece {
+	switch it := it.(type) {
+	case item.SystemMessage:
+		if it.Origin != item.OriginNote {
+			return []piece{{System, it.Text}}
+		}
+	case item.AssistantMessage:
+		return []piece{{Answer, it.Text}}
+	case item.Reasoning:
+		return []piece{{Reasoning, it.Text}}
+	case item.ToolCall:
+		list := []piece{{Call, it.Name}}
+		for _, text := range values(it.Arguments) {
+			list = append(list, piece{Call, text})
+		}
+		return list
+	case item.ToolResult:
+		list := []piece{{Result, it.Summary}, {Result, it.Content}}
+		for _, d := range it.Diffs.List() {
+			list = append(list, piece{Result, d.Path}, piece{Result, d.Diff})
+		}
+		return list
+	}
+	return nil
+}
+
+// values are the names and the values in a JSON text, decoded; a malformed one is one value.
+func values(raw string) (list []string) {
+	if !json.Valid([]byte(raw)) {
+		return []string{raw}
+	}
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return list
+		}
+		switch v := token.(type) {
+		case string:
+			list = append(list, v)
+		case json.Number:
+			list = append(list, v.String())
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"podd/internal/search"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// fleet serves FleetService.
+type fleet struct {
+	poddv1.UnimplementedFleetServiceServer
+	searcher *search.Searcher
+}
+
+// searchKindPrefix precedes the name of a search.Kind in its enum value.
+const searchKindPrefix = "SEARCH_KIND_"
+
+// Search searches the logs.
+func (s *fleet) Search(r *poddv1.SearchRequest, out poddv1.FleetService_SearchServer) error {
+	q := search.Query{Text: r.GetText(), Pod: r.GetPod(), Limit: int(r.GetLimit())}
+	for _, kind := range r.GetKinds() {
+		name, known := strings.CutPrefix(kind.String(), searchKindPrefix)
+		if !known || kind == poddv1.SearchKind_SEARCH_KIND_UNSPECIFIED {
+			return item.Errorf(item.KindInvalid, "UNKNOWN_KIND", "podd does not know the kind %d", kind)
+		}
+		q.Kinds = append(q.Kinds, search.Kind(strings.ToLower(name)))
+	}
+	if r.GetSince() != nil {
+		q.Since = r.GetSince().AsTime()
+	}
+	var sent error
+	q.Warn = func(text string) {
+		if sent == nil {
+			sent = out.Send(&poddv1.SearchResponse{Kind: &poddv1.SearchResponse_Warning{Warning: text}})
+		}
+	}
+	for h, err := range s.searcher.Search(out.Context(), q) {
+		if err == nil && sent == nil {
+			err = out.Send(&poddv1.SearchResponse{Kind: &poddv1.SearchResponse_Hit{Hit: hitToProto(h)}})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return sent
+}
+
+func hitToProto(h search.Hit) *poddv1.SearchHit {
+	return &poddv1.SearchHit{
+		Pod: h.Pod, PodName: h.Name, Seq: int64(h.Seq), Turn: h.Turn, Time: timestamppb.New(h.Time),
+		Kind:    poddv1.SearchKind(poddv1.SearchKind_value[searchKindPrefix+strings.ToUpper(string(h.Kind))]),
+		Excerpt: h.Excerpt.Text, MatchStart: int32(h.Start), MatchEnd: int32(h.End), TakenBack: h.TakenBack,
+	}
+}

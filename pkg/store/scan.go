@@ -1,0 +1,99 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
+
+	"go.etcd.io/bbolt"
+)
+
+// Part is a range of a pod's log, both ends included, that one pod wrote: Pod itself or, in
+// a fork, an earlier one.
+type Part struct {
+	Pod, Owner string
+	From, To   item.Seq
+}
+
+// boltScans are the scans of a Bolt.
+type boltScans struct{ s *Bolt }
+
+// Parts returns the parts of a pod's log, oldest first.
+func (b boltScans) Parts(ctx context.Context, pod string) ([]Part, error) {
+	var parts []Part
+	err := b.s.view(ctx, func(tx *bbolt.Tx) error {
+		v, err := openLog(tx, pod)
+		if err != nil {
+			return err
+		}
+		next := v.head.first
+		if v.mark != nil {
+			next++
+		}
+		for next <= v.head.last {
+			owner, upTo := v.lineage.Place(pod, next, v.head.last)
+			parts = append(parts, Part{Pod: pod, Owner: owner, From: next, To: upTo})
+			next = upTo + 1
+		}
+		return nil
+	})
+	return parts, podFault(pod, err)
+}
+
+// Scan passes the records of a part to want.
+func (b boltScans) Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, left item.Seq, err error) {
+	s := scan{Part: p, want: want}
+	if err = b.s.view(ctx, s.run); isFault(err) {
+		s.left = 0
+	}
+	return s.found, s.left, podFault(p.Owner, err)
+}
+
+// scan is one Scan.
+type scan struct {
+	Part
+	want  func(entry []byte) bool
+	found []Record
+	left  item.Seq
+}
+
+func (s *scan) run(tx *bbolt.Tx) error {
+	log := tx.Bucket(bucketLogs).Bucket([]byte(s.Owner))
+	if log == nil {
+		return nil // Deleted meanwhile.
+	}
+	c := log.Cursor()
+	back := c.Prev
+	if k, _ := c.Seek(seqKey(s.To + 1)); k == nil {
+		back = c.Last
+	}
+	k, value := back()
+	for size := 0; k != nil && seqOf(k) >= s.From; k, value = c.Prev() {
+		if size >= ScanBytes {
+			s.left = seqOf(k)
+			return nil
+		}
+		size += len(value)
+		if err := s.pass(seqOf(k), value); err != nil {
+			s.left = seqOf(k) - 1
+			return err
+		}
+	}
+	return nil
+}
+
+// pass passes one record on, and copies it if it is wanted.
+func (s *scan) pass(seq item.Seq, value []byte) error {
+	if len(value) < wire.SumLen || !s.want(value[wire.SumLen:]) {
+		return nil
+	}
+	entry, ok := wire.OpenRecord(s.Owner, seq, value)
+	if !ok {
+		return rules.Entry(s.Owner, seq)
+	}
+	s.found = append(s.found, Record{Seq: seq, Entry: bytes.Clone(entry)})
+	return nil
+}
