@@ -13,7 +13,8 @@ import (
 )
 
 func newAttachCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	plain := false
+	cmd := &cobra.Command{
 		Use:   "attach [POD]",
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line.\n" +
@@ -25,13 +26,14 @@ func newAttachCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usagef("%w", err)
 			}
-			in, out, err := p.wholeTerminal()
+			plain = plain || p.env("PODD_PLAIN") != ""
+			in, out, err := p.wholeTerminal(plain)
 			if err != nil {
 				return err
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				left, err := attach.Run(cmd.Context(), attach.Config{
-					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings,
+					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Plain: plain,
 				})
 				if err != nil {
 					return err
@@ -44,10 +46,13 @@ func newAttachCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "tell in sentences and read lines, for screen readers (PODD_PLAIN)")
+	return cmd
 }
 
-// wholeTerminal is the terminal of a verb that needs one.
-func (p *program) wholeTerminal() (in, out *os.File, err error) {
+// wholeTerminal is the terminal of a verb that needs one; plain says that it need not move its
+// cursor.
+func (p *program) wholeTerminal(plain bool) (in, out *os.File, err error) {
 	in, _ = p.stdin.(*os.File)
 	out, _ = p.stdout.(*os.File)
 	_, typed := terminal(p.stdin)
@@ -57,8 +62,8 @@ func (p *program) wholeTerminal() (in, out *os.File, err error) {
 		return nil, nil, usagef("attach has no JSON output: use podctl tail -f -o json")
 	case !typed || !shown:
 		return nil, nil, usagef("attach needs a terminal: without one, use podctl submit -f and podctl tail -f")
-	case kind == "dumb" || kind == "":
-		return nil, nil, usagef("attach needs a terminal that can move its cursor, but TERM is %q: use podctl submit -f and podctl tail -f here", kind)
+	case (kind == "dumb" || kind == "") && !plain:
+		return nil, nil, usagef("attach needs a terminal that can move its cursor, but TERM is %q: use podctl attach --plain here", kind)
 	}
 	return in, out, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"podd/internal/clients/desk"
 	"podd/pkg/client"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -24,12 +25,14 @@ type Config struct {
 	Client *client.Client
 	// Pod is a name or an id.
 	Pod string
-	// In and Out are the same terminal, which can move its cursor.
+	// In and Out are the same terminal, which can move its cursor unless Plain is set.
 	In, Out *os.File
 	// Color allows colours.
 	Color bool
 	// Env reads an environment variable.
 	Env func(string) string
+	// Plain tells in sentences and reads lines, for screen readers.
+	Plain bool
 	// Desk are the person's settings.
 	Desk desk.Settings
 	// Name identifies the client when it answers a question.
@@ -49,6 +52,11 @@ var errHangup = errors.New("the terminal hung up; the pod keeps running")
 // Run shows a pod until the person leaves, ctx ends or the terminal is gone. Turns keep
 // running.
 func Run(ctx context.Context, cfg Config) (Left, error) {
+	var lines <-chan string
+	if cfg.Plain {
+		lines = linesOf(cfg.In)
+		ctx = context.WithoutCancel(ctx) // An interrupt ends the turn, not the view.
+	}
 	for {
 		pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
 		if err != nil {
@@ -56,7 +64,11 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		}
 		ctx, fail := context.WithCancelCause(ctx)
 		a := newApp(ctx, fail, cfg, pod.GetPod())
-		err = a.run(a.follow)
+		if cfg.Plain {
+			err = plainView{app: a, told: make(map[*block]transcript.State)}.tellAll(a.follow, lines)
+		} else {
+			err = a.run(a.follow)
+		}
 		if err != nil || a.other == "" {
 			return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
 		}

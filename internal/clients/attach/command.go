@@ -46,11 +46,14 @@ func builtins() []slash {
 		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: func(a *app) []string { return a.models }},
 		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: fixed("minimal", "low", "medium", "high")},
 		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: setAsk, offers: fixed("never", "risky", "always")},
+		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", run: steer},
 		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", run: sendPlan},
 		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
 		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
+		{name: "status", about: "says what the pod does, and its context and cost", run: status},
+		{name: "answer", about: "goes to the open question", run: toQuestion},
 		{name: "export", args: "[FILE] [md|html|json]", about: "writes the conversation to a file", run: exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}
@@ -169,13 +172,20 @@ func (a commander) help() {
 	for _, s := range a.slashes() {
 		a.log.notice(plain, fmt.Sprintf("%-22s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about))
 	}
-	for _, l := range []string{
+	keys := []string{
 		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it",
 		"!COMMAND runs in your shell, its output joins the draft; !!COMMAND only shows it",
 		"Alt-Enter, Shift-Enter or ^J starts a new line; ^G opens $VISUAL or $EDITOR; Tab completes",
 		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
 		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; ^D leaves",
-	} {
+	}
+	if a.Plain {
+		keys = []string{
+			"A line is sent at once; one that ends in a backslash goes on in the next; !COMMAND runs in your shell",
+			"Ctrl-C interrupts the turn or empties the draft; Ctrl-D leaves",
+		}
+	}
+	for _, l := range keys {
 		a.log.notice(dim, l)
 	}
 }

@@ -160,6 +160,9 @@ func (a *app) enter(steer bool) {
 	a.submit(steer && a.turn != 0)
 }
 
+// sending is said until podd has a prompt.
+const sending = "sending"
+
 // submit sends the draft.
 func (a *app) submit(steer bool) {
 	sent := a.draft
@@ -175,7 +178,7 @@ func (a *app) submit(steer bool) {
 	a.history.add(sent, req.GetRequestId())
 	a.keep(sent)
 	a.view = scroll{}
-	a.said = "sending"
+	a.said = sending
 	var resp *poddv1.SubmitResponse
 	a.call(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Submit(ctx, req)
