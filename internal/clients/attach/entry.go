@@ -18,6 +18,7 @@ func (a *app) lost() {
 func (a *app) receive(m *poddv1.StreamResponse) {
 	a.away = false
 	c := a.log.apply(m)
+	a.view.block = max(a.view.block-a.log.forget(), 0)
 	a.turn = a.log.Turn()
 	a.observe()
 	if c.Entry != nil {

@@ -21,7 +21,17 @@ type blockList struct {
 	blocks []*block
 	// open shows tool calls and reasoning in full.
 	open bool
+	// laid are the blocks that have their lines, and laidLines how many these are.
+	laid      []*block
+	laidLines int
 }
+
+const (
+	// mostBlocks is how many blocks stay, at most twice as many before the oldest leave.
+	mostBlocks = 5000
+	// mostLaid is how many lines are kept of blocks that were laid out.
+	mostLaid = 1000
+)
 
 // block is a block as it is shown. The view's own blocks have no ID.
 type block struct {
@@ -31,12 +41,16 @@ type block struct {
 	lines   []line
 	columns int
 	opened  bool
+	// counted is how many of the kept lines are its.
+	counted int
 	answer  answer
 	// run is the command that the block is, if any.
 	run *shellRun
 }
 
-func newBlockList() *blockList { return &blockList{Transcript: transcript.New(transcript.Options{})} }
+func newBlockList() *blockList {
+	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks})}
+}
 
 // notice adds a line of the view's own.
 func (t *blockList) notice(s show.Style, text string) {
@@ -73,8 +87,38 @@ func (t *blockList) find(id string) *block {
 func (t *blockList) layout(b *block, columns int) []line {
 	if b.lines == nil || b.columns != columns || b.opened != t.open {
 		b.lines, b.columns, b.opened = b.lay(columns, t.open), columns, t.open
+		t.keep(b)
 	}
 	return b.lines
+}
+
+// keep counts the lines of a block, and drops those of the blocks that were laid out first.
+func (t *blockList) keep(b *block) {
+	if b.counted == 0 && len(b.lines) > 0 {
+		t.laid = append(t.laid, b)
+	}
+	t.laidLines += len(b.lines) - b.counted
+	b.counted = len(b.lines)
+	for t.laidLines > mostLaid && len(t.laid) > 1 {
+		old := t.laid[0]
+		t.laid = t.laid[1:]
+		if old == b {
+			t.laid = append(t.laid, b)
+			continue
+		}
+		t.laidLines -= old.counted
+		old.lines, old.answer, old.counted = nil, answer{}, 0
+	}
+}
+
+// forget removes the oldest blocks if there are many, and says how many.
+func (t *blockList) forget() (gone int) {
+	if len(t.blocks) < 2*mostBlocks {
+		return 0
+	}
+	gone = len(t.blocks) - mostBlocks
+	t.blocks = slices.Clone(t.blocks[gone:])
+	return gone
 }
 
 // lay lays a block out.

@@ -170,3 +170,40 @@ func TestPaintedRuneByRune(t *testing.T) {
 		}
 	}
 }
+
+// The lines of few blocks are kept, and not of those laid out long ago. Many blocks lose the
+// oldest, and what a person reads stays where it is.
+func TestForgets(t *testing.T) {
+	a := scene(t)
+	tr := a.log
+	tr.see(text("live", strings.Repeat("word\n\n", 100)))
+	for range 1000 {
+		tr.see(item.UserMessage{Text: "one\ntwo\nthree"})
+	}
+	for range 2 {
+		for _, b := range tr.blocks {
+			tr.layout(b, 80)
+		}
+		live := tr.find("live")
+		if live != nil {
+			live.lines = nil
+			tr.layout(live, 80)
+		}
+		kept := 0
+		for _, b := range tr.blocks {
+			kept += len(b.lines)
+		}
+		if kept != tr.laidLines || kept > mostLaid {
+			t.Fatalf("%d lines are kept, counted %d", kept, tr.laidLines)
+		}
+	}
+	for len(tr.blocks) < 2*mostBlocks-1 {
+		tr.notice(plain, "x")
+	}
+	a.view = scroll{up: true, block: 2*mostBlocks - 10}
+	at := tr.blocks[a.view.block]
+	a.receive(&poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Entry{Entry: wire.EntryToProto(item.Entry{Seq: nextSeq(), Kind: item.ItemAdded{Item: item.UserMessage{Text: "new"}}})}})
+	if len(tr.blocks) != mostBlocks || tr.blocks[a.view.block] != at {
+		t.Errorf("%d blocks, scrolled to %d", len(tr.blocks), a.view.block)
+	}
+}
