@@ -52,13 +52,20 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
 	go test -tags integrations -timeout 20m ./integrations/...
 
-# What builds the extension of VS Code.
-NPM_NEED := node:nodejs npm:npm
+.PHONY: cast
+cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing
+	PODD_CAST=$(CURDIR)/docs/attach.cast go test -count=1 -tags integrations -run '^TestCast$$' ./integrations/attach
+	go test -count=1 -run '^TestCast$$' ./internal/testing/pages
 
-.PHONY: integrations-need npm-need
+# What builds the extension of VS Code, and what records the terminal view.
+NPM_NEED  := node:nodejs npm:npm
+CAST_NEED := tmux:tmux bwrap:bubblewrap
+
+.PHONY: integrations-need npm-need cast-need
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
-integrations-need npm-need:
+cast-need: NEED := $(CAST_NEED)
+integrations-need npm-need cast-need:
 	@missing=; for need in $(NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
