@@ -31,8 +31,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/podd and bin/podctl, static
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podctl
+build: ## build bin/podd, bin/podd-launch and bin/podctl, static
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model
@@ -170,9 +170,9 @@ share:
 		go run -tags gendocs ./cmd/podd gen-docs bin/share && go run -tags gendocs ./cmd/podctl gen-docs bin/share
 
 .PHONY: install
-install: build share ## install podd and podctl, manual pages and completions below PREFIX (~/.local)
+install: build share ## install podd, podd-launch and podctl, manual pages and completions below PREFIX (~/.local)
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 bin/podd bin/podctl $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 bin/podd bin/podd-launch bin/podctl $(DESTDIR)$(PREFIX)/bin/
 	cd bin/share && find man bash-completion zsh fish -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
 
 .PHONY: extension

@@ -20,6 +20,7 @@ put() { # MODE FROM TO
 	install -D -m "$1" "$2" "$root$3"
 }
 put 755 "$built/podd" /usr/bin/podd
+put 755 "$built/podd-launch" /usr/bin/podd-launch
 put 755 "$built/podctl" /usr/bin/podctl
 for unit in podd.socket podd.service; do put 644 "$built/share/systemd/user/$unit" "/usr/lib/systemd/user/$unit"; done
 for page in "$built"/share/man/man1/*.1; do

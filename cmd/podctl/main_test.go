@@ -35,7 +35,7 @@ func (b built) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	poddPath = filepath.Join(dir, "podd")
-	build := exec.Command("go", "build", "-o", poddPath, "podd/cmd/podd")
+	build := exec.Command("go", "build", "-o", dir+"/", "podd/cmd/podd", "podd/cmd/podd-launch")
 	if raceDetected() {
 		build.Args = slices.Insert(build.Args, 2, "-race")
 	}

@@ -23,10 +23,10 @@ type daemon struct {
 	exited chan struct{}
 }
 
-// startPodd starts podd and waits until it is ready. If podd ends first, the error has
-// its log.
-func startPodd(env []string, dir string, args ...string) (*daemon, error) {
-	d := &daemon{cmd: exec.Command(poddPath, append([]string{"--log-format", "json"}, args...)...), exited: make(chan struct{})}
+// startPodd starts the podd at a path and waits until it is ready. If podd ends first, the
+// error has its log.
+func startPodd(path string, env []string, dir string, args ...string) (*daemon, error) {
+	d := &daemon{cmd: exec.Command(path, append([]string{"--log-format", "json"}, args...)...), exited: make(chan struct{})}
 	d.cmd.Env, d.cmd.Dir = env, dir
 	stderr, err := d.cmd.StderrPipe()
 	if err != nil {
@@ -104,7 +104,7 @@ func newWorld(t *testing.T, h scripted.Handler) *world {
 
 func (w *world) start() {
 	w.t.Helper()
-	d, err := startPodd(w.env, w.dir)
+	d, err := startPodd(poddPath, w.env, w.dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}

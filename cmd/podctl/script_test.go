@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 // them. These scripts have further commands besides testscript's own:
 //
 //	model SCRIPT [KEY]      serves a scripted model and sets OPENAI_BASE_URL
-//	podd start [ARG...]     starts podd and waits until it is ready
+//	podd start [ARG...]     starts podd, or that at $PODD, and waits until it is ready
 //	podd stop, podd kill    drains it; kills it
 //	podd VERB [ARG...]      runs another verb of podd to its end
 //	exits CODE podctl ...   podctl must end with this exit code
@@ -30,7 +31,7 @@ import (
 //	json .PATH[=VALUE]...   the first object of standard output has these fields
 //	lastjson ...            so has the last one
 //
-// $EXAMPLES is the directory of examples.
+// $EXAMPLES is the directory of examples, $BUILT that of podd and podd-launch.
 func TestScript(t *testing.T) { runScripts(t, testscript.Params{Dir: "testdata/script"}) }
 
 // TestSandboxScript runs scripts whose commands are confined. They are not in /tmp, which
@@ -62,6 +63,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 			return err
 		}
 		env.Setenv("EXAMPLES", examples)
+		env.Setenv("BUILT", filepath.Dir(poddPath))
 		env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
 		env.Values[daemonKey{}] = new(*daemon)
 		env.Values[oauthKey{}] = new(*protected)
@@ -113,7 +115,7 @@ func scriptPodd(ts *testscript.TestScript, neg bool, args []string) {
 				env = append(env, name+"="+value)
 			}
 		}
-		d, err := startPodd(env, ts.MkAbs("."), args[1:]...)
+		d, err := startPodd(cmp.Or(ts.Getenv("PODD"), poddPath), env, ts.MkAbs("."), args[1:]...)
 		ts.Check(err)
 		*running = d
 		ts.Defer(func() { end(syscall.SIGTERM) })

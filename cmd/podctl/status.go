@@ -49,6 +49,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
 		{"jobs", hint(int(s.GetJobs()), "job runs", "jobs run", "podctl jobs")},
 		{"sandbox", sandbox(s)},
+		{"launcher", launcher(s)},
 		{"credentials", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s%s (%s)", chosen(s.GetEndpoint()), s.GetBaseUrl(), s.GetApi())},
@@ -129,6 +130,14 @@ func sandbox(s *poddv1.GetStatusResponse) string {
 		text += "; it cannot make .git and protected files read-only, so commands that name .git need approval, and so do all commands in a workspace with protected files"
 	}
 	return text
+}
+
+// launcher says why commands start slower than they could; empty if they do not.
+func launcher(s *poddv1.GetStatusResponse) string {
+	if s.GetLauncherNote() == "" {
+		return ""
+	}
+	return "none, so commands start slower: " + s.GetLauncherNote()
 }
 
 // hidden counts the credentials that shell commands cannot see; empty without a sandbox.

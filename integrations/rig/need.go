@@ -40,7 +40,7 @@ var build = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	// A program that is up to date does not change.
-	c := exec.Command("go", "build", "-o", binDir()+string(os.PathSeparator), "./cmd/podd", "./cmd/podctl")
+	c := exec.Command("go", "build", "-o", binDir()+string(os.PathSeparator), "./cmd/podd", "./cmd/podd-launch", "./cmd/podctl")
 	c.Dir = Root()
 	return c.CombinedOutput()
 })

@@ -97,6 +97,9 @@ type Daemon struct {
 	// sandbox confines shell commands; detected waits until its kind is known.
 	sandbox  *builtin.Sandbox
 	detected func() *builtin.Sandbox
+	// launcher is known when the sandbox is; withoutLauncher says why there is none.
+	launcher        *builtin.Launcher
+	withoutLauncher error
 	// starter starts shell commands; nil means as children of podd.
 	starter *builtin.Starter
 	// recorder counts what pods do; nil without a debug socket.
@@ -275,10 +278,11 @@ func (d *Daemon) status() server.Status {
 		Config:    l.file,
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
-		Model:     l.Pods.Model.String(),
-		Others:    l.others(),
-		Endpoint:  l.Endpoint,
-		Endpoints: l.endpoints.List(),
+		LauncherNote: note(d.withoutLauncher),
+		Model:        l.Pods.Model.String(),
+		Others:       l.others(),
+		Endpoint:     l.Endpoint,
+		Endpoints:    l.endpoints.List(),
 
 		ConfigLoadedAt: l.at,
 		NeedRestart:    l.needRestart,

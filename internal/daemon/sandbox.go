@@ -15,24 +15,39 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 	c.Hidden = hiddenPaths(d.Config)
 	var found *builtin.Sandbox
 	var wg sync.WaitGroup
-	wg.Go(func() { found = builtin.DetectSandbox(ctx, c) })
+	wg.Go(func() {
+		d.launcher, d.withoutLauncher = builtin.FindLauncher(ctx)
+		c.Launcher = d.launcher
+		found = builtin.DetectSandbox(ctx, c)
+	})
 	d.detected = func() *builtin.Sandbox {
 		wg.Wait()
 		return found
 	}
-	d.undo = append(d.undo, wg.Wait)
+	d.undo = append(d.undo, func() {
+		wg.Wait()
+		d.launcher.Close()
+	})
 }
 
 // openStarter makes the starter of shell commands. In a program that cannot be a shim it
 // starts them as children, whose results are lost when the program is killed.
 func (d *Daemon) openStarter() {
-	starter, err := builtin.OpenStarter(d.Logger)
+	starter, err := builtin.OpenStarter(d.Logger, d.launcher)
 	if err != nil {
 		d.Logger.Debug("commands are children of podd", "note", err)
 		return
 	}
 	d.starter = starter
 	d.undo = append(d.undo, starter.Close)
+}
+
+// note is the text of an error; empty without one.
+func note(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // shell is the setup of the shell tool. Confined is also true with mode "off", by which
@@ -52,6 +67,9 @@ func (d *Daemon) shell() builtin.Shell {
 // logSandbox logs what commands run in.
 func (d *Daemon) logSandbox() {
 	mode, why := d.sandbox.Mode(), d.sandbox.Why()
+	if d.withoutLauncher != nil {
+		d.Logger.Warn("podd starts commands by its own binary, which takes longer", "note", d.withoutLauncher)
+	}
 	switch d.sandbox.Fate() {
 	case builtin.FateConfined:
 		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why, "hidden_credentials", d.sandbox.Credentials())

@@ -38,6 +38,9 @@ type Status struct {
 	HiddenCredentials int
 	// Network says whether they reach the network unasked in a pod that does not say it.
 	Network bool
+	// LauncherNote says why commands start by podd's own binary; empty if they start by the
+	// smaller podd-launch.
+	LauncherNote string
 	// Model is the configured model; empty if podd chooses it at the first request.
 	Model string
 	// Others are the other models that the configuration names.
@@ -115,6 +118,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 
 		HiddenCredentials: int32(status.HiddenCredentials),
 		Network:           status.Network,
+		LauncherNote:      status.LauncherNote,
 	}
 	for _, e := range status.Endpoints {
 		shown := &poddv1.Endpoint{Name: e.Name, BaseUrl: e.Address(), Api: e.API, KeySource: e.KeySource()}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/commands/launcher"
 	"podd/internal/commands/process"
 )
 
@@ -29,8 +30,9 @@ var (
 // limits when it is needed, and ends it after an idle minute. Its methods may be called
 // from any goroutine. Close must follow.
 type Client struct {
-	log  *slog.Logger
-	idle time.Duration
+	log      *slog.Logger
+	launcher *launcher.Launcher
+	idle     time.Duration
 
 	mu     sync.Mutex
 	closed chan struct{}
@@ -39,12 +41,13 @@ type Client struct {
 	ending sync.WaitGroup
 }
 
-// Open returns a client without a shim. It fails in a program that does not call Main.
-func Open(log *slog.Logger) (*Client, error) {
-	if !hasMain.Load() {
+// Open returns a client without a shim. Its shims are processes of l; with a nil l, in a
+// program that does not call Main, Open fails. The caller closes l after the Client.
+func Open(log *slog.Logger, l *launcher.Launcher) (*Client, error) {
+	if _, own := l.Path(); own && !hasMain.Load() {
 		return nil, errors.New("this program does not call shim.Main")
 	}
-	return &Client{log: log, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}, nil
+	return &Client{log: log, launcher: l, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}, nil
 }
 
 // Start starts a command. On ErrLost it may have run or still run; on any other error it

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"podd/internal/commands/process"
-	"podd/pkg/tool/spool"
+	"podd/pkg/tool/record"
 )
 
 // Command is a command to start.
@@ -20,7 +20,7 @@ type Command struct {
 	// Files are its descriptors from 3 on.
 	Files []*os.File
 	// Record receives its process and its status. Start owns and closes it.
-	Record *spool.Record
+	Record *record.Record
 	// Limits bound the command and everything that it starts.
 	Limits process.Limits
 	// Keeper, if any, starts it instead of the shim for its limits.

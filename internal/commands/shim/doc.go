@@ -2,9 +2,9 @@
 // killed meanwhile.
 //
 // Only the parent of a process learns its exit status. podd may be killed, so it cannot
-// be the parent of a command whose status must survive. A shim is a second process of
-// this binary: it starts commands on request, writes to each command's record (see
-// spool.Record) which process it is, and at the end its status. It exits when podd is
+// be the parent of a command whose status must survive. A shim is a second process, of
+// podd-launch or of this binary: it starts commands on request, writes to each command's record (see
+// record.Record) which process it is, and at the end its status. It exits when podd is
 // gone and its last command has ended. The next podd knows of a command only from its
 // record:
 //

@@ -6,11 +6,11 @@ import (
 	"syscall"
 
 	"podd/internal/commands/process"
-	"podd/pkg/tool/spool"
+	"podd/pkg/tool/record"
 )
 
 // end waits for the end of a child's leader, records it and releases the record.
-func end(tree *process.Tree, t *terminal, record *spool.Record) (status string) {
+func end(tree *process.Tree, t *terminal, r *record.Record) (status string) {
 	<-tree.Exited()
 	if t != nil {
 		t.rest()
@@ -18,8 +18,8 @@ func end(tree *process.Tree, t *terminal, record *spool.Record) (status string) 
 	status = statusOf(tree.State())
 	// The record has room for it. If writing fails anyway, podd still gets the status, and
 	// the next podd reports it as unknown.
-	_ = record.SetStatus(status)
-	record.Close()
+	_ = r.SetStatus(status)
+	r.Close()
 	return status
 }
 

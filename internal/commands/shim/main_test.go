@@ -44,7 +44,7 @@ func startAndWait(script string) error {
 	if err != nil {
 		return err
 	}
-	client, err := shim.Open(slog.New(slog.DiscardHandler))
+	client, err := shim.Open(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"podd/internal/commands/process"
-	"podd/pkg/tool/spool"
+	"podd/pkg/tool/record"
 )
 
 // A request is a head, with the descriptors of output, record and files, and a body: the
@@ -178,7 +178,7 @@ func decode(body string, files []*os.File) (asked, error) {
 	words, dir := words[2:], words[0]
 	return asked{Command: Command{
 		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal,
-		Output: files[0], Record: spool.HeldRecord(files[1]), Files: files[2:],
+		Output: files[0], Record: record.Of(files[1]), Files: files[2:],
 	}}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"podd/internal/commands/launcher"
 	"podd/internal/commands/process"
 )
 
@@ -59,7 +60,7 @@ func (c *Client) launch(k kind, limits process.Limits) (s *remote, err error) {
 		}
 	}
 	if s.conn == nil {
-		if s.cmd, s.conn, err = execute(k.keeper, limits); err != nil {
+		if s.cmd, s.conn, err = c.execute(k.keeper, limits); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,7 @@ func (c *Client) launch(k kind, limits process.Limits) (s *remote, err error) {
 }
 
 // execute starts a shim.
-func execute(keeper Keeper, limits process.Limits) (*exec.Cmd, *net.UnixConn, error) {
+func (c *Client) execute(keeper Keeper, limits process.Limits) (*exec.Cmd, *net.UnixConn, error) {
 	fds, err := socketpair()
 	if err != nil {
 		return nil, nil, err
@@ -101,31 +102,22 @@ func execute(keeper Keeper, limits process.Limits) (*exec.Cmd, *net.UnixConn, er
 			ownNetwork(attr)
 		}
 	}
-	self, err := ownBinary()
-	if err != nil {
-		return nil, nil, errors.Join(err, conn.Close())
-	}
 	told, err := json.Marshal(setup{limits, keeper.Path != "", keeper.Network})
 	if err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
-	cmd := exec.Command(self)
-	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"podd", argument, string(told)}, []string{}, "/", files
+	program, own := c.launcher.Path()
+	name := launcher.Name
+	if own {
+		name = "podd"
+	}
+	cmd := exec.Command(program)
+	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{name, argument, string(told)}, []string{}, "/", files
 	cmd.SysProcAttr = attr
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
 	return cmd, conn, nil
-}
-
-// ownBinary is a path of this process's binary. On Linux that is not the path it was
-// started by, where another version may be by now.
-func ownBinary() (string, error) {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self, nil
-	}
-	return os.Executable()
 }
 
 func socketpair() ([2]int, error) {

@@ -15,7 +15,7 @@ import (
 	"podd/internal/guard/harden"
 )
 
-// argument makes this binary a shim, whose connection is descriptor 3. The next argument
+// argument makes a program that calls Main a shim, whose connection is descriptor 3. The next argument
 // is its limits, as JSON.
 const argument = "__shim"
 

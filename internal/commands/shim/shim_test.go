@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/commands/launcher"
 	"podd/internal/commands/process"
 	"podd/internal/commands/shim"
 	"podd/pkg/tool/spool"
@@ -57,9 +58,26 @@ func newJob(t *testing.T) *spool.Job {
 	return job
 }
 
-func newClient(t *testing.T) *shim.Client {
+func newClient(t *testing.T) *shim.Client { return clientOf(t, nil) }
+
+// launcherClient is a client whose shims are podd-launch.
+func launcherClient(t *testing.T) *shim.Client {
 	t.Helper()
-	client, err := shim.Open(slog.New(slog.NewTextHandler(t.Output(), nil)))
+	path := filepath.Join(t.TempDir(), launcher.Name)
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "podd/cmd/podd-launch").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	l, err := launcher.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return clientOf(t, l)
+}
+
+func clientOf(t *testing.T, l *launcher.Launcher) *shim.Client {
+	t.Helper()
+	client, err := shim.Open(slog.New(slog.NewTextHandler(t.Output(), nil)), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +111,9 @@ func run(t *testing.T, s starter, adjust func(*shim.Command), script string) (st
 func both(t *testing.T, test func(t *testing.T, s starter)) {
 	t.Run("local", func(t *testing.T) { test(t, shim.Local{}) })
 	t.Run("shim", func(t *testing.T) { test(t, newClient(t)) })
+	if runtime.GOOS == "linux" {
+		t.Run("launcher", func(t *testing.T) { test(t, launcherClient(t)) })
+	}
 }
 
 // await waits for another process.

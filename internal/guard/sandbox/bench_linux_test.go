@@ -127,6 +127,10 @@ func echo(conn net.PacketConn) {
 func (h *house) sandbox(mode sandbox.Mode) *sandbox.Sandbox {
 	h.t.Helper()
 	c := h.config
+	c.Launcher = launched
+	if mode == ownLandlock {
+		mode, c.Launcher = sandbox.Landlock, nil
+	}
 	c.Mode = mode
 	s := sandbox.Detect(h.t.Context(), c)
 	if mode == sandbox.Off || s.Mode() == mode {

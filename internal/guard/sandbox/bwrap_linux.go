@@ -1,8 +1,12 @@
 package sandbox
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
+
+	"podd/internal/commands/confine"
 )
 
 // wrapBwrap makes the command line of bwrap.
@@ -12,7 +16,7 @@ import (
 // once. The inside is ended from outside: bwrap's own first process cannot leave the
 // session, and when it ends, everything else does.
 func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
-	filter, err := seccompFile(allowLocal)
+	filter, err := seccompFile(confine.AllowLocal)
 	if err != nil {
 		return err
 	}
@@ -195,4 +199,27 @@ func (m *mounts) makeHidden() {
 			}
 		}
 	}
+}
+
+// seccompFile is a file from which bwrap reads a filter.
+func seccompFile(filter confine.Filter) (*os.File, error) {
+	p, err := filter.Program()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.NativeEndian, p); err != nil {
+		return nil, err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Close()
+	// Far less than a pipe holds.
+	if _, err := writer.Write(b.Bytes()); err != nil {
+		_ = reader.Close()
+		return nil, err
+	}
+	return reader, nil
 }

@@ -4,8 +4,8 @@
 // It has two kinds. bwrap, the program of that name, gives a command its own namespaces:
 // a file system that is read-only except for the pod's roots and a private /tmp,
 // processes, network. Landlock, a feature of the kernel, refuses what is not allowed
-// without hiding it; podd's own binary, started as a helper that then becomes the
-// command, enables it (see [Main]). [Detect] tries both and reports which work.
+// without hiding it; a helper that then becomes the command enables it: podd-launch, or
+// this binary (see [Main]). [Detect] tries both and reports which work.
 //
 // A sandbox ends with its command. It does not depend on podd: a command that outlives
 // podd stays confined.

@@ -1,19 +1,10 @@
 package sandbox
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"runtime"
-	"strconv"
 	"sync/atomic"
-	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"podd/internal/commands/confine"
 )
-
-// helperArgument makes the binary the helper.
-const helperArgument = "__sandbox"
 
 // hasHelper says that this binary calls Main.
 var hasHelper atomic.Bool
@@ -23,131 +14,6 @@ var hasHelper atomic.Bool
 // from commands that it will start, and returns. Call it first in main, before anything
 // is opened or started.
 func Main() {
-	if len(os.Args) < 2 || os.Args[1] != helperArgument {
-		hasHelper.Store(true)
-		// Kernels before 5.11 cannot, and usually no files are passed.
-		_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
-		return
-	}
-	err := help(os.Args[2:])
-	fmt.Fprintln(os.Stderr, "podd: the command was not run because it could not be confined:", err)
-	os.Exit(126)
-}
-
-// help does not return if it succeeds. The thread that it confines becomes the command.
-func help(args []string) error {
-	if len(args) < 2 {
-		return errHelper
-	}
-	var r rules
-	if err := json.Unmarshal([]byte(args[0]), &r); err != nil {
-		return errHelper
-	}
-	runtime.LockOSThread()
-	ruleset, err := r.ruleset(landlockABI())
-	if err != nil {
-		return fmt.Errorf("landlock: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
-		return fmt.Errorf("landlock: %w", errno)
-	}
-	if err := filterCalls(r.Filter); err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return err
-	}
-	return unix.Exec(args[1], args[1:], os.Environ())
-}
-
-// ruleset makes the Landlock rules for the thread.
-func (r rules) ruleset(abi int) (int, error) {
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
-	if abi >= 6 {
-		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
-	}
-	// A kernel with fewer fields wants the others to be zero, which they are.
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	ruleset := int(fd)
-	for _, path := range r.Read {
-		if err := allowPath(ruleset, path, readAccess); err != nil {
-			return 0, err
-		}
-	}
-	for _, path := range r.Devices {
-		if err := allowPath(ruleset, path, readAccess|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|(attr.Handled_access_fs&unix.LANDLOCK_ACCESS_FS_IOCTL_DEV)); err != nil {
-			return 0, err
-		}
-	}
-	for _, open := range r.ReadOpen {
-		if err := allowOpen(ruleset, open, readAccess); err != nil {
-			return 0, err
-		}
-	}
-	for _, open := range r.WriteOpen {
-		if err := allowOpen(ruleset, open, attr.Handled_access_fs); err != nil {
-			return 0, err
-		}
-	}
-	return ruleset, nil
-}
-
-// handled is everything about files that a version of Landlock can refuse.
-func handled(abi int) uint64 {
-	all := uint64(unix.LANDLOCK_ACCESS_FS_TRUNCATE)<<1 - 1
-	if abi >= 5 {
-		all |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	}
-	return all
-}
-
-// allowPath allows access to a path and everything below it; a missing one needs no rule.
-func allowPath(ruleset int, path string, access uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	return allow(ruleset, fd, access)
-}
-
-func allowOpen(ruleset int, open string, access uint64) error {
-	fd, err := strconv.Atoi(open)
-	if err != nil {
-		return errHelper
-	}
-	return allow(ruleset, fd, access)
-}
-
-func allow(ruleset, fd int, access uint64) error {
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return err
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
-		access &= fileAccess
-	}
-	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// filterCalls applies a filter of system calls to the thread.
-func filterCalls(filter int) error {
-	p, err := program(filter)
-	if err != nil {
-		return err
-	}
-	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+	confine.Main()
+	hasHelper.Store(true)
 }

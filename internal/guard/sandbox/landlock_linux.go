@@ -1,58 +1,24 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
+	"podd/internal/commands/confine"
 	"podd/internal/workspace/git"
 )
 
-// What Landlock can refuse, from linux/landlock.h. Version 3 is the first that covers all
-// ways to change a file.
-const (
-	landlockVersion = 3
-
-	readAccess = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	// fileAccess is the part of all access that applies to a file.
-	fileAccess = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-)
-
-// rules are what the helper allows a command. Landlock has no exceptions below an allowed
-// path, so they name everything beside what is hidden.
-type rules struct {
-	// Read are paths that are opened without following a link at their end; ReadOpen and
-	// WriteOpen are descriptors.
-	Read      []string `json:"read"`
-	ReadOpen  []string `json:"read_open"`
-	WriteOpen []string `json:"write_open"`
-	// Devices are files that can be written.
-	Devices []string `json:"devices"`
-	Filter  int      `json:"filter"`
-}
-
-// landlockABI is the version of Landlock, 0 without it.
-func landlockABI() int {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return int(version)
-}
-
-// wrapLandlock makes the command line of the helper, which is this binary, by a
-// descriptor: the binary may be replaced on disk meanwhile.
+// wrapLandlock makes the command line of the helper, by a descriptor: the binary may be
+// replaced on disk meanwhile.
 func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
-	if abi := landlockABI(); abi < landlockVersion {
-		return fmt.Errorf("the kernel has Landlock version %d; %d or higher is needed (Linux 6.2)", abi, landlockVersion)
+	if version := confine.Version(); version < confine.MinVersion {
+		return fmt.Errorf("the kernel has Landlock version %d; %d or higher is needed (Linux 6.2)", version, confine.MinVersion)
 	}
-	if !hasHelper.Load() {
+	path, own := s.Launcher.Path()
+	if own && !hasHelper.Load() {
 		return errors.New("this program is not podd and has no helper")
 	}
 	r, err := s.rules(c, scope)
@@ -67,29 +33,25 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 			}
 		}
 	}
-	text, err := json.Marshal(r)
+	helper, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	self, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return err
-	}
-	c.Args = append([]string{"/proc/self/fd/" + c.add(self), helperArgument, string(text)}, argv...)
+	c.Args = r.Command("/proc/self/fd/"+c.add(helper), argv)
 	c.Env = tempEnv(scope.Temp)
 	return nil
 }
 
-func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
-	r := rules{
+func (s *Sandbox) rules(c *Command, scope Scope) (confine.Rules, error) {
+	r := confine.Rules{
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"},
-		Filter:  allowNothing,
+		Filter:  confine.AllowNothing,
 	}
 	switch {
 	case scope.ReadOnly:
-		r.Filter = allowReading
+		r.Filter = confine.AllowReading
 	case scope.Network:
-		r.Filter = allowInternet
+		r.Filter = confine.AllowInternet
 	}
 	own := s.own()
 	others := slices.DeleteFunc(s.others(), func(path string) bool { return slices.Contains(s.list, path) })
@@ -159,6 +121,3 @@ func appendBeside(paths []string, path string, hidden []string) []string {
 	}
 	return paths
 }
-
-// errHelper is for a helper that podd did not start.
-var errHelper = errors.New("the sandbox's helper is started by podd alone")

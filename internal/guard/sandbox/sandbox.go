@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"podd/internal/commands/launcher"
 	"podd/pkg/scopefs"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	// Environ is podd's environment, which names further places to hide; nil means
 	// os.Environ.
 	Environ []string
+	// Launcher confines commands under Landlock; nil means this process's own binary.
+	Launcher *launcher.Launcher
 }
 
 // Scope is what the commands of one pod may reach.

@@ -105,14 +105,14 @@ func sandboxAttacks() []attack {
 
 // sandboxGuards are the guards that confine commands.
 func sandboxGuards() map[string]guard {
-	const p = "internal/guard/sandbox/"
+	const p, c = "internal/guard/sandbox/", "internal/commands/confine/"
 	// anyway makes podd accept a sandbox that confines nothing.
 	anyway := edit{p + "try_linux.go", "		return errors.New(\"it confines nothing\")", "		return nil"}
 	return map[string]guard{
 		"read-only system": {"the file system is mounted read-only (bwrap)", []edit{anyway, {p + "bwrap_linux.go", `m.add("/", "--ro-bind", "/", "/")`, `m.add("/", "--bind", "/", "/")`}}},
 		"confined jobs":    {"each job runs in a sandbox of its own", []edit{{"pkg/tool/builtin/shellstart.go", "	if !s.confines() {\n		return &sandbox.Command", "	if r.background || !s.confines() {\n		return &sandbox.Command"}}},
 		"typing asks":      {"what is typed into a job may do what the job may", []edit{{"pkg/tool/builtin/jobtool.go", "a.Confined, a.Note = said.Confined, ", "a.Confined, a.Note = true, "}}},
-		"landlock": {"Landlock restricts opening files and tracing processes", []edit{anyway, {p + "helper_linux.go",
+		"landlock": {"Landlock restricts opening files and tracing processes", []edit{anyway, {c + "helper_linux.go",
 			"unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0)", "unix.Syscall(unix.SYS_GETPID, uintptr(ruleset), 0, 0)"}}},
 		"no namespaces":          {"a command cannot create user namespaces (bwrap)", []edit{{p + "bwrap_linux.go", "	if s.nested {", "	if false {"}}},
 		"pinned":                 {"each directory above a mount is a mount itself", []edit{{p + "mounts_linux.go", `			m.add(dir, "--bind-fd", m.command.add(file), dir)`, `			_ = m.command.add(file)`}}},
@@ -141,24 +141,24 @@ func sandboxGuards() map[string]guard {
 			{p + "mounts_linux.go", "func (m *mounts) hide(path string) {", "func (m *mounts) hide(path string) {\n	if path != \"\" {\n		return\n	}"},
 			{p + "landlock_linux.go", "slices.Concat(own, others, []string{", "slices.Concat(own[:0], others[:0], []string{"},
 		}},
-		"refused calls": {"a filter refuses calls that namespaces and paths do not restrict", []edit{{p + "seccomp_linux.go", "range no {", "range no[:0] {"}}},
+		"refused calls": {"a filter refuses calls that namespaces and paths do not restrict", []edit{{c + "seccomp_linux.go", "range no {", "range no[:0] {"}}},
 		"no /proc":      {"a command cannot open /proc (Landlock)", []edit{{p + "landlock_linux.go", `[]string{"/proc", "/dev", `, `[]string{"/dev", `}}},
 		"own processes": {"a command sees only its own processes (bwrap)", []edit{
 			{p + "bwrap_linux.go", `"--unshare-pid", `, ""},
 			{p + "bwrap_linux.go", `m.add("/proc", "--proc", "/proc")`, `m.add("/proc", "--ro-bind", "/proc", "/proc")`},
 		}},
-		"closed files": {"podd closes open files before the command starts", []edit{{p + "helper_linux.go", "	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {", "	if err := unix.CloseRange(3000, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {"}}},
+		"closed files": {"podd closes open files before the command starts", []edit{{c + "helper_linux.go", "	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {", "	if err := unix.CloseRange(3000, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {"}}},
 		"own network":  {"a command has its own, empty network (bwrap)", []edit{{p + "bwrap_linux.go", "	if !scope.Network && !scope.Joined {", "	if false {"}}},
-		"no sockets":   {"a command cannot create sockets (Landlock)", []edit{{p + "seccomp_linux.go", "	return nil\n}\n\n// Offsets", "	return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}\n}\n\n// Offsets"}}},
-		"families":     {"a filter refuses other socket families", []edit{{p + "seccomp_linux.go", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK}"}}},
-		"no io_uring":  {"a filter refuses io_uring", []edit{{p + "seccomp_linux.go", "		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),\n", ""}}},
+		"no sockets":   {"a command cannot create sockets (Landlock)", []edit{{c + "seccomp_linux.go", "	return nil\n}\n\n// Offsets", "	return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}\n}\n\n// Offsets"}}},
+		"families":     {"a filter refuses other socket families", []edit{{c + "seccomp_linux.go", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK}"}}},
+		"no io_uring":  {"a filter refuses io_uring", []edit{{c + "seccomp_linux.go", "		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),\n", ""}}},
 		"own devices": {"terminals are absent or refused", []edit{
 			{p + "bwrap_linux.go", `"--dev", "/dev", "--remount-ro", "/dev"`, `"--dev-bind", "/dev", "/dev"`},
 			{p + "landlock_linux.go", `[]string{"/proc", "/dev", "/tmp"`, `[]string{"/proc", "/tmp"`},
 		}},
-		"scoped signals":       {"a command cannot signal processes outside (Landlock)", []edit{{p + "helper_linux.go", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET"}}},
-		"no limits of others":  {"a command can change only its own limits", []edit{{p + "seccomp_linux.go", "K: unix.SYS_PRLIMIT64, Jf: 4", "K: 1 << 29, Jf: 4"}}},
-		"no new session":       {"a command cannot leave its session (Landlock)", []edit{{p + "seccomp_linux.go", "		unix.SYS_SETSID, ", "		"}}},
+		"scoped signals":       {"a command cannot signal processes outside (Landlock)", []edit{{c + "helper_linux.go", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET"}}},
+		"no limits of others":  {"a command can change only its own limits", []edit{{c + "seccomp_linux.go", "K: unix.SYS_PRLIMIT64, Jf: 4", "K: 1 << 29, Jf: 4"}}},
+		"no new session":       {"a command cannot leave its session (Landlock)", []edit{{c + "seccomp_linux.go", "		unix.SYS_SETSID, ", "		"}}},
 		"known members":        {"podd finds processes that left the session by their parents", []edit{{"internal/commands/process/members_linux.go", "	if t.seen.has(pid, fields) {", "	if t.seen.has(pid, nil) {"}}},
 		"mark":                 {"podd finds processes that left the session by a mark", []edit{{"internal/commands/process/members_linux.go", "	return slices.Contains(environOf(pid), t.id.Mark)", "	return slices.Contains(environOf(pid), \"\\x00\")"}}},
 		"no core":              {"core dumps are off", []edit{{"internal/commands/process/limits_linux.go", "		bound(unix.RLIMIT_CORE, 0)\n", ""}}},

@@ -1,6 +1,6 @@
 // Command bench measures podd beside the floor, a bare daemon of the same shape, and
 // prints one table: podd, the floor with openai-go's typed API, the floor with its own
-// stream reader, podd's ratio to the first, and the goal.
+// stream reader, podd's ratio to what the goal compares it with, and the goal.
 //
 // It builds all programs without the race detector and starts one model endpoint in its
 // own process. Compared programs run alternately, so that a busy moment of the machine
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(log)
 	only := flags.String("only", "", "the parts to measure, with commas between: "+strings.Join(partNames(), ", ")+"; empty: all")
-	reps := flags.Int("reps", 7, "how often each measurement is repeated")
+	reps := flags.Int("reps", 15, "how often each measurement is repeated")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

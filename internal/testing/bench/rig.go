@@ -23,9 +23,9 @@ type rig struct {
 	reps    int
 	baseURL string
 	model   *exec.Cmd
-	// podd, floor and own are compared; confined is a podd with its default sandbox.
-	podd, floor, own, confined *subject
-	results                    results
+	// podd, floor and own are compared; bwrap and landlock are podds with those sandboxes.
+	podd, floor, own, bwrap, landlock *subject
+	results                           results
 }
 
 // newRig builds and starts everything.
@@ -50,7 +50,7 @@ func (r *rig) bin(name string) string { return filepath.Join(r.dir, "bin", name)
 // build builds the programs as a release does.
 func (r *rig) build(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(r.dir, "bin")+"/",
-		"podd/cmd/podd", "podd/cmd/podctl", "podd/internal/testing/bench", "podd/internal/testing/bench/floor", "podd/internal/testing/bench/floorctl")
+		"podd/cmd/podd", "podd/cmd/podd-launch", "podd/cmd/podctl", "podd/internal/testing/bench", "podd/internal/testing/bench/floor", "podd/internal/testing/bench/floorctl")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, output)
@@ -88,7 +88,7 @@ func (r *rig) startSubjects(ctx context.Context) (err error) {
 	for _, made := range []struct {
 		at   **subject
 		kind kind
-	}{{&r.podd, poddKind}, {&r.floor, floorKind}, {&r.own, ownKind}, {&r.confined, confinedKind}} {
+	}{{&r.podd, poddKind}, {&r.floor, floorKind}, {&r.own, ownKind}, {&r.bwrap, bwrapKind}, {&r.landlock, landlockKind}} {
 		if *made.at, err = r.start(ctx, made.kind, filepath.Join(r.dir, made.kind.name), nil); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (r *rig) each(subjects []*subject, f func(s *subject) error) error {
 }
 
 func (r *rig) close() {
-	for _, s := range []*subject{r.podd, r.floor, r.own, r.confined} {
+	for _, s := range []*subject{r.podd, r.floor, r.own, r.bwrap, r.landlock} {
 		if s != nil {
 			s.stop()
 		}

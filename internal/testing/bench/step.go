@@ -16,7 +16,7 @@ type cost struct {
 // measureStep runs turns of 5, 50 and 200 tool calls. The cost of a step is that of 45
 // further ones divided by 45, so it does not include a turn's own.
 func measureStep(ctx context.Context, r *rig) error {
-	subjects := append(r.compared(), r.confined)
+	subjects := append(r.compared(), r.bwrap, r.landlock)
 	for _, s := range subjects {
 		if _, err := s.freshTurn(ctx, loop(5)); err != nil {
 			return err
@@ -32,12 +32,14 @@ func measureStep(ctx context.Context, r *rig) error {
 			costs = append(costs, c)
 		}
 		wall := perStep(costs[1].wall-costs[0].wall, steps[1]-steps[0])
-		if s == r.confined {
-			r.results.add(rowConfinedStep, r.podd, wall)
+		used := perStep(costs[1].cpu-costs[0].cpu, steps[1]-steps[0])
+		if rows, ok := map[*subject]confinedRow{r.bwrap: rowsBwrap, r.landlock: rowsLandlock}[s]; ok {
+			r.results.add(rows.wall, r.podd, wall)
+			r.results.add(rows.cpu, r.podd, used)
 			return nil
 		}
 		r.results.add(rowStepWall, s, wall)
-		r.results.add(rowStepCPU, s, perStep(costs[1].cpu-costs[0].cpu, steps[1]-steps[0]))
+		r.results.add(rowStepCPU, s, used)
 		r.results.add(rowGrowth, s, perStep(costs[2].wall-costs[1].wall, steps[2]-steps[1])/wall)
 		return nil
 	})

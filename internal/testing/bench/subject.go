@@ -28,7 +28,8 @@ var (
 	floorKind    = kind{name: "floor", program: "floor", socket: "floor.sock"}
 	ownKind      = kind{name: "own-SSE floor", program: "floor", socket: "floor.sock", args: []string{"-own-sse"}}
 	poddKind     = kind{name: "podd", program: "podd", socket: "podd.sock", config: poddConfig + "[sandbox]\nmode = \"off\"\n"}
-	confinedKind = kind{name: "podd, sandbox", program: "podd", socket: "podd.sock", config: poddConfig}
+	bwrapKind    = kind{name: "podd, bwrap", program: "podd", socket: "podd.sock", config: poddConfig + "[sandbox]\nmode = \"bwrap\"\n"}
+	landlockKind = kind{name: "podd, Landlock", program: "podd", socket: "podd.sock", config: poddConfig + "[sandbox]\nmode = \"landlock\"\n"}
 )
 
 // subject is a running daemon.

@@ -17,19 +17,30 @@ import (
 type row struct {
 	name string
 	goal goal
+	// bare is the row that an ofBare goal compares with.
+	bare *row
 }
+
+// base is what a goal is a multiple of.
+type base string
+
+// The bases. A goal without one is a number of the row's unit.
+const (
+	ofFloor base = "floor"
+	ofOwn   base = "own-SSE floor"
+	ofBare  base = "unsandboxed"
+)
 
 // goal is what podd should reach. The zero value is no goal.
 type goal struct {
-	// limit is a number of the row's unit, or with times a multiple of the floor's.
 	limit float64
-	times bool
+	of    base
 	// least says that more is better.
 	least bool
 }
 
 func (g goal) String() string {
-	if g == (goal{}) {
+	if g.limit == 0 {
 		return ""
 	}
 	text := "at most "
@@ -37,23 +48,23 @@ func (g goal) String() string {
 		text = "at least "
 	}
 	text += number(g.limit)
-	if g.times {
-		text += " x floor"
+	if g.of != "" {
+		text += " x " + string(g.of)
 	}
 	return text
 }
 
 // met says whether podd's value reaches the goal: yes, no, or empty without a goal.
-func (g goal) met(podd, floor float64) string {
+func (g goal) met(podd, base float64) string {
 	value := podd
-	if g.times {
-		if floor == 0 {
+	if g.of != "" {
+		if base == 0 {
 			return ""
 		}
-		value /= floor
+		value /= base
 	}
 	switch {
-	case g == (goal{}):
+	case g.limit == 0:
 		return ""
 	case g.least == (value >= g.limit) || value == g.limit:
 		return "yes"
@@ -98,23 +109,35 @@ func median(values []float64) float64 {
 }
 
 func (r *results) show(out io.Writer) {
-	fmt.Fprint(out, "| measure | podd | floor | own-SSE floor | podd / floor | goal | met |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(out, "| measure | podd | floor | own-SSE floor | ratio | goal | met |\n|---|---|---|---|---|---|---|\n")
 	for _, line := range r.order {
 		cell := map[string]string{}
 		for name, values := range r.values[line] {
 			cell[name] = number(median(values))
 		}
-		podd, floor := median(r.values[line][poddKind.name]), median(r.values[line][floorKind.name])
+		podd, base := median(r.values[line][poddKind.name]), r.base(line)
 		ratio := ""
-		if floor != 0 {
-			ratio = fmt.Sprintf("%.2f", podd/floor)
+		if base != 0 {
+			ratio = fmt.Sprintf("%.2f", podd/base)
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", line.name, cell[poddKind.name], cell[floorKind.name], cell[ownKind.name],
-			ratio, line.goal, line.goal.met(podd, floor))
+			ratio, line.goal, line.goal.met(podd, base))
 	}
 	for _, note := range r.notes {
 		fmt.Fprintf(out, "\n%s\n", note)
 	}
+}
+
+// base is what podd's value in a row is compared with: the floor's, if the goal names nothing
+// else; 0 without one.
+func (r *results) base(line *row) float64 {
+	switch line.goal.of {
+	case ofOwn:
+		return median(r.values[line][ownKind.name])
+	case ofBare:
+		return median(r.values[line.bare][poddKind.name])
+	}
+	return median(r.values[line][floorKind.name])
 }
 
 // number has three significant digits.

@@ -11,11 +11,11 @@ func TestGoals(t *testing.T) {
 		podd, floor float64
 		text, met   string
 	}{
-		{mostTimes(1.3), 2.6, 2, "at most 1.3 x floor", "yes"},
-		{mostTimes(1.3), 2.7, 2, "at most 1.3 x floor", "no"},
-		{mostTimes(1.3), 1, 0, "at most 1.3 x floor", ""},
-		{leastTimes(0.75), 750, 1000, "at least 0.75 x floor", "yes"},
-		{leastTimes(0.75), 749, 1000, "at least 0.75 x floor", "no"},
+		{mostTimes(1.3, ofFloor), 2.6, 2, "at most 1.3 x floor", "yes"},
+		{mostTimes(1.3, ofFloor), 2.7, 2, "at most 1.3 x floor", "no"},
+		{mostTimes(1.3, ofFloor), 1, 0, "at most 1.3 x floor", ""},
+		{leastTimes(0.75, ofFloor), 750, 1000, "at least 0.75 x floor", "yes"},
+		{leastTimes(0.75, ofFloor), 749, 1000, "at least 0.75 x floor", "no"},
 		{atMost(60), 60, 1, "at most 60", "yes"},
 		{atMost(60), 61, 1, "at most 60", "no"},
 		{atLeast(20000), 20000, 0, "at least 20,000", "yes"},
@@ -36,12 +36,17 @@ func TestPrint(t *testing.T) {
 	for _, v := range []float64{4, 1} {
 		r.add(rowStepWall, floor, v)
 	}
+	r.add(rowsBwrap.wall, podd, 3)
+	r.add(rowTurn, podd, 3)
+	r.add(rowTurn, &subject{kind: ownKind}, 2)
 	r.note("a %s", "note")
 	var out strings.Builder
 	r.show(&out)
-	want := `| measure | podd | floor | own-SSE floor | podd / floor | goal | met |
+	want := `| measure | podd | floor | own-SSE floor | ratio | goal | met |
 |---|---|---|---|---|---|---|
 | one tool step, ms | 2 | 2.5 |  | 0.80 | at most 1.3 x floor | yes |
+| one tool step in bwrap, ms | 3 |  |  | 1.50 | at most 2 x unsandboxed | yes |
+| warm turn without a tool, ms | 3 |  | 2 | 1.50 | at most 2 x own-SSE floor | yes |
 
 a note
 `

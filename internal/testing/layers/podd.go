@@ -56,7 +56,10 @@ var ranks = map[string]int{
 	"internal/guard/harden":      0,
 	"internal/testing/layers":    0,
 	"internal/testing/pages":     0,
+	"internal/commands":          0,
 	"internal/commands/process":  0,
+	"internal/commands/launcher": 1,
+	"internal/commands/confine":  0,
 	"internal/workspace/repomap": 0,
 	"internal/workspace/picture": 1,
 	"internal/extend/webpage":    0,
@@ -87,6 +90,7 @@ var ranks = map[string]int{
 	"pkg/llm":                  1,
 	"pkg/scopefs":              1,
 	"pkg/tool":                 1,
+	"pkg/tool/record":          0,
 	"pkg/tool/spool":           1,
 
 	"internal/workspace/briefing":     2,
@@ -157,6 +161,8 @@ var ranks = map[string]int{
 	"cmd/podctl": 8,
 	"cmd/podd":   8,
 
+	"cmd/podd-launch": 3,
+
 	"integrations/acp":           10,
 	"integrations/attach":        10,
 	"integrations/clients":       10,
@@ -198,7 +204,7 @@ func homes() map[string][]string {
 		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
 		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/shim", "internal/guard/sandbox", "internal/socket", "internal/clients/tty", "pkg/scopefs", "cmd/"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "internal/socket", "internal/clients/tty", "pkg/scopefs", "cmd/"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
 		"google.golang.org/genproto":                      rpc,

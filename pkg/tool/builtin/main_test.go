@@ -35,7 +35,7 @@ var starter *builtin.Starter
 
 func openStarter() {
 	var err error
-	if starter, err = builtin.OpenStarter(slog.New(slog.DiscardHandler)); err != nil {
+	if starter, err = builtin.OpenStarter(slog.New(slog.DiscardHandler), nil); err != nil {
 		panic(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"podd/internal/commands/launcher"
 	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
 )
@@ -39,6 +40,33 @@ type SandboxConfig struct {
 	// Environ is the program's environment, which names further places to hide; nil
 	// means os.Environ.
 	Environ []string
+	// Launcher confines commands under Landlock; nil means this program's own binary.
+	Launcher *Launcher
+}
+
+// Launcher is podd-launch, a small program that starts commands sooner than a large one
+// does. Nil stands for none.
+type Launcher struct{ program *launcher.Launcher }
+
+// FindLauncher opens the podd-launch beside this program, which must have been built from the
+// same source. An error says, in a clause for people, why there is none. Close must follow,
+// after the Starter's. Other systems than Linux need none and get nil.
+func FindLauncher(ctx context.Context) (*Launcher, error) {
+	program, err := launcher.Find(ctx)
+	if program == nil {
+		return nil, err
+	}
+	return &Launcher{program}, nil
+}
+
+// Close closes it. What runs by then goes on.
+func (l *Launcher) Close() { l.get().Close() }
+
+func (l *Launcher) get() *launcher.Launcher {
+	if l == nil {
+		return nil
+	}
+	return l.program
 }
 
 // How a command runs, see Sandbox.Fate.
@@ -55,7 +83,10 @@ type Sandbox struct{ box *sandbox.Sandbox }
 // DetectSandbox tries the sandboxes that c allows, with real commands, and returns the
 // first that works. It never fails: Why says what does not work.
 func DetectSandbox(ctx context.Context, c SandboxConfig) *Sandbox {
-	return &Sandbox{sandbox.Detect(ctx, sandbox.Config(c))}
+	return &Sandbox{sandbox.Detect(ctx, sandbox.Config{
+		Mode: c.Mode, Required: c.Required, Network: c.Network, Read: c.Read, Write: c.Write, MaxMemory: c.MaxMemory,
+		Hidden: c.Hidden, Environ: c.Environ, Launcher: c.Launcher.get(),
+	})}
 }
 
 // Mode is "bwrap", "landlock" or "none".
@@ -90,9 +121,10 @@ func (s *Sandbox) Allow(path string) {
 // this process is killed. Close must follow.
 type Starter struct{ client *shim.Client }
 
-// OpenStarter fails in a program that does not call Main.
-func OpenStarter(log *slog.Logger) (*Starter, error) {
-	client, err := shim.Open(log)
+// OpenStarter makes a Starter whose processes are those of l. With a nil l it fails in a
+// program that does not call Main.
+func OpenStarter(log *slog.Logger, l *Launcher) (*Starter, error) {
+	client, err := shim.Open(log, l.get())
 	if err != nil {
 		return nil, err
 	}

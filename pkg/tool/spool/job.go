@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"podd/pkg/tool/record"
 )
 
 // Job is the files of a command that may outlive podd: its output, and a record by which
@@ -15,7 +17,7 @@ import (
 type Job struct {
 	// Output is the command's, open for reading and for writing at its end.
 	Output *File
-	Record *Record
+	Record *record.Record
 }
 
 // recordExt ends the name of a record, whose stem is that of the output.
@@ -39,16 +41,16 @@ func JobOutput(tool, id string) string { return jobName(tool, id) + outputExt }
 // them.
 func (f *Folder) CreateJob(tool, id string, note any) (*Job, error) {
 	name := jobName(tool, id)
-	record, err := createRecord(f.recordPath(name), note)
+	noted, err := record.Create(f.recordPath(name), note)
 	if err != nil {
 		return nil, err
 	}
 	output, err := f.create(name + outputExt)
 	if err != nil {
-		record.remove()
+		_ = noted.Remove()
 		return nil, err
 	}
-	return &Job{Output: output, Record: record}, nil
+	return &Job{Output: output, Record: noted}, nil
 }
 
 // OpenJob opens the files of a call that were not settled. The error is fs.ErrNotExist if
@@ -56,16 +58,16 @@ func (f *Folder) CreateJob(tool, id string, note any) (*Job, error) {
 func (f *Folder) OpenJob(tool, id string) (*Job, error) { return f.openJob(jobName(tool, id)) }
 
 func (f *Folder) openJob(name string) (*Job, error) {
-	record, err := os.OpenFile(f.recordPath(name), os.O_RDWR, 0)
+	file, err := os.OpenFile(f.recordPath(name), os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	output, err := os.OpenFile(filepath.Join(f.dir, name+outputExt), os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
-		_ = record.Close()
+		_ = file.Close()
 		return nil, err
 	}
-	return &Job{Output: &File{File: output, spool: f.spool}, Record: &Record{file: record}}, nil
+	return &Job{Output: &File{File: output, spool: f.spool}, Record: record.Of(file)}, nil
 }
 
 // OpenJobs opens the files of all calls of a tool that were not settled. It leaves out those
@@ -119,9 +121,8 @@ func (j *Job) Close() {
 }
 
 func (j *Job) removeRecord() {
-	j.Record.Close()
 	// The next Open finds what could not be removed.
-	if err := os.Remove(j.Record.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := j.Record.Remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		j.Output.spool.Logger.Warn("spool file could not be removed", "error", err)
 	}
 }

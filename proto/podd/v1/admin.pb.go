@@ -110,7 +110,10 @@ type GetStatusResponse struct {
 	// All endpoints, by name.
 	Endpoints []*Endpoint `protobuf:"bytes,25,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
 	// What all pods spent today; unset without limits.max_cost_per_day.
-	Spending      *Spending `protobuf:"bytes,26,opt,name=spending,proto3" json:"spending,omitempty"`
+	Spending *Spending `protobuf:"bytes,26,opt,name=spending,proto3" json:"spending,omitempty"`
+	// Why podd starts shell commands by its own binary and not by podd-launch, which is
+	// faster; empty if it uses podd-launch.
+	LauncherNote  string `protobuf:"bytes,27,opt,name=launcher_note,json=launcherNote,proto3" json:"launcher_note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,6 +328,13 @@ func (x *GetStatusResponse) GetSpending() *Spending {
 		return x.Spending
 	}
 	return nil
+}
+
+func (x *GetStatusResponse) GetLauncherNote() string {
+	if x != nil {
+		return x.LauncherNote
+	}
+	return ""
 }
 
 // Spending is what all pods together spent on the current day, and its limit.
@@ -1735,7 +1745,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xe1\x06\n" +
+	"\x10GetStatusRequest\"\x86\a\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -1765,7 +1775,8 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\x04jobs\x18\x17 \x01(\x05R\x04jobs\x12\x1a\n" +
 	"\bendpoint\x18\x18 \x01(\tR\bendpoint\x12/\n" +
 	"\tendpoints\x18\x19 \x03(\v2\x11.podd.v1.EndpointR\tendpoints\x12-\n" +
-	"\bspending\x18\x1a \x01(\v2\x11.podd.v1.SpendingR\bspending\"\xef\x01\n" +
+	"\bspending\x18\x1a \x01(\v2\x11.podd.v1.SpendingR\bspending\x12#\n" +
+	"\rlauncher_note\x18\x1b \x01(\tR\flauncherNote\"\xef\x01\n" +
 	"\bSpending\x12\x1f\n" +
 	"\vspent_today\x18\x01 \x01(\x01R\n" +
 	"spentToday\x12'\n" +

@@ -90,7 +90,14 @@ export interface GetStatusResponse {
   /** All endpoints, by name. */
   endpoints: Endpoint[];
   /** What all pods spent today; unset without limits.max_cost_per_day. */
-  spending: Spending | undefined;
+  spending:
+    | Spending
+    | undefined;
+  /**
+   * Why podd starts shell commands by its own binary and not by podd-launch, which is
+   * faster; empty if it uses podd-launch.
+   */
+  launcherNote: string;
 }
 
 /** Spending is what all pods together spent on the current day, and its limit. */
@@ -363,6 +370,7 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     endpoint: "",
     endpoints: [],
     spending: undefined,
+    launcherNote: "",
   };
 }
 
@@ -445,6 +453,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.spending !== undefined) {
       Spending.encode(message.spending, writer.uint32(210).fork()).join();
+    }
+    if (message.launcherNote !== "") {
+      writer.uint32(218).string(message.launcherNote);
     }
     return writer;
   },
@@ -668,6 +679,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.spending = Spending.decode(reader, reader.uint32());
+            continue;
+          }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.launcherNote = reader.string();
             continue;
           }
         }

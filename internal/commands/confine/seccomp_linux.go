@@ -1,36 +1,33 @@
-package sandbox
+package confine
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
-	"os"
 	"runtime"
 	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
-// The filters of system calls. Both refuse socket families that a network namespace does
-// not confine, vsock above all, and io_uring, which creates sockets without a system
+// Filter is a filter of system calls. All refuse socket families that a network namespace
+// does not confine, vsock above all, and io_uring, which creates sockets without a system
 // call. They refuse keys of the user's session and files by handle, which no namespace
 // and no path rule confines, and calls that are common in kernel exploits and that no
 // build or test needs. They also refuse the calls of another architecture, where the
 // numbers mean something else: 32-bit programs do not run.
-const (
-	// allowLocal is for a command with its own network namespace.
-	allowLocal = iota
-	// allowInternet is for one without, which may reach the network.
-	allowInternet
-	// allowNothing is for one without, which may not.
-	allowNothing
-	// allowReading is allowNothing for a command that must change nothing: Landlock has no
-	// right for modes, owners, times and attributes of files.
-	allowReading
-)
+type Filter int
 
-// architectures are the AUDIT_ARCH values of linux/audit.h.
-var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+// The filters.
+const (
+	// AllowLocal is for a command with its own network namespace.
+	AllowLocal Filter = iota
+	// AllowInternet is for one without, which may reach the network.
+	AllowInternet
+	// AllowNothing is for one without, which may not.
+	AllowNothing
+	// AllowReading is AllowNothing for a command that must change nothing: Landlock has no
+	// right for modes, owners, times and attributes of files.
+	AllowReading
+)
 
 // refused are the calls that every filter refuses; refusedUnspaced those that only a
 // namespace of processes or of System V's and POSIX's queues and memory confines.
@@ -44,23 +41,23 @@ var (
 		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
 		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
 	}
-	// refusedReading are the calls that allowReading refuses too.
-	refusedReading = slices.Concat([]uint32{
+	// refusedReading are the calls that AllowReading refuses too.
+	refusedReading = []uint32{
 		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 		unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
-	}, olderCalls[runtime.GOARCH])
-	// olderCalls are those that only older architectures have: chmod, chown, lchown, utime,
-	// utimes, futimesat.
-	olderCalls = map[string][]uint32{"amd64": {90, 92, 94, 132, 235, 261}}
+	}
+	// olderCalls are those that only amd64 has: chmod, chown, lchown, utime, utimes,
+	// futimesat.
+	olderCalls = []uint32{90, 92, 94, 132, 235, 261}
 )
 
 // families are the socket families that a filter allows.
-func families(filter int) []uint32 {
+func families(filter Filter) []uint32 {
 	switch filter {
-	case allowLocal:
+	case AllowLocal:
 		return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
-	case allowInternet:
+	case AllowInternet:
 		return []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 	}
 	return nil
@@ -76,13 +73,19 @@ const (
 // x32Bit marks the calls of the x32 variant, which share amd64's architecture.
 const x32Bit = 0x40000000
 
-// program is a filter for this machine. Without a network namespace (all but allowLocal)
+// Program is the filter for this machine. Without a network namespace (all but AllowLocal)
 // there is no process namespace either. Then it also refuses setsid, so that the session
 // shows which processes belong to a command, and setting limits of another process, which
 // may be podd.
-func program(filter int) ([]unix.SockFilter, error) {
-	arch, ok := architectures[runtime.GOARCH]
-	if !ok {
+func (filter Filter) Program() ([]unix.SockFilter, error) {
+	// The AUDIT_ARCH values of linux/audit.h.
+	var arch uint32
+	switch runtime.GOARCH {
+	case "amd64":
+		arch = unix.AUDIT_ARCH_X86_64
+	case "arm64":
+		arch = unix.AUDIT_ARCH_AARCH64
+	default:
 		return nil, errors.New("system calls cannot be filtered on " + runtime.GOARCH)
 	}
 	load := func(offset uint32) unix.SockFilter {
@@ -105,10 +108,13 @@ func program(filter int) ([]unix.SockFilter, error) {
 		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),
 	}
 	no := refused
-	if filter != allowLocal {
+	if filter != AllowLocal {
 		no = slices.Concat(refused, refusedUnspaced)
-		if filter == allowReading {
+		if filter == AllowReading {
 			no = slices.Concat(no, refusedReading)
+			if runtime.GOARCH == "amd64" {
+				no = slices.Concat(no, olderCalls)
+			}
 		}
 		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRLIMIT64, Jf: 4},
 			load(offsetArg0), ifEqual(0), answer(unix.SECCOMP_RET_ALLOW), refuse(uint32(unix.EPERM)))
@@ -122,27 +128,4 @@ func program(filter int) ([]unix.SockFilter, error) {
 		p = append(p, ifEqual(family), answer(unix.SECCOMP_RET_ALLOW))
 	}
 	return append(p, refuse(uint32(unix.EAFNOSUPPORT))), nil
-}
-
-// seccompFile is a file from which bwrap reads a filter.
-func seccompFile(filter int) (*os.File, error) {
-	p, err := program(filter)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := binary.Write(&b, binary.NativeEndian, p); err != nil {
-		return nil, err
-	}
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer writer.Close()
-	// Far less than a pipe holds.
-	if _, err := writer.Write(b.Bytes()); err != nil {
-		_ = reader.Close()
-		return nil, err
-	}
-	return reader, nil
 }

@@ -1,4 +1,8 @@
-package spool
+// Package record has the files that say what happened to commands. podd makes one for each
+// command; the process that starts the command writes to it.
+//
+// It imports nothing of podd. A record belongs to one goroutine at a time.
+package record
 
 import (
 	"bytes"
@@ -30,8 +34,8 @@ const (
 // statusEnd tells a complete status from a part of one.
 const statusEnd = "."
 
-// createRecord makes a record, locked by this process, with a first note.
-func createRecord(path string, note any) (*Record, error) {
+// Create makes a record, locked by this process, with a first note.
+func Create(path string, note any) (*Record, error) {
 	line, err := noteLine(note)
 	if err != nil {
 		return nil, err
@@ -51,14 +55,15 @@ func createRecord(path string, note any) (*Record, error) {
 		_, err = file.Seek(int64(len(text)), io.SeekStart)
 	}
 	if err != nil {
-		r.remove()
+		_ = r.Remove()
 		return nil, err
 	}
 	return r, nil
 }
 
-// HeldRecord is the record of a file received from another process, which had locked it.
-func HeldRecord(file *os.File) *Record { return &Record{file: file} }
+// Of is the record in an open file, such as one received from another process, which had
+// locked it.
+func Of(file *os.File) *Record { return &Record{file: file} }
 
 // File is what another process needs to keep the record locked.
 func (r *Record) File() *os.File { return r.file }
@@ -127,9 +132,10 @@ func (r *Record) Status() string {
 	return status
 }
 
-func (r *Record) remove() {
+// Remove closes the record and removes its file.
+func (r *Record) Remove() error {
 	r.Close()
-	_ = os.Remove(r.file.Name())
+	return os.Remove(r.file.Name())
 }
 
 func slot(text string) []byte { return fmt.Appendf(nil, "%-*s\n", slotBytes-1, text) }

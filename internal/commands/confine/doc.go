@@ -1,0 +1,8 @@
+// Package confine lets a process confine itself and become a command: by Landlock, a feature
+// of the kernel that refuses what is not allowed, and by a filter of system calls.
+//
+// It imports little, because a process starts for each command: what a package does before
+// main runs would be part of every command's time.
+//
+// Rank 0: it imports nothing of podd.
+package confine

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package confine
+
+// Main does nothing here.
+func Main() {}
