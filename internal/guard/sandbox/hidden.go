@@ -16,6 +16,8 @@ type hiding struct {
 	// places are those of credentials. reopened are the paths of Read among them, list are
 	// the others.
 	places, reopened, list []string
+	// crowded are the directories that have many places.
+	crowded []string
 }
 
 // variable is the value of a variable of podd's environment.
@@ -50,8 +52,11 @@ func (h *hiding) others() (others []string) {
 
 // credentials are the user's existing ones that the configuration does not open.
 func (h *hiding) credentials() (paths []string) {
+	there := readAll(h.crowded)
 	for _, path := range h.places {
-		paths = appendResolved(paths, path)
+		if there.mayHave(path) {
+			paths = appendResolved(paths, path)
+		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(h.reopened, path) })
 }
@@ -82,6 +87,7 @@ func (h *hiding) visible(scope Scope, path string) bool {
 // begin the list of all readable paths.
 func (h *hiding) divide() {
 	h.places = places(h.variable)
+	h.crowded = crowded(h.places)
 	var there []string
 	for _, path := range h.places {
 		there = appendResolved(there, path)
