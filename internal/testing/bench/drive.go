@@ -18,6 +18,8 @@ type session struct {
 	cancel  context.CancelFunc
 	// text counts the bytes of the live fragments received.
 	text int
+	// step, if set, is called after the n-th answer of a turn.
+	step func(n int) error
 }
 
 // newPod makes a pod.
@@ -60,13 +62,19 @@ func (s *session) turn(ctx context.Context, prompt string) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	for {
+	for answers := 0; ; {
 		m, err := s.stream.Recv()
 		if err != nil {
 			return 0, err
 		}
 		s.text += len(m.GetDelta().GetText())
 		e := m.GetEntry()
+		if e.GetUsage() != nil && s.step != nil {
+			answers++
+			if err := s.step(answers); err != nil {
+				return 0, err
+			}
+		}
 		if end := e.GetTurnEnded(); end != nil && e.GetSeq() > sent.GetSeq() {
 			if end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
 				return 0, fmt.Errorf("the turn ended as %s: %s", end.GetOutcome(), end.GetCause())

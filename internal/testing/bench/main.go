@@ -102,6 +102,7 @@ var parts = []part{
 	{"stream", measureStream},
 	{"start", measureStart},
 	{"memory", measureMemory},
+	{"work", measureWork},
 	{"oneshot", measureOneShot},
 	{"wire", measureWire},
 	{"syncs", measureSyncs},

@@ -94,3 +94,17 @@ func memoryOf(pid int) (rss, anonymous int64, err error) {
 	}
 	return rss, anonymous, nil
 }
+
+// writtenBy is how many bytes a process has caused to be written to disks.
+func writtenBy(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "write_bytes: "); ok {
+			return strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("process %d has no write_bytes", pid)
+}

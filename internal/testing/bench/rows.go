@@ -24,6 +24,11 @@ var (
 	rowFirstRequest = &row{name: "first request, system and tools, bytes", goal: atMost(10_000)}
 	rowSyncs        = &row{name: "fdatasync a step", goal: atMost(4)}
 
+	rowWorkRSS     = &row{name: "200 pods after five turns each: RSS MB", goal: atMost(60)}
+	rowWorkPod     = &row{name: "the same: anonymous memory a pod, MB", goal: atMost(0.1)}
+	rowWorkGrowth  = &row{name: "CPU of steps 1,800 to 2,000 of a turn over 100 to 300", goal: atMost(1.15)}
+	rowWorkWritten = &row{name: "written to the disk a step, KiB", goal: atMost(42)}
+
 	rowScaleReady    = &row{name: "10,000 pods: start to ready, ms", goal: atMost(300)}
 	rowScaleList     = &row{name: "10,000 pods: list, ms", goal: atMost(50)}
 	rowScaleMemory   = &row{name: "10,000 pods, 100 active: anonymous MB", goal: atMost(100)}
