@@ -82,7 +82,7 @@ func TestCommands(t *testing.T) {
 	s.typed("/effort h")
 	s.keys("Tab", "Enter")
 	s.await("the effort is high from the next turn on")
-	if out := w.Podctl("show", "p"); !strings.Contains(out, "effort high") {
+	if out := w.Podctl("show", "p"); !strings.Contains(out, "effort: high (pod)") {
 		t.Errorf("the pod is\n%s", out)
 	}
 	s.typed("/approve-mode never")

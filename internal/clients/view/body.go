@@ -3,6 +3,7 @@ package view
 import (
 	"io"
 
+	"podd/internal/clients/markdown"
 	"podd/internal/sanitize"
 )
 
@@ -27,6 +28,31 @@ func (b *body) end() error {
 	}
 	_, err := b.indent.w.Write([]byte{'\n'})
 	return err
+}
+
+// liveBody writes live text.
+type liveBody interface {
+	io.Writer
+	// end ends the text.
+	end() error
+}
+
+// rendering writes live Markdown: what has become final of it, at its end all.
+type rendering struct {
+	log    *Log
+	stream *markdown.Stream
+}
+
+// Write adds a fragment.
+func (r *rendering) Write(p []byte) (int, error) {
+	r.stream.Write(string(p))
+	return len(p), r.log.lines(indented(r.stream.Final()))
+}
+
+// end writes the rest.
+func (r *rendering) end() error {
+	r.stream.End()
+	return r.log.lines(indented(r.stream.Final()))
 }
 
 // bodyIndent begins each line of an entry's body.

@@ -26,7 +26,7 @@ type Log struct {
 	// on Out, or "".
 	printed map[string]bool
 	at      string
-	body    *body
+	body    liveBody
 }
 
 // NewLog shows entries, and with live also fragments as they arrive. Close it after use.

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"podd/internal/clients/markdown"
 	"podd/internal/sanitize"
 	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
@@ -68,6 +69,9 @@ func (l *Log) fragment(b transcript.Block, text, word string) error {
 			return err
 		}
 		l.at, l.body = b.ID, newBody(l.Out)
+		if l.Render && b.Kind == transcript.Answer {
+			l.body = &rendering{l, markdown.NewStream(l.textWidth() - len(bodyIndent))}
+		}
 	}
 	l.printed[b.ID] = b.Kind != transcript.Tool
 	return l.write(text)

@@ -35,7 +35,7 @@ func (s *screen) final() error {
 	if len(lines) == 0 {
 		return nil
 	}
-	drawn := s.drawn > 0
+	drawn := len(s.drawn) > 0
 	s.erase()
 	_, err := lastByte{s}.Write(renderedLines(lines, s.Color))
 	if drawn {

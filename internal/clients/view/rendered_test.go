@@ -3,6 +3,7 @@ package view_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,4 +156,59 @@ func TestRenderedLog(t *testing.T) {
 	if got := p.out.String(); !strings.Contains(got, "    *as typed*\n") || !strings.HasSuffix(got, "    \x1b[1mbold\x1b[0m\n\n    \x1b[36mx\x1b[0m\n") {
 		t.Errorf("the log is %q", got)
 	}
+}
+
+// Live text of the log is rendered too, block by block; the entry then refers to it.
+func TestRenderedLiveLog(t *testing.T) {
+	var p pipes
+	c := p.console()
+	c.Render, c.Color = true, true
+	l := view.NewLog(c, true)
+	for _, piece := range []string{"**bo", "ld**\n\n- a\n", "- \x1b[2Jb"} {
+		if err := l.Show(delta(text(3, "b", piece))); err != nil {
+			t.Fatal(err)
+		}
+		if shows := strings.HasSuffix(p.out.String(), "\x1b[1mbold\x1b[0m\n"); shows != (piece != "**bo") {
+			t.Errorf("after %q it shows %q", piece, p.out.String())
+		}
+	}
+	if err := l.Show(added(2, 3, answer("**bold**\n\n- a\n- \x1b[2Jb\n"))); err != nil {
+		t.Fatal(err)
+	}
+	got := p.out.String()
+	if !strings.HasPrefix(got, "(live: assistant)\n    \x1b[1mbold\x1b[0m\n\n    \x1b[2m• \x1b[0ma\n    \x1b[2m• \x1b[0m\\x1b[2Jb\n") || !strings.Contains(got, "(above)\n") || strings.Count(got, "bold") != 1 {
+		t.Errorf("it shows %q", got)
+	}
+}
+
+// A terminal that has become narrower has broken the lines that are drawn again: no piece of
+// them stays.
+func TestNarrowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var width atomic.Int64
+		width.Store(61)
+		term := &terminal{}
+		c := term.console()
+		c.Render, c.Width = true, func() int { return int(width.Load()) }
+		v := view.NewTurn(c, ours)
+		if err := shown(started(1))(v); err != nil {
+			t.Fatal(err)
+		}
+		if err := shown(delta(text(3, "b", strings.Repeat("word ", 20))))(v); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		before := len(term.String())
+		width.Store(21)
+		time.Sleep(130 * time.Millisecond)
+		synctest.Wait()
+		// Lines of 59 and 39 columns and the state are 3, 2 and 1 rows now.
+		if got := term.String()[before:]; !strings.HasPrefix(got, "\x1b[5A\r\x1b[K") || !strings.HasSuffix(got, "\x1b[J") {
+			t.Errorf("the next frame is %q", got)
+		}
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

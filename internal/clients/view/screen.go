@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/markdown"
 	"podd/internal/clients/show"
 	"podd/internal/sanitize"
@@ -30,11 +31,11 @@ type screen struct {
 	tail     []show.Line
 	stale    bool
 	// status is the current activity, since its start; while a person is asked, question
-	// replaces it, and the tail. drawn is how many lines of these are on the terminal.
+	// replaces it, and the tail. drawn are the widths of the lines of these on the terminal.
 	status   string
 	question string
 	since    time.Time
-	drawn    int
+	drawn    []int
 	frame    int
 
 	stop    chan struct{}
@@ -138,7 +139,7 @@ func (s *screen) ask(question string, typed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if typed {
-		s.drawn = 0
+		s.drawn = nil
 	}
 	s.erase()
 	s.question = question
@@ -150,11 +151,12 @@ func (s *screen) ask(question string, typed bool) {
 
 // drawQuestion redraws the question after it was erased.
 func (s *screen) drawQuestion() {
-	if s.question == "" || s.drawn > 0 || s.behind() {
+	if s.question == "" || len(s.drawn) > 0 || s.behind() {
 		return
 	}
-	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, Fit(s.question, s.width()-questionRoom)), " ")
-	s.drawn = 1
+	shown := Fit(s.question, s.width()-questionRoom)
+	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, shown), " ")
+	s.drawn = []int{cells.Width(shown) + 1}
 }
 
 // questionRoom is what is left of the line for the blank and a short answer.

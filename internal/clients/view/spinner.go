@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"podd/internal/clients/cells"
 	"podd/internal/sanitize"
 )
 
@@ -44,14 +45,16 @@ func (s *screen) drawNow() {
 	if s.status == "" && len(s.tail) == 0 || s.behind() {
 		return
 	}
-	before := s.drawn
+	before := s.rows()
 	frame := s.up(nil)
 	for _, line := range s.tail[max(0, len(s.tail)-s.height()/2+1):] {
-		frame = append(line.Fit(s.textWidth()).Append(frame, s.Color), eraseRest+"\n"...)
-		s.drawn++
+		line = line.Fit(s.textWidth())
+		frame = append(line.Append(frame, s.Color), eraseRest+"\n"...)
+		s.drawn = append(s.drawn, line.Width())
 	}
-	frame = append(frame, dim.paint(s.Color, s.statusLine())...)
-	if s.drawn++; before > s.drawn {
+	status := s.statusLine()
+	frame = append(frame, dim.paint(s.Color, status)...)
+	if s.drawn = append(s.drawn, cells.Width(status)); before > len(s.drawn) {
 		frame = append(frame, eraseBelow...)
 	}
 	_, _ = s.Err.Write(frame) // The next line reports a broken terminal.
@@ -72,21 +75,31 @@ func (s *screen) statusLine() string {
 	return Fit(line, s.width()-1-len(since)) + since
 }
 
+// rows is how many rows the drawn lines take. A terminal that has become narrower has
+// broken them.
+func (s *screen) rows() (n int) {
+	width := s.width()
+	for _, w := range s.drawn {
+		n += max((w+width-1)/width, 1)
+	}
+	return n
+}
+
 // up appends the way to the first of the drawn lines, which are then no longer drawn.
 func (s *screen) up(frame []byte) []byte {
-	if s.drawn > 1 {
-		frame = fmt.Appendf(frame, "\x1b[%dA", s.drawn-1)
+	if n := s.rows(); n > 1 {
+		frame = fmt.Appendf(frame, "\x1b[%dA", n-1)
 	}
-	s.drawn = 0
+	s.drawn = nil
 	return append(frame, eraseLine...)
 }
 
 // erase removes what was drawn.
 func (s *screen) erase() {
-	switch {
-	case s.drawn == 1:
+	switch n := s.rows(); {
+	case n == 1:
 		fmt.Fprint(s.Err, string(s.up(nil)))
-	case s.drawn > 1:
+	case n > 1:
 		fmt.Fprint(s.Err, string(s.up(nil))+eraseBelow)
 	}
 }
