@@ -88,6 +88,7 @@ func TestQuestions(t *testing.T) {
 	s.keys("Enter")
 	s.await("read all of it first: PgUp")
 	s.keys("PageUp")
+	s.gone("digest ") // What is not painted is not seen.
 	s.keys("PageUp")
 	s.await("? call", "command:")
 	s.keys("C-End")

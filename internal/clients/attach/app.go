@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,7 +34,9 @@ type typing struct {
 type asks struct {
 	questions []*question
 	// answering says that typed text is an answer.
-	answering  bool
+	answering bool
+	// screen is what the last frame had of the first one.
+	screen     onScreen
 	confirming *confirmation
 }
 
@@ -88,6 +91,8 @@ type terminal struct {
 	graphemes bool
 	// light says that its background is light.
 	light bool
+	// painted is how often it was written to.
+	painted atomic.Int64
 }
 
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {

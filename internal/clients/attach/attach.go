@@ -82,7 +82,7 @@ func (a *app) run(follow func() error) error {
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(keyboard{a.In, a.fail}),
-		tea.WithOutput(a.Out), tea.WithColorProfile(colorprofile.ANSI))
+		tea.WithOutput(painter{a.Out, a}), tea.WithColorProfile(colorprofile.ANSI))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
 	a.begin(func() error { return a.tick(hangup) })
@@ -130,6 +130,7 @@ func (m model) Init() tea.Cmd {
 // Update handles a message in the goroutine that owns the view.
 func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	defer m.guard()
+	m.sees()
 	same = m
 	switch msg := msg.(type) {
 	case woken:
@@ -168,7 +169,7 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	return same, next
 }
 
-// View is the screen. Questions on it have been seen.
+// View is the screen.
 func (m model) View() (v tea.View) {
 	defer m.guard()
 	lines, row, column := frame(m).draw()
@@ -179,6 +180,7 @@ func (m model) View() (v tea.View) {
 	}
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
+	m.framed()
 	return v
 }
 

@@ -124,14 +124,12 @@ func (a frame) draw() (lines []line, row, column int) {
 }
 
 // transcriptLines is the part of the transcript that is on the screen. What of a question
-// is on it has been seen.
+// is on it has been seen once it is painted.
 func (a frame) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
 	if len(a.questions) > 0 && pg.tailFrom >= 0 {
 		q := a.questions[0]
-		for i := pg.tailFrom; i < min(pg.tailUpTo, len(q.seen)); i++ {
-			q.seen[i] = true
-		}
+		a.shows(onScreen{q: q, columns: q.columns, from: pg.tailFrom, upTo: pg.tailUpTo})
 	}
 	return append(make([]line, rows-len(pg.lines)), pg.lines...)
 }
@@ -153,7 +151,7 @@ func (a frame) hint() string {
 	switch {
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
-		if !a.questions[0].whole() {
+		if !a.wholly() {
 			keys = []string{"PgUp to read all of it", "[n REASON] deny", "[Esc] later"}
 		}
 	case len(a.questions) > 0:

@@ -1,0 +1,62 @@
+package attach
+
+import "os"
+
+// onScreen is the part of a question that a frame has.
+type onScreen struct {
+	q                   *question
+	columns, from, upTo int
+	// since is how often the terminal had been written to when the frame was made.
+	since int64
+}
+
+// painter is the terminal that frames are written to. It counts: of frames that follow each
+// other fast, only the last is painted.
+type painter struct {
+	*os.File
+	app *app
+}
+
+func (p painter) Write(b []byte) (int, error) {
+	n, err := p.File.Write(b)
+	p.app.painted.Add(1)
+	return n, err
+}
+
+// shows notes what the next frame has of a question. If it is the same as before, the frame
+// may need no painting.
+func (s *asks) shows(now onScreen) {
+	if now.since = s.screen.since; now != s.screen {
+		now.since = -1
+		s.screen = now
+	}
+}
+
+// framed says that the frame is made.
+func (a *app) framed() {
+	if a.screen.since < 0 {
+		a.screen.since = a.painted.Load()
+	}
+}
+
+// sees marks as seen what a frame had of a question, if the terminal has painted it.
+func (a *app) sees() {
+	s := a.screen
+	if s.q == nil || s.since < 0 || s.q.columns != s.columns || a.painted.Load() == s.since {
+		return
+	}
+	for i := s.from; i < min(s.upTo, len(s.q.seen)); i++ {
+		s.q.seen[i] = true
+	}
+}
+
+// wholly says whether nothing of the first question is left to be shown.
+func (s *asks) wholly() bool {
+	q := s.questions[0]
+	for i, seen := range q.seen {
+		if !seen && (s.screen.q != q || i < s.screen.from || i >= s.screen.upTo) {
+			return false
+		}
+	}
+	return len(q.seen) > 0
+}
