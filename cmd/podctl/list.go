@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 )
 
 func newListCommand(p *program) *cobra.Command {
-	var trash bool
+	var trash, watching bool
 	cmd := &cobra.Command{
 		Use:               "list",
 		Aliases:           []string{"ps"},
@@ -26,32 +28,43 @@ func newListCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if trash && watching {
+				return usagef("--watch and --trash cannot be used together")
+			}
 			return p.with(func(c *client.Client) error {
-				if trash {
+				switch {
+				case watching:
+					return watchPods(cmd.Context(), p, c)
+				case trash:
 					return trashVerbs{p}.list(cmd.Context(), c)
 				}
-				resp, err := c.Pods().ListPods(cmd.Context(), &poddv1.ListPodsRequest{})
-				if err != nil {
-					return err
-				}
-				if p.output == outputText {
-					waiting, err := waitingCalls(cmd.Context(), c, "")
-					if err != nil {
-						return err
-					}
-					return p.podTable(p.stdout, resp.GetPods(), waiting)
-				}
-				for _, pod := range resp.GetPods() {
-					if err := p.printJSON(pod); err != nil {
-						return err
-					}
-				}
-				return nil
+				return listPods(cmd.Context(), p, c)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&trash, "trash", false, "list the deleted pods that podctl restore brings back")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "keep running and print a line for each change")
 	return cmd
+}
+
+func listPods(ctx context.Context, p *program, c *client.Client) error {
+	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	if err != nil {
+		return err
+	}
+	if p.output == outputText {
+		waiting, err := waitingCalls(ctx, c, "")
+		if err != nil {
+			return err
+		}
+		return p.podTable(p.stdout, resp.GetPods(), waiting)
+	}
+	for _, pod := range resp.GetPods() {
+		if err := p.printJSON(pod); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // podTable shows pods, a row each. waiting counts the calls that wait for a person.
@@ -65,18 +78,44 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 	for _, pod := range pods {
 		names[pod.GetId()] = pod.GetName()
 	}
-	fmt.Fprintln(t, "NAME\tSTATE\tTURN\tTOKENS (IN/OUT)\tLAST ACTIVITY\tDIR")
+	fmt.Fprintln(t, strings.Join(podColumns[:], "\t"))
 	for _, message := range pods {
 		pod := wire.PodFromProto(message)
-		state := p.state(pod, waiting[pod.ID])
-		if parent := pod.Spec.Parent; parent != "" {
-			state += ", spawned by " + sanitize.Line(cmp.Or(names[parent], parent))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s/%s\t%s ago\t%s\n", sanitize.Line(pod.Name), state, pod.Status.Turn,
-			view.Count(pod.Status.Usage.Input), view.Count(pod.Status.Usage.Output),
-			view.Duration(p.now().Sub(pod.Status.LastActivity)), sanitize.Line(pod.Spec.Dir))
+		row := rowOf(p, pod, waiting[pod.ID], cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
+		fmt.Fprintln(t, strings.Join(row[:], "\t"))
 	}
 	return t.Flush()
+}
+
+// podRow is a pod in a table, made safe.
+type podRow [6]string
+
+var podColumns = podRow{"NAME", "STATE", "TURN", "TOKENS (IN/OUT)", "LAST ACTIVITY", "DIR"}
+
+// The columns that list -w knows.
+const (
+	stateColumn    = 1
+	activityColumn = 4
+)
+
+// sameAs says whether a person would miss nothing of other; the last activity alone is
+// nothing.
+func (r podRow) sameAs(other podRow) bool {
+	r[activityColumn] = other[activityColumn]
+	return r == other
+}
+
+// rowOf shows a pod; parent is the name of the pod that spawned it.
+func rowOf(p *program, pod item.Pod, approvals int, parent string) podRow {
+	state := p.state(pod, approvals)
+	if parent != "" {
+		state += ", spawned by " + sanitize.Line(parent)
+	}
+	return podRow{
+		sanitize.Line(pod.Name), state, strconv.FormatInt(pod.Status.Turn, 10),
+		view.Count(pod.Status.Usage.Input) + "/" + view.Count(pod.Status.Usage.Output),
+		view.Duration(p.now().Sub(pod.Status.LastActivity)) + " ago", sanitize.Line(pod.Spec.Dir),
+	}
 }
 
 // state names a pod's state, with its pending pause, wait, approvals, jobs and queue.

@@ -6,14 +6,38 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/search"
+	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
 // fleet serves FleetService.
 type fleet struct {
 	poddv1.UnimplementedFleetServiceServer
+	host     *pod.Host
 	searcher *search.Searcher
+}
+
+// Watch sends all pods and then those that change.
+func (s *fleet) Watch(_ *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
+	for c, err := range s.host.Fleet.Watch(out.Context()) {
+		if err != nil {
+			return err
+		}
+		m := &poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Complete{Complete: true}}
+		switch {
+		case c.Pod != nil:
+			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(c.Pod.Decode()), Approvals: int32(c.Approvals)} //nolint:gosec // Few.
+			m.Kind = &poddv1.WatchResponse_Pod{Pod: pod}
+		case c.Removed != "":
+			m.Kind = &poddv1.WatchResponse_Removed{Removed: c.Removed}
+		}
+		if err := out.Send(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // searchKindPrefix precedes the name of a search.Kind in its enum value.

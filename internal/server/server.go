@@ -126,7 +126,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
-	poddv1.RegisterFleetServiceServer(g, &fleet{searcher: c.Search})
+	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 	h := health.NewServer()

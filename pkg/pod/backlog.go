@@ -79,6 +79,7 @@ func (b *backlog) hold(cause error) {
 	status := b.journal.rec.Status
 	status.State, status.Reason = item.StateWaiting, cantGoOn(cause)
 	b.journal.presence.shown.Store(&status)
+	b.journal.listeners.fleetChanged()
 }
 
 // raise raises the alert about the reason, once.
@@ -98,6 +99,7 @@ func (b *backlog) release() {
 	b.close()
 	b.stuck = nil
 	b.journal.presence.shown.Store(nil)
+	b.journal.listeners.fleetChanged()
 }
 
 // close stops the timer.

@@ -63,13 +63,14 @@ type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
 	// Background their jobs, Rules their own rules, Trash the
-	// deleted ones.
+	// deleted ones, Fleet all of them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
 	Rules      *Rules
 	Trash      *Trash
+	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
@@ -92,14 +93,14 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	}
 	c.Fixed = c.withDefaults()
 	h := &Host{
-		Fixed: c.Fixed, listeners: &listeners{alerts: live.New(0), log: c.Logger}, base: context.WithoutCancel(ctx),
+		Fixed: c.Fixed, listeners: &listeners{alerts: live.New(0), fleet: live.New(0), log: c.Logger}, base: context.WithoutCancel(ctx),
 	}
 	h.pods = newLoaded(c.Store, func(p item.Pod) *actor { return newActor(h, p) })
 	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods}
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Rules, h.Trash = &Rules{host: h}, &Trash{host: h}
+	h.Rules, h.Trash, h.Fleet = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
@@ -236,6 +237,7 @@ func (h *Host) Close(ctx context.Context) {
 		h.Logger.Error("podd stops although a system call hangs: the file system of a workspace does not answer")
 	}
 	h.listeners.alerts.Close(errStopping)
+	h.listeners.fleet.Close(errStopping)
 	h.listeners.hooks.Load().Close(ctx.Done())
 }
 

@@ -10,12 +10,15 @@ import (
 	"podd/pkg/store"
 )
 
-// listeners get what was committed: hooks, and followers of the alerts. Its methods may
+// listeners get what was committed: hooks, followers of the alerts, and watchers of all pods. Its methods may
 // be called from any goroutine.
 type listeners struct {
 	hooks  atomic.Pointer[hook.Fanout]
 	alerts *live.Broadcast
-	log    *slog.Logger
+	// fleet wakes who watches all pods; changes counts what they may have to look at.
+	fleet   *live.Broadcast
+	changes atomic.Int64
+	log     *slog.Logger
 }
 
 // announce passes on what was committed.
@@ -33,9 +36,11 @@ func (l *listeners) announce(pod string, records []store.Record, alerts []item.A
 		l.hooks.Load().Alert(alert)
 		l.alerts.Advance(alert.Seq)
 	}
+	l.fleetChanged()
 }
 
 // changed reports a change of a pod's life to hooks.
 func (l *listeners) changed(c hook.PodChange, id, name string) {
 	l.hooks.Load().Pod(hook.PodEvent{Change: c, ID: id, Name: name})
+	l.fleetChanged()
 }

@@ -108,6 +108,197 @@ func (SearchKind) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
 }
 
+type WatchRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRequest) Reset() {
+	*x = WatchRequest{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRequest) ProtoMessage() {}
+
+func (x *WatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
+func (*WatchRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
+
+type WatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*WatchResponse_Pod
+	//	*WatchResponse_Removed
+	//	*WatchResponse_Complete
+	Kind          isWatchResponse_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchResponse) Reset() {
+	*x = WatchResponse{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchResponse) ProtoMessage() {}
+
+func (x *WatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
+func (*WatchResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WatchResponse) GetKind() isWatchResponse_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetPod() *WatchedPod {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Pod); ok {
+			return x.Pod
+		}
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetRemoved() string {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Removed); ok {
+			return x.Removed
+		}
+	}
+	return ""
+}
+
+func (x *WatchResponse) GetComplete() bool {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Complete); ok {
+			return x.Complete
+		}
+	}
+	return false
+}
+
+type isWatchResponse_Kind interface {
+	isWatchResponse_Kind()
+}
+
+type WatchResponse_Pod struct {
+	// A pod that is new or has changed.
+	Pod *WatchedPod `protobuf:"bytes,1,opt,name=pod,proto3,oneof"`
+}
+
+type WatchResponse_Removed struct {
+	// The id of a pod that was deleted.
+	Removed string `protobuf:"bytes,2,opt,name=removed,proto3,oneof"`
+}
+
+type WatchResponse_Complete struct {
+	// All pods that there were at the start have been sent.
+	Complete bool `protobuf:"varint,3,opt,name=complete,proto3,oneof"`
+}
+
+func (*WatchResponse_Pod) isWatchResponse_Kind() {}
+
+func (*WatchResponse_Removed) isWatchResponse_Kind() {}
+
+func (*WatchResponse_Complete) isWatchResponse_Kind() {}
+
+// WatchedPod is a pod as it is now.
+type WatchedPod struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Its calls that wait for a person.
+	Approvals     int32 `protobuf:"varint,2,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchedPod) Reset() {
+	*x = WatchedPod{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchedPod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchedPod) ProtoMessage() {}
+
+func (x *WatchedPod) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchedPod.ProtoReflect.Descriptor instead.
+func (*WatchedPod) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *WatchedPod) GetPod() *Pod {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
+func (x *WatchedPod) GetApprovals() int32 {
+	if x != nil {
+		return x.Approvals
+	}
+	return 0
+}
+
 type SearchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 1,024 bytes.
@@ -126,7 +317,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -138,7 +329,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -151,7 +342,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SearchRequest) GetText() string {
@@ -202,7 +393,7 @@ type SearchResponse struct {
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -214,7 +405,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -227,7 +418,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SearchResponse) GetKind() isSearchResponse_Kind {
@@ -296,7 +487,7 @@ type SearchHit struct {
 
 func (x *SearchHit) Reset() {
 	*x = SearchHit{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -308,7 +499,7 @@ func (x *SearchHit) String() string {
 func (*SearchHit) ProtoMessage() {}
 
 func (x *SearchHit) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -321,7 +512,7 @@ func (x *SearchHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchHit.ProtoReflect.Descriptor instead.
 func (*SearchHit) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SearchHit) GetPod() string {
@@ -398,7 +589,17 @@ var File_podd_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa8\x01\n" +
+	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\x0e\n" +
+	"\fWatchRequest\"z\n" +
+	"\rWatchResponse\x12'\n" +
+	"\x03pod\x18\x01 \x01(\v2\x13.podd.v1.WatchedPodH\x00R\x03pod\x12\x1a\n" +
+	"\aremoved\x18\x02 \x01(\tH\x00R\aremoved\x12\x1c\n" +
+	"\bcomplete\x18\x03 \x01(\bH\x00R\bcompleteB\x06\n" +
+	"\x04kind\"J\n" +
+	"\n" +
+	"WatchedPod\x12\x1e\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1c\n" +
+	"\tapprovals\x18\x02 \x01(\x05R\tapprovals\"\xa8\x01\n" +
 	"\rSearchRequest\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12)\n" +
@@ -437,9 +638,10 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x14SEARCH_KIND_APPROVAL\x10\t\x12\x15\n" +
 	"\x11SEARCH_KIND_ALERT\x10\n" +
 	"\x12\x13\n" +
-	"\x0fSEARCH_KIND_END\x10\v2K\n" +
+	"\x0fSEARCH_KIND_END\x10\v2\x85\x01\n" +
 	"\fFleetService\x12;\n" +
-	"\x06Search\x12\x16.podd.v1.SearchRequest\x1a\x17.podd.v1.SearchResponse0\x01B\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x06Search\x12\x16.podd.v1.SearchRequest\x1a\x17.podd.v1.SearchResponse0\x01\x128\n" +
+	"\x05Watch\x12\x15.podd.v1.WatchRequest\x1a\x16.podd.v1.WatchResponse0\x01B\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_fleet_proto_rawDescOnce sync.Once
@@ -454,27 +656,35 @@ func file_podd_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_podd_v1_fleet_proto_goTypes = []any{
 	(SearchKind)(0),               // 0: podd.v1.SearchKind
-	(*SearchRequest)(nil),         // 1: podd.v1.SearchRequest
-	(*SearchResponse)(nil),        // 2: podd.v1.SearchResponse
-	(*SearchHit)(nil),             // 3: podd.v1.SearchHit
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
+	(*WatchRequest)(nil),          // 1: podd.v1.WatchRequest
+	(*WatchResponse)(nil),         // 2: podd.v1.WatchResponse
+	(*WatchedPod)(nil),            // 3: podd.v1.WatchedPod
+	(*SearchRequest)(nil),         // 4: podd.v1.SearchRequest
+	(*SearchResponse)(nil),        // 5: podd.v1.SearchResponse
+	(*SearchHit)(nil),             // 6: podd.v1.SearchHit
+	(*Pod)(nil),                   // 7: podd.v1.Pod
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
 }
 var file_podd_v1_fleet_proto_depIdxs = []int32{
-	0, // 0: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	4, // 1: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	3, // 2: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	4, // 3: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	0, // 4: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	1, // 5: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	2, // 6: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	6, // [6:7] is the sub-list for method output_type
-	5, // [5:6] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	3, // 0: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	7, // 1: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	0, // 2: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	8, // 3: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	6, // 4: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	8, // 5: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	0, // 6: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	4, // 7: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	1, // 8: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	5, // 9: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	2, // 10: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	9, // [9:11] is the sub-list for method output_type
+	7, // [7:9] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }
@@ -482,7 +692,13 @@ func file_podd_v1_fleet_proto_init() {
 	if File_podd_v1_fleet_proto != nil {
 		return
 	}
+	file_podd_v1_pod_proto_init()
 	file_podd_v1_fleet_proto_msgTypes[1].OneofWrappers = []any{
+		(*WatchResponse_Pod)(nil),
+		(*WatchResponse_Removed)(nil),
+		(*WatchResponse_Complete)(nil),
+	}
+	file_podd_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{
 		(*SearchResponse_Hit)(nil),
 		(*SearchResponse_Warning)(nil),
 	}
@@ -492,7 +708,7 @@ func file_podd_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_fleet_proto_rawDesc), len(file_podd_v1_fleet_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

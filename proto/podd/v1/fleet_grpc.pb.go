@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	FleetService_Search_FullMethodName = "/podd.v1.FleetService/Search"
+	FleetService_Watch_FullMethodName  = "/podd.v1.FleetService/Watch"
 )
 
 // FleetServiceClient is the client API for FleetService service.
@@ -32,6 +33,9 @@ type FleetServiceClient interface {
 	// finds entries that a rewind took back, and nothing of pods in the trash. A match of
 	// white space is exact.
 	Search(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SearchResponse], error)
+	// Watch sends all pods, in the order of their names, then complete, and then each pod that
+	// changes. Changes of a pod in quick succession come as one.
+	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 }
 
 type fleetServiceClient struct {
@@ -61,6 +65,25 @@ func (c *fleetServiceClient) Search(ctx context.Context, in *SearchRequest, opts
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type FleetService_SearchClient = grpc.ServerStreamingClient[SearchResponse]
 
+func (c *fleetServiceClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &FleetService_ServiceDesc.Streams[1], FleetService_Watch_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRequest, WatchResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type FleetService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
+
 // FleetServiceServer is the server API for FleetService service.
 // All implementations must embed UnimplementedFleetServiceServer
 // for forward compatibility.
@@ -71,6 +94,9 @@ type FleetServiceServer interface {
 	// finds entries that a rewind took back, and nothing of pods in the trash. A match of
 	// white space is exact.
 	Search(*SearchRequest, grpc.ServerStreamingServer[SearchResponse]) error
+	// Watch sends all pods, in the order of their names, then complete, and then each pod that
+	// changes. Changes of a pod in quick succession come as one.
+	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	mustEmbedUnimplementedFleetServiceServer()
 }
 
@@ -83,6 +109,9 @@ type UnimplementedFleetServiceServer struct{}
 
 func (UnimplementedFleetServiceServer) Search(*SearchRequest, grpc.ServerStreamingServer[SearchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Search not implemented")
+}
+func (UnimplementedFleetServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
+	return status.Error(codes.Unimplemented, "method Watch not implemented")
 }
 func (UnimplementedFleetServiceServer) mustEmbedUnimplementedFleetServiceServer() {}
 func (UnimplementedFleetServiceServer) testEmbeddedByValue()                      {}
@@ -116,6 +145,17 @@ func _FleetService_Search_Handler(srv interface{}, stream grpc.ServerStream) err
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type FleetService_SearchServer = grpc.ServerStreamingServer[SearchResponse]
 
+func _FleetService_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(FleetServiceServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type FleetService_WatchServer = grpc.ServerStreamingServer[WatchResponse]
+
 // FleetService_ServiceDesc is the grpc.ServiceDesc for FleetService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -127,6 +167,11 @@ var FleetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Search",
 			Handler:       _FleetService_Search_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Watch",
+			Handler:       _FleetService_Watch_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -18,6 +18,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp";
+import { Pod } from "./pod";
 
 export const protobufPackage = "podd.v1";
 
@@ -47,6 +48,32 @@ export enum SearchKind {
   /** END - Why a turn ended. */
   END = 11,
   UNRECOGNIZED = -1,
+}
+
+export interface WatchRequest {
+}
+
+export interface WatchResponse {
+  kind:
+    | //
+    /** A pod that is new or has changed. */
+    { $case: "pod"; value: WatchedPod }
+    | //
+    /** The id of a pod that was deleted. */
+    { $case: "removed"; value: string }
+    | //
+    /** All pods that there were at the start have been sent. */
+    { $case: "complete"; value: boolean }
+    | undefined;
+}
+
+/** WatchedPod is a pod as it is now. */
+export interface WatchedPod {
+  pod:
+    | Pod
+    | undefined;
+  /** Its calls that wait for a person. */
+  approvals: number;
 }
 
 export interface SearchRequest {
@@ -90,6 +117,168 @@ export interface SearchHit {
   /** A rewind took the entry back. */
   takenBack: boolean;
 }
+
+function createBaseWatchRequest(): WatchRequest {
+  return {};
+}
+
+export const WatchRequest: MessageFns<WatchRequest> = {
+  encode(_: WatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWatchResponse(): WatchResponse {
+  return { kind: undefined };
+}
+
+export const WatchResponse: MessageFns<WatchResponse> = {
+  encode(message: WatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.kind?.$case) {
+      case "pod":
+        WatchedPod.encode(message.kind.value, writer.uint32(10).fork()).join();
+        break;
+      case "removed":
+        writer.uint32(18).string(message.kind.value);
+        break;
+      case "complete":
+        writer.uint32(24).bool(message.kind.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = { $case: "pod", value: WatchedPod.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = { $case: "removed", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.kind = { $case: "complete", value: reader.bool() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWatchedPod(): WatchedPod {
+  return { pod: undefined, approvals: 0 };
+}
+
+export const WatchedPod: MessageFns<WatchedPod> = {
+  encode(message: WatchedPod, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== undefined) {
+      Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    if (message.approvals !== 0) {
+      writer.uint32(16).int32(message.approvals);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchedPod {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchedPod();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = Pod.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.approvals = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseSearchRequest(): SearchRequest {
   return { text: "", pod: "", kinds: [], since: undefined, limit: 0 };
@@ -427,6 +616,19 @@ export const FleetServiceService = {
     responseSerialize: (value: SearchResponse): Buffer => Buffer.from(SearchResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SearchResponse => SearchResponse.decode(value),
   },
+  /**
+   * Watch sends all pods, in the order of their names, then complete, and then each pod that
+   * changes. Changes of a pod in quick succession come as one.
+   */
+  watch: {
+    path: "/podd.v1.FleetService/Watch" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchRequest): Buffer => Buffer.from(WatchRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchRequest => WatchRequest.decode(value),
+    responseSerialize: (value: WatchResponse): Buffer => Buffer.from(WatchResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchResponse => WatchResponse.decode(value),
+  },
 } as const;
 
 export interface FleetServiceServer extends UntypedServiceImplementation {
@@ -436,6 +638,11 @@ export interface FleetServiceServer extends UntypedServiceImplementation {
    * white space is exact.
    */
   search: handleServerStreamingCall<SearchRequest, SearchResponse>;
+  /**
+   * Watch sends all pods, in the order of their names, then complete, and then each pod that
+   * changes. Changes of a pod in quick succession come as one.
+   */
+  watch: handleServerStreamingCall<WatchRequest, WatchResponse>;
 }
 
 export interface FleetServiceClient extends Client {
@@ -450,6 +657,16 @@ export interface FleetServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<SearchResponse>;
+  /**
+   * Watch sends all pods, in the order of their names, then complete, and then each pod that
+   * changes. Changes of a pod in quick succession come as one.
+   */
+  watch(request: WatchRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchResponse>;
+  watch(
+    request: WatchRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchResponse>;
 }
 
 export const FleetServiceClient = makeGenericClientConstructor(

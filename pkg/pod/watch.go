@@ -1,0 +1,136 @@
+package pod
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"podd/internal/live"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Fleet is all pods together. Its methods may be called from any goroutine.
+type Fleet struct{ host *Host }
+
+// FleetChange is what a watcher learns next.
+type FleetChange struct {
+	// Pod is a pod that is new or has changed, with the number of its calls that wait for a
+	// person.
+	Pod       *store.PodRecord
+	Approvals int
+	// Removed is the id of a pod that was deleted.
+	Removed string
+	// Complete says that all pods that there were at the start have been sent.
+	Complete bool
+}
+
+// watchPause is how long a watcher collects changes.
+const watchPause = 200 * time.Millisecond
+
+// Watch sends all pods in the order of their names, then Complete, and then each pod that
+// changes, until ctx ends. Changes of one pod in quick succession come as one.
+func (f *Fleet) Watch(ctx context.Context) iter.Seq2[FleetChange, error] {
+	return func(yield func(FleetChange, error) bool) {
+		r := f.host.listeners.fleet.Subscribe(false)
+		defer r.Close()
+		w := watcher{host: f.host, known: make(map[string]watched)}
+		for first := true; ; first = false {
+			head := r.Head()
+			more, err := w.send(ctx, yield)
+			if err == nil && more && first {
+				more = yield(FleetChange{Complete: true}, nil)
+			}
+			if err == nil && more {
+				err = next(ctx, r, head)
+			}
+			if err != nil {
+				yield(FleetChange{}, err)
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// next waits for a change, and then for those that come with it.
+func next(ctx context.Context, r *live.Reader, head item.Seq) error {
+	if _, err := r.Next(ctx, head); err != nil {
+		return err
+	}
+	return wait(ctx, watchPause)
+}
+
+// wait waits unless ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// watcher knows what it has sent.
+type watcher struct {
+	host  *Host
+	known map[string]watched
+}
+
+// watched is a pod as it was sent.
+type watched struct {
+	body      []byte
+	approvals int
+}
+
+// send sends what differs from what is known. more is false when the consumer stops.
+func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool) (more bool, err error) {
+	pods, err := w.host.List(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	asking, err := w.host.Approvals(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	approvals := make(map[string]int)
+	for _, a := range asking {
+		approvals[a.Pod]++
+	}
+	there := make(map[string]bool, len(pods))
+	for i := range pods {
+		p := &pods[i]
+		there[p.ID] = true
+		now := watched{p.Body, approvals[p.ID]}
+		if before, ok := w.known[p.ID]; ok && before.approvals == now.approvals && bytes.Equal(before.body, now.body) {
+			continue
+		}
+		w.known[p.ID] = now
+		if !yield(FleetChange{Pod: p, Approvals: now.approvals}, nil) {
+			return false, nil
+		}
+	}
+	var gone []string
+	for id := range w.known {
+		if !there[id] {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		delete(w.known, id)
+		if !yield(FleetChange{Removed: id}, nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// fleetChanged wakes the watchers of all pods.
+func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1))) }
