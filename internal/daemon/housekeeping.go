@@ -27,6 +27,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
+	wg.Go(func() { returnMemory(ctx, func() bool { return d.host.Counts().Running > 0 }) })
 	return func() {
 		cancel()
 		wg.Wait()

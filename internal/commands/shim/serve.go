@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +22,10 @@ const argument = "__shim"
 
 // networkStarted is the last argument of a keeper whose network is there.
 const networkStarted = "network"
+
+// gcPercent is how much garbage a shim may have, in percent of what it uses; Go collects none
+// below 1 MiB then.
+const gcPercent = 25
 
 // hasMain says that this binary calls Main.
 var hasMain atomic.Bool
@@ -52,6 +57,8 @@ func Main() {
 	_ = os.WriteFile("/proc/self/comm", []byte("podd-shim"), 0)
 	// The environments of commands may contain secrets.
 	_ = harden.Process()
+	// It keeps little, so the garbage of many commands would be most of its memory.
+	debug.SetGCPercent(gcPercent)
 	conn, err := connection(os.NewFile(3, "podd"))
 	if err != nil {
 		refuse()
