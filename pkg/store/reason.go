@@ -45,6 +45,8 @@ const (
 	ReasonNoSpace = rules.NoSpace
 	// ReasonFailed: the outcome of a commit is unknown; the process must end.
 	ReasonFailed = rules.Failed
+	// ReasonAway: the database does not answer; it may do so later.
+	ReasonAway = rules.Away
 	// ReasonClosed: the store is closed.
 	ReasonClosed = rules.Closed
 

@@ -13,7 +13,8 @@ import (
 // A method that writes returns once what it wrote is on disk. An error of kind
 // KindUnavailable and reason STORE_FAILED means that the outcome of a commit is
 // unknown: the store accepts nothing more and the process must end; the next start
-// reads the file again. Every other error means that nothing was written.
+// reads the file again. Every other error means that nothing was written, except that a
+// method other than Append with reason STORE_AWAY may have done what it was asked for.
 type Store interface {
 	Pods
 	Logs

@@ -22,6 +22,7 @@ const (
 	Damaged        = "DAMAGED"
 	NoSpace        = "NO_SPACE"
 	Failed         = "STORE_FAILED"
+	Away           = "STORE_AWAY"
 	Closed         = "STORE_CLOSED"
 
 	Held       = "STORE_HELD"

@@ -1,0 +1,372 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/store/internal/rules"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// placePods seals the records of pods; package store has the same.
+var placePods = []byte("pods")
+
+// CreatePod stores a new pod.
+func (s *Store) CreatePod(ctx context.Context, p item.Pod) error {
+	if err := checkKeys(p.ID, p.Name); err != nil {
+		return err
+	}
+	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error { return createPod(ctx, tx, p, 1, 0) })
+}
+
+// createPod stores a pod whose log begins and ends with these entries.
+func createPod(ctx context.Context, tx pgx.Tx, p item.Pod, first, last item.Seq) error {
+	record, err := wire.EncodePodRecord(p)
+	if err != nil {
+		return err
+	}
+	status, err := wire.EncodeStatus(p.Status)
+	if err != nil {
+		return err
+	}
+	if err := checkFree(ctx, tx, p.ID, p.Name); err != nil {
+		return err
+	}
+	active := p.Status.LastActivity
+	if active.IsZero() {
+		active = p.CreatedAt
+	}
+	b := &pgx.Batch{}
+	b.Queue("INSERT INTO pods (id, name, record) VALUES ($1, $2, $3)", p.ID, p.Name, sealPod(p.ID, record))
+	b.Queue("INSERT INTO heads (pod, first, last, status, active, active_nanos) VALUES ($1, $2, $3, $4, $5, $6)",
+		p.ID, int64(first), int64(last), status, active.Unix(), active.Nanosecond())
+	return tx.SendBatch(ctx, b).Close()
+}
+
+func sealPod(id string, record []byte) []byte { return wire.Seal(placePods, []byte(id), record) }
+
+// checkFree refuses an id or a name in use.
+func checkFree(ctx context.Context, tx pgx.Tx, id, name string) error {
+	var named, trashed bool
+	var known *bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pods WHERE name = $2),
+		(SELECT trashed FROM heads WHERE pod = $1),
+		EXISTS (SELECT FROM entries WHERE log = $1)`, id, name).Scan(&named, &known, &trashed)
+	switch {
+	case err != nil:
+		return err
+	case named:
+		return rules.NameTaken(name)
+	case known != nil && !*known:
+		return rules.IDTaken(id)
+	case known != nil || trashed:
+		return rules.IDNeeded(id)
+	}
+	return nil
+}
+
+// record reads the record of a pod, in the trash too.
+func record(ctx context.Context, tx pgx.Tx, id string) (item.Pod, error) {
+	var sealed []byte
+	err := tx.QueryRow(ctx, "SELECT record FROM pods WHERE id = $1", id).Scan(&sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return item.Pod{}, rules.NoPod(id)
+	}
+	if err != nil {
+		return item.Pod{}, err
+	}
+	return openPod(id, sealed)
+}
+
+func openPod(id string, sealed []byte) (item.Pod, error) {
+	if body, ok := wire.Unseal(placePods, []byte(id), sealed); ok {
+		if p, err := wire.DecodePod(body); err == nil {
+			return p, nil
+		}
+	}
+	return item.Pod{}, rules.Pod(id)
+}
+
+// UpdateSpec replaces a pod's spec.
+func (s *Store) UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error {
+	return s.edit(ctx, pod, func(_ context.Context, _ pgx.Tx, p *item.Pod) error {
+		p.Spec = spec
+		return nil
+	})
+}
+
+// RenamePod gives a pod another name.
+func (s *Store) RenamePod(ctx context.Context, pod, name string) error {
+	if err := rules.KeyText("pod name", name); err != nil {
+		return err
+	}
+	return s.edit(ctx, pod, func(ctx context.Context, tx pgx.Tx, p *item.Pod) error {
+		if p.Name == name {
+			return nil
+		}
+		p.Name = name
+		return checkName(ctx, tx, name)
+	})
+}
+
+func checkName(ctx context.Context, tx pgx.Tx, name string) error {
+	taken, err := isTaken(ctx, tx, name)
+	if taken {
+		return rules.NameTaken(name)
+	}
+	return err
+}
+
+func isTaken(ctx context.Context, tx pgx.Tx, name string) (taken bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pods WHERE name = $1)", name).Scan(&taken)
+	return taken, err
+}
+
+// edit changes the record of a pod.
+func (s *Store) edit(ctx context.Context, pod string, fn func(ctx context.Context, tx pgx.Tx, p *item.Pod) error) error {
+	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := lockHead(ctx, tx, pod); err != nil {
+			return err
+		}
+		p, err := record(ctx, tx, pod)
+		if err != nil {
+			return err
+		}
+		if err := fn(ctx, tx, &p); err != nil {
+			return err
+		}
+		return storeRecord(ctx, tx, p)
+	})
+}
+
+// storeRecord replaces the record of a pod, and its name with it.
+func storeRecord(ctx context.Context, tx pgx.Tx, p item.Pod) error {
+	body, err := wire.EncodePodRecord(p)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE pods SET name = $2, record = $3 WHERE id = $1", p.ID, p.Name, sealPod(p.ID, body))
+	return err
+}
+
+// head is the part of a pod that appends change.
+type head struct {
+	epoch               store.Epoch
+	fence               int64
+	first, last         item.Seq
+	queued              int
+	batch               []byte
+	status              []byte
+	active, activeNanos int64
+	name                *string
+}
+
+// headColumns are those of head, from heads h and pods p.
+const headColumns = "h.epoch, h.fence, h.first, h.last, h.queued, h.batch, h.status, h.active, h.active_nanos, p.name"
+
+func (h *head) fields() []any {
+	return []any{&h.epoch, &h.fence, &h.first, &h.last, &h.queued, &h.batch, &h.status, &h.active, &h.activeNanos, &h.name}
+}
+
+func (h *head) activity() time.Time { return time.Unix(h.active, h.activeNanos).UTC() }
+
+// called is the name of a pod for messages.
+func (h *head) called(pod string) string {
+	if h.name != nil {
+		return *h.name
+	}
+	return pod
+}
+
+// lockHead reads the head of a pod that is not in the trash, and keeps others from changing it.
+func lockHead(ctx context.Context, tx pgx.Tx, pod string) (*head, error) {
+	if !isText(pod) {
+		return nil, rules.NoPod(pod)
+	}
+	var h head
+	err := tx.QueryRow(ctx, "SELECT "+headColumns+" FROM heads h JOIN pods p ON p.id = h.pod WHERE h.pod = $1 AND NOT h.trashed FOR UPDATE OF h", pod).
+		Scan(h.fields()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, rules.NoPod(pod)
+	}
+	return &h, err
+}
+
+// Claim makes the caller the only writer of a pod's log.
+func (s *Store) Claim(ctx context.Context, pod string) (epoch store.Epoch, err error) {
+	if !isText(pod) {
+		return 0, rules.NoPod(pod)
+	}
+	w := newWriter()
+	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, "UPDATE heads SET epoch = epoch + 1 WHERE pod = $1 AND NOT trashed RETURNING epoch, fence, last", pod).Scan(&epoch, &w.fence, &w.last)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return rules.NoPod(pod)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.claimed(pod, w)
+	return epoch, nil
+}
+
+// Pod finds a pod by its id or, failing that, by its name.
+func (s *Store) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
+	var found podRow
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if !isText(idOrName) {
+			return rules.NoPod(idOrName)
+		}
+		rows, err := c.Query(ctx, podRows+" AND (p.id = $1 OR p.name = $1) ORDER BY p.id = $1 DESC LIMIT 1", idOrName)
+		if err != nil {
+			return err
+		}
+		found, err = pgx.CollectExactlyOneRow(rows, scanPod)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return rules.NoPod(idOrName)
+		}
+		return err
+	})
+	if err != nil {
+		return item.Pod{}, err
+	}
+	body, err := found.body()
+	if err != nil {
+		return item.Pod{}, err
+	}
+	return wire.DecodePod(body)
+}
+
+// podRows selects the pods that are not in the trash.
+const podRows = "SELECT p.id, p.record, " + headColumns + " FROM pods p JOIN heads h ON h.pod = p.id WHERE NOT h.trashed"
+
+// podRow is a row of a pod.
+type podRow struct {
+	id     string
+	record []byte
+	head
+}
+
+func scanPod(row pgx.CollectableRow) (r podRow, err error) {
+	err = row.Scan(append([]any{&r.id, &r.record}, r.fields()...)...)
+	return r, err
+}
+
+// body is the encoded pod.
+func (r *podRow) body() ([]byte, error) {
+	record, ok := wire.Unseal(placePods, []byte(r.id), r.record)
+	if !ok {
+		return nil, rules.Pod(r.id)
+	}
+	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity()}
+	if counts.Last < counts.First {
+		counts.First, counts.Last = 0, 0
+	}
+	body, err := wire.JoinPod(record, r.status, counts)
+	if err != nil {
+		return nil, rules.Pod(r.id)
+	}
+	return body, nil
+}
+
+// listed is the pod for a list, quarantined if its record is damaged.
+func (r *podRow) listed() (store.PodRecord, error) {
+	body, err := r.body()
+	if err == nil {
+		return store.PodRecord{ID: r.id, Name: wire.PodName(body), Body: body}, nil
+	}
+	p := item.Pod{ID: r.id, Name: r.called(r.id), Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
+	body, err = wire.EncodePod(p)
+	return store.PodRecord{ID: r.id, Name: p.Name, Body: body}, err
+}
+
+// Pods returns all pods in the order of their names.
+func (s *Store) Pods(ctx context.Context) ([]item.Pod, error) {
+	records, err := s.PodRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]item.Pod, len(records))
+	for i, r := range records {
+		pods[i] = r.Decode()
+	}
+	return pods, nil
+}
+
+// PodRecords returns all pods in the order of their names, encoded.
+func (s *Store) PodRecords(ctx context.Context) (found []store.PodRecord, err error) {
+	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, podRows+" ORDER BY p.name")
+		if err != nil {
+			return err
+		}
+		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.PodRecord, error) {
+			r, err := scanPod(row)
+			if err != nil {
+				return store.PodRecord{}, err
+			}
+			return r.listed()
+		})
+		return err
+	})
+	return found, err
+}
+
+// DeletePod removes a pod, its log, its inbox and its alerts.
+func (s *Store) DeletePod(ctx context.Context, pod string) error {
+	if !isText(pod) {
+		return rules.NoPod(pod)
+	}
+	err := s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockAlerts(ctx, tx); err != nil {
+			return err
+		}
+		// A pod in the trash too.
+		tag, err := tx.Exec(ctx, "SELECT FROM heads WHERE pod = $1 FOR UPDATE", pod)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return rules.NoPod(pod)
+		}
+		owners, err := ownersOf(ctx, tx, pod)
+		if err != nil {
+			return err
+		}
+		b := &pgx.Batch{}
+		for _, table := range []string{"lineages", "inbox", "requests", "purges", "bases", "trash", "alerts", "heads"} {
+			b.Queue("DELETE FROM "+table+" WHERE pod = $1", pod)
+		}
+		b.Queue("DELETE FROM pods WHERE id = $1", pod)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		for _, owner := range append(owners, pod) {
+			for more := true; more && err == nil; {
+				more, err = trim(ctx, tx, owner, trimStep)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		s.forget(pod)
+	}
+	return err
+}
+
+// ownersOf are the pods whose logs have entries of a fork.
+func ownersOf(ctx context.Context, tx pgx.Tx, pod string) ([]string, error) {
+	rows, err := tx.Query(ctx, "SELECT owner FROM lineages WHERE pod = $1", pod)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
