@@ -43,6 +43,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"uptime", fmt.Sprintf("%s, since %s", view.Duration(now.Sub(started)), stamp(started))},
 		{"socket", s.GetSocket()},
 		{"state", s.GetStateDir()},
+		{"store", s.GetStore()},
 		{"config", configured(s)},
 		{"config error", refusal(s)},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},

@@ -33,7 +33,8 @@ func newBackupCommand(p *program) *cobra.Command {
 				return item.Errorf(item.KindExists, "FILE_EXISTS", "%s already exists: choose another name", to)
 			}
 			err = p.keep(cmd.Context(), keepers{
-				online: func(ctx context.Context, c *client.Client) error { return receiveBackup(ctx, c, to) },
+				database: keeper.ErrBackup,
+				online:   func(ctx context.Context, c *client.Client) error { return receiveBackup(ctx, c, to) },
 				offline: func(ctx context.Context, c keeper.Config) error {
 					return withKeeper(ctx, c, func(k *keeper.Keeper) error { return k.BackupTo(ctx, to) })
 				},

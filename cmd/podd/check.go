@@ -29,6 +29,7 @@ func newCheckCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var harm, harmless []string
 			err := p.keep(cmd.Context(), keepers{
+				database: keeper.ErrCheck,
 				online: func(ctx context.Context, c *client.Client) error {
 					resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
 					harm, harmless = resp.GetFindings(), resp.GetHarmless()

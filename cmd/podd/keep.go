@@ -18,6 +18,8 @@ type keepers struct {
 	online func(ctx context.Context, c *client.Client) error
 	// offline works on the file.
 	offline func(ctx context.Context, c keeper.Config) error
+	// database says what to use for a store that is no file.
+	database error
 }
 
 // keep runs one of k: online if a podd holds the lock of the state directory, otherwise
@@ -26,6 +28,9 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 	c, err := p.daemonConfig()
 	if err != nil {
 		return err
+	}
+	if c.Settings.Store.URL != "" {
+		return k.database
 	}
 	c.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if _, err := os.Stat(c.StateDir); err != nil {

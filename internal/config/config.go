@@ -9,7 +9,6 @@ import (
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
-	"podd/internal/ops/keeper"
 	"podd/internal/ops/retention"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/fold"
@@ -55,9 +54,8 @@ type Config struct {
 	// ShellEnv adds to the environment of commands: NAME=value, or NAME to pass on podd's.
 	ShellEnv  []string
 	Retention retention.Policy
-	Snapshots keeper.Schedule
-	// StoreBytes bounds the file of the database, in bytes.
-	StoreBytes int64
+	Snapshots Snapshots
+	Store     StoreConfig
 	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
 	// checks their events.
 	Interceptors, Hooks []Extension
@@ -73,6 +71,23 @@ type Config struct {
 type Spool struct {
 	SpoolBytes int64
 	SpoolAge   time.Duration
+}
+
+// Snapshots says when to copy the file of the store, how many copies to keep, and how long.
+type Snapshots struct {
+	Every time.Duration
+	Keep  int
+	Age   time.Duration
+}
+
+// StoreConfig says where the store is.
+type StoreConfig struct {
+	// URL is the connection string of a PostgreSQL database, without a password; empty for
+	// the file in the state directory.
+	URL string
+	// Connections bounds the connections to that database, Bytes the file, in bytes.
+	Connections int
+	Bytes       int64
 }
 
 // Workspaces is the part that workspaces are given.
@@ -128,12 +143,12 @@ func defaults() Config {
 			Tools:          map[string]tool.Limit{},
 			MaxResultBytes: tool.DefaultMaxResultBytes,
 		},
-		Spool:      Spool{SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge},
-		Sandbox:    builtin.SandboxConfig{Mode: "auto"},
-		Jobs:       builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime},
-		Retention:  retention.Policy{Trash: 14 * 24 * time.Hour},
-		Snapshots:  keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
-		StoreBytes: maxStore,
+		Spool:     Spool{SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge},
+		Sandbox:   builtin.SandboxConfig{Mode: "auto"},
+		Jobs:      builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime},
+		Retention: retention.Policy{Trash: 14 * 24 * time.Hour},
+		Snapshots: Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
+		Store:     StoreConfig{Bytes: maxStore, Connections: 8},
 	}
 }
 

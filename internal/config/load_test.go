@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"podd/internal/config"
-	"podd/internal/ops/keeper"
 	"podd/internal/ops/retention"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -140,10 +139,10 @@ func TestDefaults(t *testing.T) {
 			if want := (scopefs.RefLimits{MaxBytes: 16384, DirEntries: 100}); c.FileRefs != want || c.Pods.FileRefRole != "user" {
 				t.Errorf("file references %+v as %s, want %+v", c.FileRefs, c.Pods.FileRefRole, want)
 			}
-			if c.Retention != (retention.Policy{Trash: 14 * 24 * time.Hour}) || c.StoreBytes != 1<<40 {
-				t.Errorf("retention %+v, store %d", c.Retention, c.StoreBytes)
+			if c.Retention != (retention.Policy{Trash: 14 * 24 * time.Hour}) || c.Store.Bytes != 1<<40 {
+				t.Errorf("retention %+v, store %d", c.Retention, c.Store.Bytes)
 			}
-			if want := (keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
+			if want := (config.Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
 				t.Errorf("snapshots %+v, want %+v", c.Snapshots, want)
 			}
 			if len(c.Pods.Models.Prices) != 0 {
@@ -192,11 +191,11 @@ func TestEveryKey(t *testing.T) {
 	if want := (retention.Policy{Age: 720 * time.Hour, Bytes: 1_000_000, Trash: 3 * 24 * time.Hour}); c.Retention != want {
 		t.Errorf("retention %+v, want %+v", c.Retention, want)
 	}
-	if want := (keeper.Schedule{Every: time.Hour, Keep: 5, Age: 48 * time.Hour}); c.Snapshots != want {
+	if want := (config.Snapshots{Every: time.Hour, Keep: 5, Age: 48 * time.Hour}); c.Snapshots != want {
 		t.Errorf("snapshots %+v, want %+v", c.Snapshots, want)
 	}
-	if c.StoreBytes != 200_000_000 {
-		t.Errorf("store %d", c.StoreBytes)
+	if c.Store.Bytes != 200_000_000 {
+		t.Errorf("store %d", c.Store.Bytes)
 	}
 	if want := (worker.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: item.ModelRef{Model: "small-model"}, ReadBackBytes: 0}); c.Pods.Compaction != want {
 		t.Errorf("compaction %+v, want %+v", c.Pods.Compaction, want)

@@ -358,6 +358,25 @@ func address(key string, target *string) *setting {
 	return s
 }
 
+// database is a setting of a PostgreSQL database; may be empty. A password does not belong
+// into a configuration file.
+func database(key string, target *string) *setting {
+	const must = `a URL such as "postgres://podd@db.example/podd", without a password: PGPASSWORD or ~/.pgpass has it`
+	s := text(key, must, target, func(text string) bool {
+		if text == "" {
+			return true
+		}
+		u, err := url.Parse(text)
+		if err != nil {
+			return false
+		}
+		_, password := u.User.Password()
+		return (u.Scheme == "postgres" || u.Scheme == "postgresql") && !password && !u.Query().Has("password")
+	})
+	s.secret = true
+	return s
+}
+
 // endpoint is a setting of the address of one HTTP resource. It does not show the query,
 // which may be secret.
 func endpoint(key string, target *string, ok func(text string) bool) *setting {

@@ -16,7 +16,6 @@ import (
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
-	"podd/internal/ops/keeper"
 	"podd/internal/ops/metrics"
 	"podd/internal/ops/systemd"
 	"podd/internal/ops/traces"
@@ -68,22 +67,10 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// KeeperConfig is the part of c for the store's file.
-func KeeperConfig(c Config) keeper.Config {
-	s := c.Settings
-	return keeper.Config{
-		Dir:      c.StateDir,
-		MaxBytes: s.StoreBytes,
-		Schedule: s.Snapshots,
-		Checker:  c.Checker,
-		Logger:   c.Logger,
-	}
-}
-
 // Daemon is a podd that is ready to serve.
 type Daemon struct {
 	Config
-	keeper *keeper.Keeper
+	keeper storeKeeper
 	store  store.Store
 	host   *pod.Host
 	// workspaces are the host's workspaces.
@@ -113,7 +100,7 @@ type Daemon struct {
 	// loaded is the current configuration; reloading guards its replacement.
 	loaded    atomic.Pointer[loaded]
 	reloading sync.Mutex
-	started   time.Time
+	life
 	// spending bounds what all pods spend on a day.
 	spending *spending.Spending
 	// models is the catalogue of models in use.
@@ -122,13 +109,20 @@ type Daemon struct {
 	undo []func()
 }
 
+// life is the time of a Daemon.
+type life struct {
+	started time.Time
+	// leaving is closed when podd begins to stop.
+	leaving chan struct{}
+}
+
 // Open acquires what podd needs and recovers its pods. On error it releases what it
 // acquired.
 func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d := &Daemon{Config: c, started: time.Now(), secrets: secrets.New()}
+	d := &Daemon{Config: c, life: life{time.Now(), make(chan struct{})}, secrets: secrets.New()}
 	for _, e := range c.Settings.AllEndpoints() {
 		d.learn(e.Name, e.Secrets()...)
 	}
@@ -195,16 +189,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config), config.ParseProject); err != nil {
 		return "", err
 	}
-	d.keeper, err = keeper.Open(ctx, KeeperConfig(d.Config))
-	if err != nil {
+	if err := d.openStore(ctx); err != nil {
 		return "", err
 	}
-	d.undo = append(d.undo, func() {
-		if err := d.keeper.Close(); err != nil {
-			d.Logger.Error("store did not close cleanly", "error", err)
-		}
-	})
-	d.keeper.Shrink(ctx)
 	return token, d.openSpending()
 }
 
@@ -275,6 +262,7 @@ func (d *Daemon) status() server.Status {
 		StartedAt: d.started,
 		Socket:    d.Socket,
 		StateDir:  d.StateDir,
+		Store:     d.keeper.Where(),
 		Config:    l.file,
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
@@ -310,7 +298,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	select {
 	case <-ctx.Done():
 	case <-d.store.Failed():
-		cause = d.storeFailed()
+		cause = d.keeper.Failure()
 	case err := <-served:
 		serving = false
 		cause = fmt.Errorf("cannot serve the socket: %w", err)
@@ -325,19 +313,10 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	return cause
 }
 
-// storeFailed says why podd ends when its store has failed.
-func (d *Daemon) storeFailed() error {
-	if d.keeper.Store().Damaged() {
-		return item.Errorf(item.KindUnavailable, "STORE_FAILED",
-			"the database file has damaged pages: podd stops, and checks the whole file at its next start")
-	}
-	return item.Errorf(item.KindUnavailable, "STORE_FAILED",
-		"the store failed, and its last write is uncertain: podd stops and reads the file again at its next start; if this repeats, run podd check")
-}
-
 // drain ends turns, then streams, then connections.
 func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.Logger.Info("podd is stopping", "grace", d.Grace)
+	close(d.leaving)
 	d.Manager.Stopping("running turns end at their next step")
 	d.server.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)

@@ -78,7 +78,7 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 	}
 	loaded := d.host.Counts().Loaded
 	streams, connections := d.server.Open()
-	stored := d.keeper.Store().Counters()
+	stored := d.keeper.Counters()
 	values := map[string]float64{
 		metrics.Commits: float64(stored.Commits), metrics.CommitSeconds: stored.Time.Seconds(), metrics.StoreBytes: float64(stored.Bytes),
 		metrics.PodsLoaded: float64(loaded), metrics.Submits: float64(queued), metrics.ApprovalsWaiting: float64(len(waiting)),

@@ -26,6 +26,8 @@ type Status struct {
 	StartedAt time.Time
 	Socket    string
 	StateDir  string
+	// Store names the file or the database that keeps the pods.
+	Store string
 	// Config is the configuration file; empty without one.
 	Config string
 	// Sandbox is what shell commands run in: none, bwrap, landlock.
@@ -101,6 +103,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		StartedAt:      timestamppb.New(status.StartedAt),
 		Socket:         status.Socket,
 		StateDir:       status.StateDir,
+		Store:          status.Store,
 		Config:         status.Config,
 		Pods:           int32(len(list)),
 		PodsLoaded:     int32(counts.Loaded),

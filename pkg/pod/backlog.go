@@ -48,8 +48,15 @@ type unstored struct {
 	outcome chan error
 }
 
-// noSpace says whether an error is a lack of space, which may pass.
-func noSpace(err error) bool { return item.ReasonOf(err) == store.ReasonNoSpace }
+// mayPass says whether nothing was stored for a reason that may pass: a lack of space, or a
+// database that does not answer.
+func mayPass(err error) bool {
+	switch item.ReasonOf(err) {
+	case store.ReasonNoSpace, store.ReasonAway:
+		return true
+	}
+	return false
+}
 
 // cantGoOn is what a waiting pod shows.
 func cantGoOn(cause error) string { return fmt.Sprintf("blocked: %v", cause) }
@@ -114,7 +121,7 @@ func (b *backlog) close() {
 func (b *backlog) attempt(u *unstored, mayWait bool) {
 	err := u.try()
 	switch {
-	case !mayWait || !noSpace(err):
+	case !mayWait || !mayPass(err):
 		u.outcome <- err
 		return
 	case u.ctx.Err() != nil:
@@ -132,7 +139,7 @@ func (b *backlog) attempt(u *unstored, mayWait bool) {
 func (b *backlog) flush() {
 	for len(b.unstored) > 0 {
 		err := b.unstored[0].try()
-		if noSpace(err) {
+		if mayPass(err) {
 			b.hold(err)
 			return
 		}

@@ -32,8 +32,7 @@ func (t *turn) notCancelled() error {
 // cancelling is a cancelled turn; the zero value says that none is open.
 type cancelling struct {
 	turn *turn
-	// full is closed if there is no space to store its end: it is stored later, unless podd
-	// ends first.
+	// full is closed if its end cannot be stored now: it is stored later, unless podd ends first.
 	full <-chan struct{}
 }
 

@@ -86,7 +86,7 @@ func (m *mailbox) recall(ctx context.Context, turn int64, reason string) error {
 			err = c.wait(ctx)
 		}
 		switch {
-		case noSpace(err):
+		case mayPass(err):
 			return errUnstored
 		case ctx.Err() != nil:
 			return errNotEnded

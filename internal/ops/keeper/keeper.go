@@ -140,7 +140,23 @@ func (c Config) opened() error {
 }
 
 // Store is the open database.
-func (k *Keeper) Store() *store.Bolt { return k.store }
+func (k *Keeper) Store() store.Store { return k.store }
+
+// Where is the path of the database.
+func (k *Keeper) Where() string { return k.cfg.database() }
+
+// Counters count what the store did.
+func (k *Keeper) Counters() store.Counters { return k.store.Counters() }
+
+// Failure says why podd ends when the store has failed.
+func (k *Keeper) Failure() error {
+	if k.store.Damaged() {
+		return item.Errorf(item.KindUnavailable, store.ReasonFailed,
+			"the database file has damaged pages: podd stops, and checks the whole file at its next start")
+	}
+	return item.Errorf(item.KindUnavailable, store.ReasonFailed,
+		"the store failed, and its last write is uncertain: podd stops and reads the file again at its next start; if this repeats, run podd check")
+}
 
 // Close closes the database.
 func (k *Keeper) Close() error {

@@ -113,7 +113,9 @@ type GetStatusResponse struct {
 	Spending *Spending `protobuf:"bytes,26,opt,name=spending,proto3" json:"spending,omitempty"`
 	// Why podd starts shell commands by its own binary and not by podd-launch, which is
 	// faster; empty if it uses podd-launch.
-	LauncherNote  string `protobuf:"bytes,27,opt,name=launcher_note,json=launcherNote,proto3" json:"launcher_note,omitempty"`
+	LauncherNote string `protobuf:"bytes,27,opt,name=launcher_note,json=launcherNote,proto3" json:"launcher_note,omitempty"`
+	// What keeps the pods: the path of a file, or the address of a PostgreSQL database.
+	Store         string `protobuf:"bytes,28,opt,name=store,proto3" json:"store,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -333,6 +335,13 @@ func (x *GetStatusResponse) GetSpending() *Spending {
 func (x *GetStatusResponse) GetLauncherNote() string {
 	if x != nil {
 		return x.LauncherNote
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetStore() string {
+	if x != nil {
+		return x.Store
 	}
 	return ""
 }
@@ -1745,7 +1754,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\x86\a\n" +
+	"\x10GetStatusRequest\"\x9c\a\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -1776,7 +1785,8 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\bendpoint\x18\x18 \x01(\tR\bendpoint\x12/\n" +
 	"\tendpoints\x18\x19 \x03(\v2\x11.podd.v1.EndpointR\tendpoints\x12-\n" +
 	"\bspending\x18\x1a \x01(\v2\x11.podd.v1.SpendingR\bspending\x12#\n" +
-	"\rlauncher_note\x18\x1b \x01(\tR\flauncherNote\"\xef\x01\n" +
+	"\rlauncher_note\x18\x1b \x01(\tR\flauncherNote\x12\x14\n" +
+	"\x05store\x18\x1c \x01(\tR\x05store\"\xef\x01\n" +
 	"\bSpending\x12\x1f\n" +
 	"\vspent_today\x18\x01 \x01(\x01R\n" +
 	"spentToday\x12'\n" +

@@ -98,6 +98,8 @@ export interface GetStatusResponse {
    * faster; empty if it uses podd-launch.
    */
   launcherNote: string;
+  /** What keeps the pods: the path of a file, or the address of a PostgreSQL database. */
+  store: string;
 }
 
 /** Spending is what all pods together spent on the current day, and its limit. */
@@ -371,6 +373,7 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     endpoints: [],
     spending: undefined,
     launcherNote: "",
+    store: "",
   };
 }
 
@@ -456,6 +459,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.launcherNote !== "") {
       writer.uint32(218).string(message.launcherNote);
+    }
+    if (message.store !== "") {
+      writer.uint32(226).string(message.store);
     }
     return writer;
   },
@@ -687,6 +693,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.launcherNote = reader.string();
+            continue;
+          }
+          case 28: {
+            if (tag !== 226) {
+              break;
+            }
+
+            message.store = reader.string();
             continue;
           }
         }

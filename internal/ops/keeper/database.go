@@ -1,0 +1,88 @@
+package keeper
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/store/postgres"
+)
+
+// DatabaseConfig says which PostgreSQL database to keep, and how; see postgres.Config.
+type DatabaseConfig struct {
+	URL         string
+	Connections int
+	Leaving     <-chan struct{}
+	// Logger is required.
+	Logger *slog.Logger
+}
+
+// Database keeps a PostgreSQL database open, which no other podd uses meanwhile. The programs of
+// PostgreSQL check it, copy it and return its unused space.
+type Database struct{ store *postgres.Store }
+
+// OpenDatabase opens a PostgreSQL database.
+func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
+	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: c.Connections, Leaving: c.Leaving, Logger: c.Logger})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Hold(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return &Database{store: s}, nil
+}
+
+// Store is the open database.
+func (d *Database) Store() store.Store { return d.store }
+
+// Where names the server and the database.
+func (d *Database) Where() string { return "postgres://" + d.store.Where() }
+
+// Secret is the password of the connections; empty without one.
+func (d *Database) Secret() string { return d.store.Secret() }
+
+// Counters count what the store did.
+func (d *Database) Counters() store.Counters { return d.store.Counters() }
+
+// Failure says why podd ends when the store has failed.
+func (d *Database) Failure() error {
+	return item.Errorf(item.KindUnavailable, store.ReasonFailed,
+		"another podd took the database over while this one could not reach it: this podd stops; start it again once the other is stopped")
+}
+
+// ReasonOfDatabase says that the programs of PostgreSQL do what podd does for its file.
+const ReasonOfDatabase = "STORE_IS_DATABASE"
+
+func others(what, with string) error {
+	return item.Errorf(item.KindPrecondition, ReasonOfDatabase, "podd does not %s of a PostgreSQL database: use %s", what, with)
+}
+
+// ErrCheck, ErrBackup and ErrCompact say what to use instead.
+var (
+	ErrCheck   = others("check the pages", "pg_amcheck, and data checksums (initdb -k)")
+	ErrBackup  = others("make copies", "pg_dump, or a base backup with an archive of the WAL")
+	ErrCompact = others("return the unused space", "VACUUM FULL while podd is stopped; autovacuum makes the space usable again")
+)
+
+// Check is left to PostgreSQL.
+func (d *Database) Check(context.Context) (harm, harmless []string, err error) {
+	return nil, nil, ErrCheck
+}
+
+// Backup is left to PostgreSQL.
+func (d *Database) Backup(context.Context, io.Writer) error { return ErrBackup }
+
+// Compact is left to PostgreSQL.
+func (d *Database) Compact(context.Context) (before, after int64, err error) {
+	return 0, 0, ErrCompact
+}
+
+// Run does nothing: podd makes no snapshots of a database.
+func (d *Database) Run(context.Context) {}
+
+// Close closes the connections.
+func (d *Database) Close() error { return d.store.Close() }
