@@ -100,6 +100,10 @@ func (p *exporter) export(ctx context.Context, c *client.Client, pod string) err
 	if err != nil {
 		return err
 	}
+	if d.From == 0 {
+		_, err = fmt.Fprintf(p.stderr, "exported pod %s, which has no entries, to %s\n", sanitize.Line(d.Pod), sanitize.Line(p.to))
+		return err
+	}
 	_, err = fmt.Fprintf(p.stderr, "exported #%d to #%d of pod %s to %s\n", d.From, d.To, sanitize.Line(d.Pod), sanitize.Line(p.to))
 	return err
 }

@@ -28,6 +28,7 @@ func TestListWatches(t *testing.T) {
 	text.err.await(t, "lost the connection")
 	w.podctl("create", "later").run(0)
 	text.out.await(t, "later  idle")
+	objects.out.await(t, `"name":"later"`)
 	w.podctl("delete", "later").run(0)
 	text.out.await(t, "later  deleted")
 	objects.out.await(t, `"removed":"pod_`)

@@ -17,7 +17,7 @@ func newNotifyCommand(p *program) *cobra.Command {
 		Use:   "notify [POD] [TEXT...]",
 		Short: "Leave a note for the model's next step",
 		Long: "Leaves a note that the model reads at its next step. The note is TEXT followed by standard input, as with\n" +
-			"submit. An idle pod reads it in its next turn; --wake starts one.",
+			"submit. With piped input a single word is POD. An idle pod reads the note in its next turn; --wake starts one.",
 		Example:           "  podctl notify api \"the tests are flaky today\"",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -28,6 +28,9 @@ func newNotifyCommand(p *program) *cobra.Command {
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				resp, err := c.Pods().Notify(cmd.Context(), &poddv1.NotifyRequest{Pod: pod, Text: valid(noteText(segments)), Wake: wake})
+				if item.ReasonOf(err) == "POD_NOT_FOUND" && args[0] != "" && !cmd.Flags().Changed("pod") {
+					return item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "no pod named %q: if that is text, name the pod with -p POD", args[0])
+				}
 				if err != nil {
 					return err
 				}
@@ -40,7 +43,8 @@ func newNotifyCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// noteText is input as one text: a note has no pieces.
+// noteText is input as one text, with standard input framed as in a prompt: a note has no
+// pieces.
 func noteText(segments []item.Segment) string {
 	var parts []string
 	for _, s := range segments {
@@ -48,7 +52,11 @@ func noteText(segments []item.Segment) string {
 		case item.TextSegment:
 			parts = append(parts, s.Text)
 		case item.PasteSegment:
-			parts = append(parts, s.Text)
+			if s.Name == "" {
+				parts = append(parts, s.Text)
+				continue
+			}
+			parts = append(parts, strings.TrimSuffix(s.Framed(), "\n"))
 		}
 	}
 	return strings.Join(parts, "\n\n")

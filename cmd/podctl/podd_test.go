@@ -18,8 +18,7 @@ import (
 // daemon is podd in its own process.
 type daemon struct {
 	cmd    *exec.Cmd
-	mu     sync.Mutex
-	log    bytes.Buffer
+	log    *watched
 	exited chan struct{}
 }
 
@@ -27,6 +26,7 @@ type daemon struct {
 // error has its log.
 func startPodd(path string, env []string, dir string, args ...string) (*daemon, error) {
 	d := &daemon{cmd: exec.Command(path, append([]string{"--log-format", "json"}, args...)...), exited: make(chan struct{})}
+	d.log = &watched{done: d.exited}
 	d.cmd.Env, d.cmd.Dir = env, dir
 	stderr, err := d.cmd.StderrPipe()
 	if err != nil {
@@ -39,9 +39,7 @@ func startPodd(path string, env []string, dir string, args ...string) (*daemon, 
 	go func() {
 		defer close(d.exited)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			d.mu.Lock()
-			d.log.WriteString(lines.Text() + "\n")
-			d.mu.Unlock()
+			_, _ = d.log.Write([]byte(lines.Text() + "\n"))
 			if strings.Contains(lines.Text(), `"msg":"podd ready"`) {
 				close(ready)
 			}
@@ -56,11 +54,7 @@ func startPodd(path string, env []string, dir string, args ...string) (*daemon, 
 	}
 }
 
-func (d *daemon) logged() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.log.String()
-}
+func (d *daemon) logged() string { return d.log.String() }
 
 // end sends a signal and waits for the end. A failed drain is an error.
 func (d *daemon) end(s syscall.Signal) error {
@@ -102,9 +96,11 @@ func newWorld(t *testing.T, h scripted.Handler) *world {
 	return w
 }
 
-func (w *world) start() {
+func (w *world) start() { w.startWith() }
+
+func (w *world) startWith(args ...string) {
 	w.t.Helper()
-	d, err := startPodd(poddPath, w.env, w.dir)
+	d, err := startPodd(poddPath, w.env, w.dir, args...)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ func newStatsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats [POD]",
 		Short: "Show what a pod, or all pods, used",
-		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together. With --watch it\n" +
-			"updates every second: in place on a terminal, elsewhere whenever something changes.",
+		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together without those in the\n" +
+			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes.",
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -59,7 +59,11 @@ func (a *actor) load() error {
 		// The log was forked in the middle of a turn, or where one is about to begin: this pod
 		// does not continue it.
 		b := store.Batch{Entries: cutShort(a.journal.state, a.journal.rec.Status.Reason)}
+		now := a.journal.now
+		// The cut is no activity of the pod's own.
+		a.journal.now = func() time.Time { return time.Time{} }
 		_, _, err := a.journal.commit(ctx, b, a.journal.situation)
+		a.journal.now = now
 		return err
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,31 +113,10 @@ func (r *resolver) pasted(p item.PasteSegment) {
 		r.text.WriteString(p.Text)
 		return
 	}
-	tag, attribute := p.Name, ""
-	if strings.Trim(strings.ToLower(tag), "abcdefghijklmnopqrstuvwxyz") != "" {
-		tag, attribute = "paste", fmt.Sprintf(" name=%s", strconv.Quote(p.Name))
-	}
-	tag = freeTag(p.Text, tag)
 	if before := r.text.String(); before != "" {
 		r.text.WriteString("\n\n"[:2-trailingNewlines(before)])
 	}
-	text := strings.TrimSuffix(p.Text, "\n")
-	fmt.Fprintf(&r.text, "<%s%s lines=\"%d\">\n%s\n</%s>\n", tag, attribute, strings.Count(text, "\n")+1, text, tag)
-}
-
-// freeTag is a tag whose end line is not in a text: the word, or the word with a number.
-func freeTag(text, word string) string {
-	ends := make(map[string]bool)
-	for _, behind := range strings.Split(text, "</"+word)[1:] {
-		if suffix, _, ok := strings.Cut(behind[:min(len(behind), 16)], ">"); ok {
-			ends[suffix] = true
-		}
-	}
-	suffix := ""
-	for n := 2; ends[suffix]; n++ {
-		suffix = fmt.Sprintf("-%d", n)
-	}
-	return word + suffix
+	r.text.WriteString(p.Framed())
 }
 
 // trailingNewlines counts the newlines that a text ends with, up to two.

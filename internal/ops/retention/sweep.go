@@ -53,6 +53,7 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.Warn("cannot remove old entries", "error", err)
 		}
+		s.Logger.Debug("checked the age and the size of all logs")
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
