@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"podd/internal/clients/view"
@@ -129,7 +130,11 @@ func (a *asking) ask(ctx context.Context) bool {
 	if a.tty == nil || clearTyped(a.tty) != nil {
 		return false
 	}
-	a.told.Ask("Run it? " + view.Answers + " [Enter] later:")
+	answers := view.Answers
+	if len(a.queue[0].GetPreviews()) > 0 {
+		answers += " [v] arguments"
+	}
+	a.told.Ask("Run it? " + answers + " [Enter] later:")
 	ctx, a.stop = context.WithCancel(ctx)
 	typed := make(chan typedLine, 1)
 	a.typed = typed
@@ -172,8 +177,14 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	a.stop()
 	a.typed = nil
 	w := a.queue[0]
-	a.queue = a.queue[1:]
 	a.told.Answered(typed.err == nil)
+	if typed.err == nil && strings.EqualFold(strings.TrimSpace(typed.text), "v") {
+		a.told.Arguments(view.ApprovalFromProto(w))
+		if a.ask(ctx) {
+			return
+		}
+	}
+	a.queue = a.queue[1:]
 	answer, ok := view.ParseAnswer(typed.text)
 	if !ok || typed.err != nil {
 		a.told.Say("the call still waits; " + view.ApprovalFromProto(w).HowTo(time.Now()))

@@ -84,6 +84,30 @@ func who() string {
 	return "podctl"
 }
 
+// A question about an edit shows the diff, and the arguments when they are asked for.
+func TestEditAnsweredInPlace(t *testing.T) {
+	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"f.txt","content":"one\ntwo\n"}`})
+		}
+		return scripted.Say(scripted.Text("Written."))
+	})
+	w.podctl("create", "edits", "--ask", "always").run(0)
+	p, typed := w.onTerminal("submit", "-f", "-p", "edits", "hello")
+	question := strings.Replace(askQuestion, "deny ", "deny [v] arguments ", 1)
+	p.out.await(t, question)
+	if shown := p.out.String(); !strings.Contains(shown, "create f.txt") || !strings.Contains(shown, "+one\r\n") || strings.Contains(shown, "content:") {
+		t.Errorf("the question is\n%s", shown)
+	}
+	typed("v\n")
+	p.out.awaitTwice(t, question)
+	p.out.await(t, "  content:\r\n")
+	typed("y\n")
+	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "Written.") {
+		t.Errorf("exit code %d:\n%s", code, p.out.String())
+	}
+}
+
 // asks creates a pod that asks about each call, submits to it on a terminal, and waits
 // for the question.
 func (w *world) asks(pod string) (p *podctlProcess, typed func(keys string), call string) {

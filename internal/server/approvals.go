@@ -39,6 +39,7 @@ func approval(a pod.Approval) *poddv1.Approval {
 	p := &poddv1.Approval{
 		Pod: a.Pod, PodName: a.PodName, Turn: a.Turn, CallSeq: int64(a.CallSeq), CallId: a.CallID,
 		Tool: a.Tool, Arguments: a.Arguments, Question: a.Question, Digest: []byte(a.Digest), Time: timestamppb.New(a.Time),
+		Previews: wire.PreviewsToProto(a.Previews),
 	}
 	if !a.Expires.IsZero() {
 		p.Expires = timestamppb.New(a.Expires)

@@ -148,6 +148,7 @@ func (g gens) config() rapid.MakeConfig {
 			return &diffs
 		})
 	})
+	overrideLater(cfg, func() *rapid.Generator[[]item.Preview] { return lists(g, generate[item.Preview](g)) })
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.OutputLimit] { return lists(g, generate[item.OutputLimit](g)) })

@@ -43,6 +43,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_ApprovalRequested{ApprovalRequested: &poddv1.ApprovalRequested{
 			CallId: clean(k.CallID), Digest: []byte(k.Digest), Question: clean(k.Question),
 			Tool: clean(k.Tool), Arguments: clean(k.Arguments), Expires: timeToProto(k.Expires),
+			Previews: PreviewsToProto(k.Previews),
 		}}
 	case item.ApprovalResolved:
 		p.Kind = &poddv1.Entry_ApprovalResolved{ApprovalResolved: &poddv1.ApprovalResolved{
@@ -111,6 +112,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.ApprovalRequested{
 			CallID: a.GetCallId(), Digest: string(a.GetDigest()), Question: a.GetQuestion(),
 			Tool: a.GetTool(), Arguments: a.GetArguments(), Expires: timeFromProto(a.GetExpires()),
+			Previews: PreviewsFromProto(a.GetPreviews()),
 		}
 	case *poddv1.Entry_ApprovalResolved:
 		a := k.ApprovalResolved

@@ -208,6 +208,17 @@ func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalR
 	t.Questions = slices.Clone(t.Questions)
 	q = t.Question(callID)
 	q.Answer, q.Closed = answer, at
+	if answer == nil {
+		q.Previews = nil
+	}
+}
+
+// forget drops what a call with a result would have made of files.
+func (t *Turn) forget(callID string) {
+	if q := t.Question(callID); q != nil && q.Previews != nil {
+		t.Questions = slices.Clone(t.Questions)
+		t.Question(callID).Previews = nil
+	}
 }
 
 // billed records a request. That of a step comes after the items of its answer.
@@ -260,6 +271,7 @@ func (t *Turn) news(mayKeep bool) {
 func (t *Turn) result(at time.Time, r item.ToolResult) {
 	t.Resuming = false
 	t.closeQuestion(r.CallID, at, nil)
+	t.forget(r.CallID)
 	i := t.call(r.CallID)
 	if i < 0 {
 		return

@@ -289,6 +289,8 @@ type ApprovalRequested struct {
 	Question string
 	// Tool and Arguments are what will run after the approval.
 	Tool, Arguments string
+	// Previews are what the call would make of files; empty if its tool cannot say.
+	Previews []Preview
 	// Expires is when podd denies the call without an answer.
 	Expires time.Time
 }

@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -202,7 +203,7 @@ func TestRecoveryWithoutSpace(t *testing.T) {
 	h.await(func(p item.Pod) bool {
 		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
 	})
-	if again := h.asked(1)[0]; again != asked {
+	if again := h.asked(1)[0]; !reflect.DeepEqual(again, asked) {
 		t.Errorf("the call that waits is %+v, was %+v", again, asked)
 	}
 	f.claim(nil)

@@ -54,8 +54,8 @@ type Target interface {
 }
 
 // ErrChanged is what Run returns when a path of the call leads elsewhere than the Targets
-// that the call was decided on with. The call has done nothing: policy decides on it
-// again.
+// that the call was decided on with, or a file has another content than in the preview that a
+// person agreed to. The call has done nothing: policy decides on it again.
 var ErrChanged = errors.New("the call was changed")
 
 // Touches tells policy what a call accesses. Without it a call may do anything.

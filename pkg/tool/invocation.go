@@ -19,6 +19,9 @@ type Invocation struct {
 	CallID string
 	// Approved says that a person agreed to exactly this call.
 	Approved bool
+	// Agreed are the previews that the person saw; empty if the tool gave none. Without
+	// Approved, the call may have changed since.
+	Agreed []item.Preview
 	// Plan says that the turn only plans: the call must change nothing.
 	Plan bool
 	// Targets are those of the Access with which policy decided on the call.

@@ -65,9 +65,10 @@ type typed[A any] struct {
 	schema *jsonschema.Schema
 	run    func(context.Context, *Invocation, A) (Output, error)
 	checks []func(*A) error
-	// access and find are nil if unknown.
-	access func(A) Access
-	find   func(context.Context, *Invocation, A) (Output, bool, error)
+	// access, find and preview are nil if unknown.
+	access  func(A) Access
+	find    func(context.Context, *Invocation, A) (Output, bool, error)
+	preview func(context.Context, *Invocation, A) (Preview, error)
 }
 
 func (t *typed[A]) Spec() item.ToolSpec { return t.spec }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,9 +21,9 @@ const maxQuestion = 2000
 const maxLeading = 16 << 10
 
 // Digest is the SHA-256 of exactly what a call will run: the directory, the tool, its
-// arguments, where its paths lead, and the files that it executes. The separator is a
-// byte that none of the parts has.
-func Digest(dir, name, arguments string, targets []tool.Target, executes []Executed) string {
+// arguments, where its paths lead, the files that it executes, and what it makes of files. The
+// separator is a byte that none of the parts has.
+func Digest(dir, name, arguments string, targets []tool.Target, executes []Executed, previews []item.Preview) string {
 	parts := []string{dir, name, arguments}
 	for _, target := range targets {
 		parts = append(parts, target.Seal())
@@ -30,12 +31,24 @@ func Digest(dir, name, arguments string, targets []tool.Target, executes []Execu
 	for _, e := range executes {
 		parts = append(parts, e.Path, e.Leads, e.Sum)
 	}
+	for _, p := range previews {
+		parts = append(parts, p.Path, p.MovesTo, p.Base, p.Diff)
+	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return string(sum[:])
 }
 
 func (t *judge) digest(c *call) string {
-	return Digest(t.w.Dir, c.Name, c.arguments, c.targets, c.executes)
+	return Digest(t.w.Dir, c.Name, c.arguments, c.targets, c.executes, t.shown(c))
+}
+
+// shown are the previews of a call as they are stored: without secrets.
+func (t *judge) shown(c *call) []item.Preview {
+	list := slices.Clone(c.previews)
+	for i, p := range list {
+		list[i].Path, list[i].MovesTo, list[i].Diff = t.w.Output.Redact(p.Path), t.w.Output.Redact(p.MovesTo), t.w.Output.Redact(p.Diff)
+	}
+	return list
 }
 
 // leading says which paths of a call lead elsewhere by links, and which files it
@@ -85,7 +98,10 @@ func (c *call) question() (text string, ok bool) {
 
 // start returns the entries to store before a call continues: that it asks a person, or
 // that it begins. A call that does not run has neither.
-func (t *judge) start(c *call) []item.Kind {
+func (t *judge) start(ctx context.Context, c *call) []item.Kind {
+	if len(c.questions) > 0 {
+		t.look(ctx, c)
+	}
 	switch {
 	case c.refused != nil || c.made != nil:
 		return nil
@@ -100,6 +116,7 @@ func (t *judge) start(c *call) []item.Kind {
 	c.request = &item.ApprovalRequested{
 		CallID: c.CallID, Tool: c.Name, Arguments: c.arguments,
 		Digest: t.digest(c), Question: why, Expires: t.w.Now().Add(t.w.ApprovalTime).UTC(),
+		Previews: t.shown(c),
 	}
 	c.resolved = nil
 	return []item.Kind{*c.request, item.AlertRaised{Alert: item.Alert{
@@ -113,20 +130,25 @@ func (t *judge) start(c *call) []item.Kind {
 // changed asks again. It returns the entries to store before the call continues.
 func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
 	agreed := c.request.Digest
-	c.request = nil
+	c.agreed, c.request = c.request.Previews, nil
 	if !r.Approved {
 		c.refuse("%s: not run: denied by %s%s", c.Name, r.By, because(r.Reason))
 		return nil
 	}
 	t.decide(ctx, c)
-	// Also if the call would not need an approval now.
-	c.executes = t.executed(c)
-	if t.digest(c) == agreed {
+	if c.refused == nil && c.made == nil {
+		// Also if the call would not need an approval now.
+		t.look(ctx, c)
+	}
+	switch {
+	case c.refused != nil || c.made != nil:
+		return nil
+	case t.digest(c) == agreed:
 		c.questions, c.approved = nil, true
-	} else {
+	default:
 		c.questions = append(c.questions, changedSince)
 	}
-	return t.start(c)
+	return t.start(ctx, c)
 }
 
 // changedSince is why a call asks again.
@@ -153,11 +175,16 @@ func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 		return nil
 	case agreed || c.arguments != before:
 		c.questions = append(c.questions, changedSince)
-		c.executes = t.executed(c)
 	case len(c.questions) == 0:
 		return nil
 	}
-	return t.start(c)
+	return t.start(ctx, c)
+}
+
+// again decides on a call that waited for earlier ones.
+func (t *judge) again(ctx context.Context, c *call) []item.Kind {
+	t.decide(ctx, c)
+	return t.start(ctx, c)
 }
 
 func because(reason string) string {
@@ -167,11 +194,15 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// starts returns the entries to store before calls continue.
-func (t *judge) starts(calls []*call) []item.Kind {
+// starts returns the entries to store before calls continue. A call that asks about files
+// that earlier ones change waits for these: a person sees it as it is then.
+func (t *judge) starts(ctx context.Context, calls []*call) []item.Kind {
 	var kinds []item.Kind
-	for _, c := range calls {
-		kinds = append(kinds, t.start(c)...)
+	for i, c := range calls {
+		c.later = len(c.questions) > 0 && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) })
+		if !c.later {
+			kinds = append(kinds, t.start(ctx, c)...)
+		}
 	}
 	return kinds
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,16 +38,13 @@ type call struct {
 	// request is the open question, resolved an answer that is already known.
 	request  *item.ApprovalRequested
 	resolved *item.ApprovalResolved
+	// agreed are the previews that a person saw who agreed to an earlier form of the call.
+	agreed []item.Preview
 	// approved says that a person agreed to the call in its current form.
 	approved bool
-	// targets are where the paths of the call led when it was decided on; writes says that
-	// it changes them.
-	targets []tool.Target
-	writes  bool
-	// command is the line that the call runs, executes the files that the line executes, as
-	// they were then.
-	command  string
-	executes []Executed
+	reach
+	// later says that the call is decided on again once earlier calls on its files have ended.
+	later bool
 	// working is closed once the call has run; nil before it is launched.
 	working chan struct{}
 	// changed says that a target or a file has changed, so that the call did nothing; tries
@@ -70,6 +68,38 @@ type call struct {
 	billed []item.RequestUsage
 	// summary is the record of the request that summarised the output; nil without one.
 	summary *item.RequestUsage
+}
+
+// reach is what a call touched when it was decided on.
+type reach struct {
+	// targets are where its paths led; writes says that it changes them.
+	targets []tool.Target
+	writes  bool
+	// command is the line that it runs, executes the files that the line executes, as they
+	// were then.
+	command  string
+	executes []Executed
+	// previews are what it would make of files, if a person is asked. readable says that the
+	// model may read these files without a question.
+	previews []item.Preview
+	readable bool
+}
+
+// precedes says whether an earlier call of an answer may change a file that a later one
+// changes, too.
+func (c *call) precedes(later *call) bool {
+	if c.refused != nil || c.made != nil || !c.writes || !later.writes {
+		return false
+	}
+	return slices.ContainsFunc(later.targets, func(t tool.Target) bool {
+		return slices.ContainsFunc(c.targets, func(of tool.Target) bool { return sameFile(of, t) })
+	})
+}
+
+// sameFile says whether two paths are, or lead to, one file.
+func sameFile(a, b tool.Target) bool {
+	names := append([]string{b.Named()}, b.Leads()...)
+	return slices.ContainsFunc(append([]string{a.Named()}, a.Leads()...), func(name string) bool { return slices.Contains(names, name) })
 }
 
 func (c *call) refuse(format string, args ...any) {
@@ -132,6 +162,9 @@ func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 // launch starts the goroutine that waits for the call's approval, or the one that runs
 // the call.
 func (b *batch) launch(c *call) {
+	if c.later {
+		return
+	}
 	if c.request != nil {
 		b.asking++
 		go func() {
@@ -191,7 +224,9 @@ func (b *batch) loop() error {
 				return err
 			}
 		}
-		if err := b.store(); err != nil {
+		// A question is stored before the result for which it waited: a killed podd asks on.
+		late := b.late()
+		if err := cmp.Or(b.store(), late); err != nil {
 			return err
 		}
 	}
@@ -224,7 +259,30 @@ func (b *batch) handle(s signal) error {
 	case s.err != nil:
 		return &logError{s.err}
 	}
-	return b.relaunch(s.call, b.t.judge.answered(b.ctx, s.call, *s.answer))
+	return b.decided(s.call, b.t.judge.answered(b.ctx, s.call, *s.answer))
+}
+
+// decided is relaunch for a decision that may be because ctx has ended: then the call has not
+// begun.
+func (b *batch) decided(c *call, kinds []item.Kind) error {
+	if b.ctx.Err() != nil {
+		return context.Cause(b.ctx)
+	}
+	return b.relaunch(c, kinds)
+}
+
+// late decides on the calls that waited for earlier ones on their files.
+func (b *batch) late() error {
+	for i, c := range b.calls {
+		if !c.later || slices.ContainsFunc(b.calls[:i], func(e *call) bool { return !b.ended[e] && e.precedes(c) }) {
+			continue
+		}
+		c.later = false
+		if err := b.decided(c, b.t.judge.again(b.ctx, c)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // relaunch continues a call once the log has the entries of a decision on it.
@@ -244,7 +302,7 @@ func (b *batch) store() error {
 	var out Batch
 	var now []*call
 	for _, c := range b.calls {
-		if b.stored[c] || c.request != nil {
+		if b.stored[c] || c.request != nil || c.later {
 			continue
 		}
 		if !b.ended[c] {

@@ -115,7 +115,7 @@ func (t *judge) decide(ctx context.Context, c *call) {
 func (t *judge) rule(c *call) {
 	a := c.tool.Access(c.arguments)
 	earlier := c.targets
-	c.targets, c.writes, c.command, c.executes = a.Targets, a.Writes, a.Command, nil
+	c.reach = reach{targets: a.Targets, writes: a.Writes, command: a.Command, readable: len(c.questions) == 0}
 	for i := range min(len(earlier), len(c.targets)) {
 		if c.targets[i].Still(earlier[i]) {
 			c.targets[i] = earlier[i]
@@ -128,6 +128,7 @@ func (t *judge) rule(c *call) {
 	var r Ruling
 	if t.w.Policy != nil {
 		r = t.w.Policy(c.Name, a)
+		c.readable = c.readable && t.w.Policy(readTool, tool.Access{Paths: a.Paths, Targets: a.Targets, Confined: a.Confined}) == (Ruling{})
 	}
 	if t.j.turn.Plan {
 		r.Deny = cmp.Or(acts(a, r), r.Deny)
@@ -138,8 +139,39 @@ func (t *judge) rule(c *call) {
 	case r.Ask != "":
 		c.questions = append(c.questions, r.Ask)
 	}
-	if len(c.questions) > 0 {
-		c.executes = t.executed(c)
+}
+
+// look finds out what a call would do: which files it executes, and what it makes of files.
+// A call that cannot do its work is refused, because nobody has to decide on it. Only a model
+// that may read the files learns more than that.
+func (t *judge) look(ctx context.Context, c *call) {
+	c.executes, c.previews = t.executed(c), nil
+	p, ok := c.tool.(tool.Previewer)
+	if !ok {
+		return
+	}
+	call := t.invocation(c)
+	call.Agreed = c.agreed
+	preview, err := p.Preview(ctx, call)
+	switch {
+	case err != nil:
+		// The question is about the arguments alone. What has changed, the run of the call finds.
+		t.j.logger.Warn("no preview of a call", "tool", c.Name, "error", err)
+	case preview.Fails == nil:
+		c.previews = preview.Files
+	case c.readable:
+		c.refuse("")
+		c.refused = preview.Fails
+	default:
+		c.refuse("%s: not run: it does not fit the files as they are; read them, then call again", c.Name)
+	}
+}
+
+// invocation is the call as its tool gets it.
+func (t *judge) invocation(c *call) *tool.Invocation {
+	return &tool.Invocation{
+		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Plan: t.j.turn.Plan,
+		Approved: c.approved, Agreed: c.previews, Targets: c.targets,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podd/pkg/fold"
@@ -23,7 +24,7 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	recovered := item.Recovered{Reason: t.j.turn.Resume, Waited: t.j.turn.Waited}
 	var calls, started []*call
 	for _, open := range t.j.now.Turn.Calls {
-		c := t.caller.reopen(open)
+		c := t.caller.reopen(open, calls)
 		if c.recovering {
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
@@ -79,8 +80,8 @@ func (t *asker) stillWaits(b *Batch) bool {
 	return true
 }
 
-// reopen is an open call as the log left it.
-func (t *caller) reopen(open fold.Call) *call {
+// reopen is an open call as the log left it. earlier are those before it in its answer.
+func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 	c := &call{ToolCall: open.ToolCall}
 	var known bool
 	c.tool, known = t.w.Tools.Lookup(c.Name)
@@ -93,10 +94,36 @@ func (t *caller) reopen(open fold.Call) *call {
 		c.refused = &out
 	case asked != nil && known:
 		c.arguments, c.request, c.resolved = asked.Arguments, &asked.ApprovalRequested, asked.Answer
+	case known && t.judge.waited(c, earlier):
+		c.later = true
 	default:
 		c.refuse("%s: not run: podd stopped before the call began; call again if it is still needed", c.Name)
 	}
 	return c
+}
+
+// touch looks up what a call touches, without a decision.
+func (t *judge) touch(c *call) {
+	a := c.tool.Access(c.arguments)
+	c.reach = reach{targets: a.Targets, writes: a.Writes}
+}
+
+// waited says whether a call that had not begun was to be decided on once an earlier one on
+// its files has ended, which asks or began.
+func (t *judge) waited(c *call, earlier []*call) bool {
+	arguments, err := c.tool.Check(c.Arguments)
+	if err != nil || t.w.Files == nil {
+		return false
+	}
+	c.arguments = arguments
+	t.touch(c)
+	return slices.ContainsFunc(earlier, func(e *call) bool {
+		if e.request == nil && !e.later && !e.recovering {
+			return false
+		}
+		t.touch(e)
+		return e.precedes(c)
+	})
 }
 
 // waitingUntil says what a turn waits for.

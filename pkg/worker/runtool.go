@@ -29,11 +29,10 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 		})
 	})
 	defer flush()
-	call := &tool.Invocation{
-		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Approved: c.approved, Plan: t.j.turn.Plan, Targets: c.targets,
-		Report: report, Later: func(work func()) { c.settle = append(c.settle, work) }, Meter: meter,
-		Entry: func(k item.Kind) { c.entries = append(c.entries, k) },
-	}
+	call := t.judge.invocation(c)
+	call.Report, call.Meter = report, meter
+	call.Later = func(work func()) { c.settle = append(c.settle, work) }
+	call.Entry = func(k item.Kind) { c.entries = append(c.entries, k) }
 	if c.recovering {
 		return t.recoverCall(ctx, c, call)
 	}

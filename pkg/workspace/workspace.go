@@ -226,7 +226,7 @@ func (w *Workspace) RuleFor(ctx context.Context, asked item.ApprovalRequested) (
 	if access.Command != "" {
 		executes = executed(dir.fs)(access.Command)
 	}
-	if asked.Digest != worker.Digest(dir.spec.Dir, asked.Tool, asked.Arguments, access.Targets, executes) {
+	if asked.Digest != worker.Digest(dir.spec.Dir, asked.Tool, asked.Arguments, access.Targets, executes, asked.Previews) {
 		return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
 			"the call changed since it was shown, so podd adds no rule: approve it without --always")
 	}

@@ -2,8 +2,11 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"podd/internal/sanitize"
 )
 
 // MaxFolded is how many lines of a diff show in full; of a longer one Folded show.
@@ -22,13 +25,8 @@ func Diff(path, diff string, full bool, how string, width int) []Line {
 	if !full && len(rows) > MaxFolded {
 		rows, hidden = rows[:Folded], len(rows)-Folded
 	}
-	digits := 1
-	for _, r := range rows {
-		digits = max(digits, len(strconv.Itoa(r.number)))
-	}
-	for _, r := range rows {
-		lines = append(lines, r.lines(digits, width)...)
-	}
+	shown, digits := laid(rows, width)
+	lines = append(lines, shown...)
 	if hidden > 0 {
 		more := fmt.Sprintf("+%d more", hidden)
 		if how != "" {
@@ -37,6 +35,45 @@ func Diff(path, diff string, full bool, how string, width int) []Line {
 		lines = append(lines, Plain(strings.Repeat(" ", digits+1)+more, Style{Dim: true}))
 	}
 	return lines
+}
+
+// Proposed are the lines of a unified diff for a person who decides on it: all of them, with
+// what a terminal hides as escapes. Line ends are shown where they differ.
+func Proposed(diff string, width int) []Line {
+	lines, _ := laid(diffRows(exact(diff)), width)
+	return lines
+}
+
+// exact is a diff in which hidden characters are escapes.
+func exact(diff string) string {
+	var b strings.Builder
+	carriage := !slices.ContainsFunc(strings.Split(strings.TrimSuffix(diff, "\n"), "\n"), func(line string) bool {
+		return line != "" && strings.IndexByte("+- ", line[0]) >= 0 && !strings.HasSuffix(line, "\r")
+	})
+	for line := range strings.Lines(diff) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "\\") {
+			line = "\\ no newline at the end of the file"
+		}
+		if carriage {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		shown, _ := sanitize.Exact(line)
+		b.WriteString(shown + "\n")
+	}
+	return b.String()
+}
+
+// laid are rows as lines, and how many digits their numbers have.
+func laid(rows []row, width int) (lines []Line, digits int) {
+	digits = 1
+	for _, r := range rows {
+		digits = max(digits, len(strconv.Itoa(r.number)))
+	}
+	for _, r := range rows {
+		lines = append(lines, r.lines(digits, width)...)
+	}
+	return lines, digits
 }
 
 // row is a line of a diff.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"podd/internal/clients/show"
 	"podd/internal/sanitize"
+	"podd/internal/wire"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -28,7 +30,7 @@ func ApprovalFromProto(p *poddv1.Approval) Approval {
 		Pod: p.GetPodName(), Turn: p.GetTurn(), Call: item.Seq(p.GetCallSeq()), Time: p.GetTime().AsTime(),
 		ApprovalRequested: item.ApprovalRequested{
 			CallID: p.GetCallId(), Digest: string(p.GetDigest()), Question: p.GetQuestion(),
-			Tool: p.GetTool(), Arguments: p.GetArguments(),
+			Tool: p.GetTool(), Arguments: p.GetArguments(), Previews: wire.PreviewsFromProto(p.GetPreviews()),
 		},
 	}
 	if a.Pod == "" {
@@ -45,10 +47,26 @@ func (a Approval) Title() string {
 	return fmt.Sprintf("call %d of pod %s needs approval: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
 }
 
-// Lines is what a person needs to decide: why podd asks, exactly what will run, and when
-// the question expires. The lines are safe and at most columns wide; 0 means unlimited.
+// Shown is what a person needs to decide: why podd asks, exactly what will run, and when the
+// question expires. What the call makes of files takes the place of its arguments, unless
+// that is not all, or raw asks for them. The lines are at most columns wide; 0 means
+// unlimited.
+func (a Approval) Shown(columns int, raw bool) []show.Line {
+	return requestLines(a.ApprovalRequested, columns, raw)
+}
+
+// Lines are the safe texts of Shown.
 func (a Approval) Lines(columns int) []string {
-	return requestLines(a.ApprovalRequested, columns)
+	return texts(a.Shown(columns, false))
+}
+
+// texts are the safe texts of lines.
+func texts(lines []show.Line) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = line.String()
+	}
+	return out
 }
 
 // HowTo is a safe line with the commands that answer the call, or says that the question
@@ -69,26 +87,43 @@ func ShortDigest(digest string) string {
 
 const shortDigest = 6
 
-func requestLines(a item.ApprovalRequested, columns int) []string {
-	var lines []string
+func requestLines(a item.ApprovalRequested, columns int, raw bool) []show.Line {
+	var lines []show.Line
+	add := func(st show.Style, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, show.Plain(text, st))
+		}
+	}
 	if a.Question != "" {
-		lines = wrap(exactLine(a.Question), "", wrapMark, columns)
+		add(show.Style{}, wrap(exactLine(a.Question), "", wrapMark, columns)...)
 	}
 	inner := columns
 	if columns > 0 {
 		inner = max(columns-len(indent), 1)
 	}
-	for _, line := range argumentLines(a.Arguments, inner) {
-		lines = append(lines, indent+line)
+	hidden, whole := 0, len(a.Previews) > 0 && !raw
+	if !raw {
+		for _, p := range a.Previews {
+			lines = append(lines, indentedBy(indent, previewLines(p, inner))...)
+			hidden += hiddenInText(p.Path + p.MovesTo + p.Diff)
+			whole = whole && p.Omitted == ""
+		}
 	}
-	if n := hiddenIn(a.Arguments); n > 0 {
-		lines = append(lines, wrap(fmt.Sprintf("! it contains %s, shown as escapes such as \\u202e", counted(n, "hidden character")), "", wrapMark, columns)...)
+	if !whole {
+		for _, line := range argumentLines(a.Arguments, inner) {
+			add(show.Style{}, indent+line)
+		}
+		hidden += hiddenIn(a.Arguments)
+	}
+	if hidden > 0 {
+		add(show.Style{}, wrap(fmt.Sprintf("! it contains %s, shown as escapes such as \\u202e", counted(hidden, "hidden character")), "", wrapMark, columns)...)
 	}
 	end := "digest " + ShortDigest(a.Digest)
 	if !a.Expires.IsZero() {
 		end += ", expires " + a.Expires.Local().Format(time.DateTime)
 	}
-	return append(lines, wrap(end, "", wrapMark, columns)...)
+	add(show.Style{}, wrap(end, "", wrapMark, columns)...)
+	return lines
 }
 
 // indent separates what will run from the text about it.

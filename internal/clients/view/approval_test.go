@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func TestApprovalFromProto(t *testing.T) {
 	want := view.Approval{Pod: "greeter", Turn: 3, Call: 12, Time: noon.UTC(), ApprovalRequested: item.ApprovalRequested{
 		CallID: "c1", Tool: "shell", Arguments: "{}", Question: "why", Digest: "digest", Expires: noon.Add(time.Hour).UTC(),
 	}}
-	if got := view.ApprovalFromProto(p); got != want {
+	if got := view.ApprovalFromProto(p); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := view.ApprovalFromProto(&poddv1.Approval{Pod: "pod_1"}); got.Pod != "pod_1" || !got.Expires.IsZero() {

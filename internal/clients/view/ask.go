@@ -9,13 +9,12 @@ import (
 
 // Approval shows a call that waits for approval, with exactly what will run.
 func (t *Turn) Approval(a Approval) {
-	columns := 0
-	if t.screen.ErrTerminal {
-		columns = t.screen.width()
-	}
 	t.waits(a.CallID, a.Tool)
-	t.screen.block(yellow, append([]string{"? " + a.Title()}, a.Lines(columns)...)...)
+	t.screen.asked(a, false)
 }
+
+// Arguments shows the arguments of a call that waits for approval.
+func (t *Turn) Arguments(a Approval) { t.screen.asked(a, true) }
 
 // Ask shows a question in one line below everything else and keeps it there until
 // Answered or the end of the turn. It is for a terminal: the caller reads the answer.

@@ -64,6 +64,21 @@ func (s *screen) changes(diffs []item.FileDiff) {
 	s.drawQuestion()
 }
 
+// asked shows a call that waits for approval, on Err.
+func (s *screen) asked(a Approval, raw bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.leaveText()
+	columns := 0
+	if s.ErrTerminal {
+		columns = s.width()
+	}
+	lines := append([]show.Line{show.Plain("? "+a.Title(), show.Style{Color: show.Yellow})}, a.Shown(columns, raw)...)
+	_, _ = s.Err.Write(renderedLines(lines, s.ErrTerminal && s.Color)) // As note does.
+	s.drawQuestion()
+}
+
 // diffs are the lines of changes, indented like the body of an entry.
 func (c Console) diffs(diffs []item.FileDiff) (lines []show.Line) {
 	for _, d := range diffs {

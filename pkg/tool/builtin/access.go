@@ -57,8 +57,16 @@ func (f *files) writing(paths ...string) tool.Access {
 
 // bound are the files as a call may use them: where its paths led when it was decided on.
 func (f *files) bound(call *tool.Invocation) *files {
+	to := &files{FS: f.FS, changing: f.changing}
+	if len(call.Agreed) > 0 {
+		to.strict = call.Approved
+		to.agreed = make(map[string]string, len(call.Agreed))
+		for _, p := range call.Agreed {
+			to.agreed[p.Path] = p.Base
+		}
+	}
 	if len(call.Targets) == 0 {
-		return f
+		return to
 	}
 	var targets []scopefs.Target
 	for _, d := range call.Targets {
@@ -66,7 +74,8 @@ func (f *files) bound(call *tool.Invocation) *files {
 			targets = append(targets, t.Target)
 		}
 	}
-	return &files{FS: f.Bound(targets), changing: f.changing}
+	to.FS = f.Bound(targets)
+	return to
 }
 
 // granted is the context of a change: a call that a person approved in exactly this form

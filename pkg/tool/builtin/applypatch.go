@@ -19,7 +19,7 @@ type patcher struct{ *files }
 
 func newApplyPatch(f *files) tool.Tool {
 	p := &patcher{f}
-	return tool.New("apply_patch", patchDescription, p.run, tool.Touches(p.access))
+	return tool.New("apply_patch", patchDescription, p.run, tool.Touches(p.access), tool.Previews(p.preview))
 }
 
 // patchDescription shows the format; models know it.
@@ -38,22 +38,41 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 
 func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Output, error) {
 	ctx, p = granted(ctx, call), &patcher{p.bound(call)}
-	changes, err := parsePatch(args.Input)
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	plan, err := p.plan(args)
+	if err == nil {
+		err = plan.commit(ctx)
+	}
 	if err != nil {
 		return failed(ctx, "apply_patch", err)
 	}
+	return plan.output(), nil
+}
+
+func (p *patcher) preview(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Preview, error) {
+	p = &patcher{p.bound(call)}
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	plan := &patchPlan{files: p.files, texts: make(map[string]*plannedText)}
+	plan, err := p.plan(args)
+	if err != nil {
+		return fails(ctx, "apply_patch", err)
+	}
+	return tool.Preview{Files: plan.previews()}, nil
+}
+
+func (p *patcher) plan(args patchArgs) (*patchPlan, error) {
+	changes, err := parsePatch(args.Input)
+	if err != nil {
+		return nil, err
+	}
+	plan := &patchPlan{files: p.files, texts: make(map[string]*plannedText), moves: make(map[string]string)}
 	for _, c := range changes {
 		if err := plan.add(c); err != nil {
-			return failed(ctx, "apply_patch", fmt.Errorf("nothing was changed: %s: %w", p.show(c.path), err))
+			return nil, fmt.Errorf("nothing was changed: %s: %w", p.show(c.path), err)
 		}
 	}
-	if err := plan.commit(ctx); err != nil {
-		return failed(ctx, "apply_patch", err)
-	}
-	return plan.output(), nil
+	return plan, nil
 }
 
 // patchPlan is the result of a patch, computed in memory before the first write.
@@ -61,7 +80,17 @@ type patchPlan struct {
 	*files
 	// texts is the planned content of the files so far, by the path to show.
 	texts map[string]*plannedText
+	// found are the files as they are on the disk, in the order of the patch.
+	found []foundText
+	// moves are the new paths to show of moved files, by the old ones.
+	moves map[string]string
 	steps []patchStep
+}
+
+// foundText is the text of a file on the disk; path is the path to show.
+type foundText struct {
+	path string
+	plannedText
 }
 
 // plannedText is the text of a file in the plan; absent says that the file does not
@@ -70,6 +99,8 @@ type plannedText struct {
 	text   string
 	absent bool
 }
+
+func planned(text string) plannedText { return plannedText{text: text} }
 
 // patchStep is one change on the disk and how to undo it.
 type patchStep struct {
@@ -95,6 +126,7 @@ func (p *patchPlan) text(path string) (*plannedText, error) {
 		}
 	}
 	p.texts[key] = t
+	p.found = append(p.found, foundText{key, *t})
 	return t, nil
 }
 
@@ -156,6 +188,7 @@ func (p *patchPlan) move(c fileChange, now *plannedText, note string) (*plannedT
 		undo: func(ctx context.Context) error { return p.Rename(ctx, c.moveTo, c.path) },
 	})
 	*there, *now = *now, plannedText{absent: true}
+	p.moves[p.Rel(c.path)] = p.Rel(c.moveTo)
 	return there, nil
 }
 

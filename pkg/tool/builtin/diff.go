@@ -8,14 +8,18 @@ import (
 	"podd/pkg/item"
 )
 
-// maxDiffed is how large a file and its change may be together to be compared, in bytes.
+// maxDiffed is how large the parts of two texts that differ may be together to be compared, in
+// bytes.
 const maxDiffed = 1 << 20
 
 // diffOf is the change of a file, for people. Binary and large files have none.
 func (f *files) diffOf(path, before, after string) item.FileDiff {
 	d := item.FileDiff{Path: f.Rel(path)}
-	if len(before)+len(after) <= maxDiffed && !strings.Contains(before+after, "\x00") {
-		_, _, d.Diff = showDiff(before, udiff.Strings(before, after))
+	if strings.Contains(before, "\x00") || strings.Contains(after, "\x00") {
+		return d
+	}
+	if edits, ok := editsOf(before, after); ok {
+		_, _, d.Diff = showDiff(before, edits)
 	}
 	return d
 }
@@ -24,6 +28,12 @@ func (f *files) diffOf(path, before, after string) item.FileDiff {
 // and the number of lines added and removed. It is empty if the diff cannot be made.
 func showDiff(before string, edits []udiff.Edit) (added, removed int, diff string) {
 	const context = 2
+	added, removed, diff = unified(before, edits, context)
+	return added, removed, strings.ReplaceAll(diff, "\r\n", "\n")
+}
+
+// unified is showDiff with the line ends of the texts.
+func unified(before string, edits []udiff.Edit, context int) (added, removed int, diff string) {
 	whole, err := udiff.ToUnifiedDiff("", "", before, edits, context)
 	if err != nil {
 		return 0, 0, ""
@@ -40,5 +50,5 @@ func showDiff(before string, edits []udiff.Edit) (added, removed int, diff strin
 	}
 	_, diff, _ = strings.Cut(whole.String(), "\n")
 	_, diff, _ = strings.Cut(diff, "\n")
-	return added, removed, strings.ReplaceAll(diff, "\r\n", "\n")
+	return added, removed, diff
 }

@@ -33,7 +33,7 @@ type editor struct{ *files }
 
 func newEditFile(f *files) tool.Tool {
 	e := &editor{f}
-	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check),
+	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check), tool.Previews(e.preview),
 		tool.Touches(func(a editArgs) tool.Access { return f.writing(a.Path) }))
 }
 
@@ -41,41 +41,62 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 	ctx, e = granted(ctx, call), &editor{e.bound(call)}
 	e.changing.Lock()
 	defer e.changing.Unlock()
+	p, err := e.plan(args)
+	if err != nil {
+		return failed(ctx, "edit_file", err)
+	}
+	note, err := e.store(ctx, args.Path, []byte(p.after))
+	if err != nil {
+		return failed(ctx, "edit_file", err)
+	}
+	if p.but != "" {
+		note = "; old differed from the file in " + p.but + note
+	}
+	added, removed, diff := showDiff(p.before, p.edits)
+	out := e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
+		e.show(args.Path), plural(int64(len(p.starts)), "place"), lineList(p.before, p.starts), added, removed, note), diff)
+	out.Diffs = item.NewDiffs(item.FileDiff{Path: e.Rel(args.Path), Diff: diff})
+	return out, nil
+}
+
+func (e *editor) preview(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Preview, error) {
+	e = &editor{e.bound(call)}
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	p, err := e.plan(args)
+	if err != nil {
+		return fails(ctx, "edit_file", err)
+	}
+	return tool.Preview{Files: item.NewPreviews([]item.Preview{e.previewOf(args.Path, planned(p.before), planned(p.after))})}, nil
+}
+
+// editPlan is what an edit makes of a file.
+type editPlan struct {
+	before, after string
+	replacement
+}
+
+func (e *editor) plan(args editArgs) (p editPlan, err error) {
 	data, err := e.load(args.Path)
 	if err == nil {
 		err = e.unchanged(args.Path, data)
 	}
 	if err != nil {
-		return failed(ctx, "edit_file", err)
+		return p, err
 	}
-	before := string(data)
-	r := replacements(before, args)
+	p.before = string(data)
+	p.replacement = replacements(p.before, args)
 	switch {
-	case len(r.starts) == 0:
-		return e.absent(before, args), nil
-	case len(r.starts) > 1 && !args.All:
-		return tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
-			len(r.starts), e.show(args.Path), lineList(before, r.starts)), nil
+	case len(p.starts) == 0:
+		return p, answerError{e.absent(p.before, args)}
+	case len(p.starts) > 1 && !args.All:
+		return p, answerError{tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
+			len(p.starts), e.show(args.Path), lineList(p.before, p.starts))}
 	}
-	after, err := udiff.Apply(before, r.edits)
-	if err != nil {
-		return tool.Output{}, fmt.Errorf("edit_file: %w", err)
+	if p.after, err = udiff.Apply(p.before, p.edits); err != nil {
+		return p, err
 	}
-	if err := e.keepsSecrets(args.Path, before, after); err != nil {
-		return failed(ctx, "edit_file", err)
-	}
-	note, err := e.store(ctx, args.Path, []byte(after))
-	if err != nil {
-		return failed(ctx, "edit_file", err)
-	}
-	if r.but != "" {
-		note = "; old differed from the file in " + r.but + note
-	}
-	added, removed, diff := showDiff(before, r.edits)
-	out := e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
-		e.show(args.Path), plural(int64(len(r.starts)), "place"), lineList(before, r.starts), added, removed, note), diff)
-	out.Diffs = item.NewDiffs(item.FileDiff{Path: e.Rel(args.Path), Diff: diff})
-	return out, nil
+	return p, e.keepsSecrets(args.Path, p.before, p.after)
 }
 
 // withLineEnds converts the arguments to the file's line ends: a model writes \n whatever

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,18 +22,33 @@ const maxEditBytes = 8 << 20
 type files struct {
 	*scopefs.FS
 	changing *sync.Mutex
+	// agreed are the bases of the previews that a person agreed to, by the paths to show; nil
+	// for a call without previews. strict says that the files must still have them.
+	agreed map[string]string
+	strict bool
 }
 
 // load reads a file to be changed.
 func (f *files) load(path string) ([]byte, error) {
 	file, err := f.ReadFile(path, maxEditBytes)
+	if isKind(err, scopefs.NotFound) {
+		return nil, cmp.Or(f.asAgreed(path, item.NoFile), err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if file.Truncated {
 		return nil, fmt.Errorf("%s has %d bytes, but this tool only changes files up to %d bytes: use shell", f.show(path), file.Size, maxEditBytes)
 	}
-	return file.Data, nil
+	return file.Data, f.asAgreed(path, item.BaseOf(file.Data))
+}
+
+// asAgreed refuses a file whose content is not that of the preview that a person saw.
+func (f *files) asAgreed(path, base string) error {
+	if !f.strict || f.agreed[f.Rel(path)] == base {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has another content than in its preview", tool.ErrChanged, f.show(path))
 }
 
 // redactedMark replaces secrets in what a model reads.
@@ -80,11 +96,21 @@ func failed(ctx context.Context, name string, err error) (tool.Output, error) {
 	switch {
 	case ctx.Err() != nil:
 		return tool.Output{}, context.Cause(ctx)
+	case errors.Is(err, tool.ErrChanged):
+		return tool.Output{}, err
 	case isKind(err, scopefs.Changed):
 		return tool.Output{}, fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}
+	if answer, ok := errors.AsType[answerError](err); ok {
+		return answer.out, nil
+	}
 	return tool.Error("%s: %v", name, err), nil
 }
+
+// answerError is an error with the answer to the call.
+type answerError struct{ out tool.Output }
+
+func (e answerError) Error() string { return e.out.Summary }
 
 // isKind says whether err is a PathError of that kind.
 func isKind(err error, kind scopefs.Kind) bool {

@@ -20,7 +20,7 @@ type writer struct{ *files }
 func newWriteFile(f *files) tool.Tool {
 	w := &writer{f}
 	return tool.New("write_file", "Create a file and its directories, or replace a file that you have read.",
-		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }),
+		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }), tool.Previews(w.preview),
 		tool.Touches(func(a writeArgs) tool.Access { return f.writing(a.Path) }))
 }
 
@@ -38,31 +38,49 @@ func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs)
 	}
 	out := w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s%s", verb, w.show(args.Path),
 		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), "")
-	out.Diffs = item.NewDiffs(w.diffOf(args.Path, before, args.Content))
+	out.Diffs = item.NewDiffs(w.diffOf(args.Path, before.text, args.Content))
 	return out, nil
+}
+
+func (w *writer) preview(ctx context.Context, call *tool.Invocation, args writeArgs) (tool.Preview, error) {
+	w = &writer{w.bound(call)}
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	_, before, err := w.allow(args)
+	if err != nil {
+		return fails(ctx, "write_file", err)
+	}
+	return tool.Preview{Files: item.NewPreviews([]item.Preview{w.previewOf(args.Path, before, planned(args.Content))})}, nil
 }
 
 // allow says what the write does, "created" or "replaced", and what the file has before it.
 // It refuses to replace a file
 // whose current content the model has not seen: that would lose the whole file, not just
 // a line.
-func (w *writer) allow(args writeArgs) (verb, before string, err error) {
+func (w *writer) allow(args writeArgs) (verb string, before plannedText, err error) {
 	file, err := w.ReadFile(args.Path, maxEditBytes)
-	switch {
-	case isKind(err, scopefs.NotFound):
-		return "created", "", nil
-	case err != nil:
-		return "", "", err
-	case file.Size == 0:
-		return "replaced", "", nil
-	case !file.Truncated && bytes.Equal(file.Data, []byte(args.Content)):
-		return "replaced", args.Content, nil
+	if isKind(err, scopefs.NotFound) {
+		return "created", plannedText{absent: true}, w.asAgreed(args.Path, item.NoFile)
 	}
-	if _, read := w.LastRead(args.Path); !read || file.Truncated {
-		return "", "", fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+	if err != nil {
+		return "", before, err
 	}
-	if err := w.keepsSecrets(args.Path, string(file.Data), args.Content); err != nil {
-		return "", "", err
+	base := item.BaseOf(file.Data)
+	if err := w.asAgreed(args.Path, base); err != nil {
+		return "", before, err
 	}
-	return "replaced", string(file.Data), w.unchanged(args.Path, file.Data)
+	_, seen := w.LastRead(args.Path)
+	// A restarted podd does not know what was read, but the person saw what is lost.
+	seen = seen || w.agreed[w.Rel(args.Path)] == base
+	if file.Truncated || !seen && file.Size > 0 && !bytes.Equal(file.Data, []byte(args.Content)) {
+		return "", before, fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+	}
+	before = planned(string(file.Data))
+	if before.text == "" || before.text == args.Content {
+		return "replaced", before, nil
+	}
+	if err := w.keepsSecrets(args.Path, before.text, args.Content); err != nil {
+		return "", before, err
+	}
+	return "replaced", before, w.unchanged(args.Path, file.Data)
 }

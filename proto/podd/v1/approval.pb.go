@@ -40,8 +40,10 @@ type Approval struct {
 	// When the question expires and podd denies the call.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires,proto3" json:"expires,omitempty"`
 	// The pod's name.
-	PodName       string `protobuf:"bytes,10,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
-	Turn          int64  `protobuf:"varint,11,opt,name=turn,proto3" json:"turn,omitempty"`
+	PodName string `protobuf:"bytes,10,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
+	Turn    int64  `protobuf:"varint,11,opt,name=turn,proto3" json:"turn,omitempty"`
+	// What the call would make of files, one each; empty if its tool cannot say.
+	Previews      []*Preview `protobuf:"bytes,12,rep,name=previews,proto3" json:"previews,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -151,6 +153,13 @@ func (x *Approval) GetTurn() int64 {
 		return x.Turn
 	}
 	return 0
+}
+
+func (x *Approval) GetPreviews() []*Preview {
+	if x != nil {
+		return x.Previews
+	}
+	return nil
 }
 
 type ListApprovalsRequest struct {
@@ -651,7 +660,7 @@ var File_podd_v1_approval_proto protoreflect.FileDescriptor
 
 const file_podd_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\xcb\x02\n" +
+	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x11podd/v1/pod.proto\"\xf9\x02\n" +
 	"\bApproval\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x17\n" +
@@ -664,7 +673,8 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\aexpires\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12\x19\n" +
 	"\bpod_name\x18\n" +
 	" \x01(\tR\apodName\x12\x12\n" +
-	"\x04turn\x18\v \x01(\x03R\x04turn\"(\n" +
+	"\x04turn\x18\v \x01(\x03R\x04turn\x12,\n" +
+	"\bpreviews\x18\f \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"(\n" +
 	"\x14ListApprovalsRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"H\n" +
 	"\x15ListApprovalsResponse\x12/\n" +
@@ -725,29 +735,31 @@ var file_podd_v1_approval_proto_goTypes = []any{
 	(*RemoveRuleRequest)(nil),       // 8: podd.v1.RemoveRuleRequest
 	(*RemoveRuleResponse)(nil),      // 9: podd.v1.RemoveRuleResponse
 	(*timestamppb.Timestamp)(nil),   // 10: google.protobuf.Timestamp
-	(*Rule)(nil),                    // 11: podd.v1.Rule
+	(*Preview)(nil),                 // 11: podd.v1.Preview
+	(*Rule)(nil),                    // 12: podd.v1.Rule
 }
 var file_podd_v1_approval_proto_depIdxs = []int32{
 	10, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
 	10, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
-	0,  // 2: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
-	11, // 3: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
-	11, // 4: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
-	5,  // 5: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
-	5,  // 6: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
-	1,  // 7: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
-	3,  // 8: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
-	6,  // 9: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
-	8,  // 10: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
-	2,  // 11: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
-	4,  // 12: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
-	7,  // 13: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
-	9,  // 14: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
-	11, // [11:15] is the sub-list for method output_type
-	7,  // [7:11] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 2: podd.v1.Approval.previews:type_name -> podd.v1.Preview
+	0,  // 3: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
+	12, // 4: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
+	12, // 5: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
+	5,  // 6: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
+	5,  // 7: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
+	1,  // 8: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
+	3,  // 9: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
+	6,  // 10: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
+	8,  // 11: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
+	2,  // 12: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
+	4,  // 13: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
+	7,  // 14: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
+	9,  // 15: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_approval_proto_init() }
@@ -755,6 +767,7 @@ func file_podd_v1_approval_proto_init() {
 	if File_podd_v1_approval_proto != nil {
 		return
 	}
+	file_podd_v1_entry_proto_init()
 	file_podd_v1_pod_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -1736,7 +1736,9 @@ type ApprovalRequested struct {
 	// Exactly what will run when approved: canonical JSON.
 	Arguments string `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
 	// When the question expires and podd denies the call.
-	Expires       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires,proto3" json:"expires,omitempty"`
+	Expires *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires,proto3" json:"expires,omitempty"`
+	// What the call would make of files, one each; empty if its tool cannot say.
+	Previews      []*Preview `protobuf:"bytes,7,rep,name=previews,proto3" json:"previews,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1813,6 +1815,110 @@ func (x *ApprovalRequested) GetExpires() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ApprovalRequested) GetPreviews() []*Preview {
+	if x != nil {
+		return x.Previews
+	}
+	return nil
+}
+
+// Preview is what a waiting call would make of one file. The digest of the call covers it: if
+// the file has another content by then, podd asks again.
+type Preview struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the workspace if the file is inside.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// A unified diff with three lines of context, without the lines with the files' names. Lines
+	// have the ends that they have in the file. Bytes that are not UTF-8 are escapes, such as
+	// \xe9. The lines with " " and "-" are the old text, those with " " and "+" the new one. Empty
+	// if the content stays.
+	Diff string `protobuf:"bytes,2,opt,name=diff,proto3" json:"diff,omitempty"`
+	// SHA-256 of the content from which the preview was made, in hexadecimal as of sha256sum;
+	// empty if there is no file.
+	Base string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	// Where the call moves the file; empty if it stays.
+	MovesTo string `protobuf:"bytes,4,opt,name=moves_to,json=movesTo,proto3" json:"moves_to,omitempty"`
+	// The call removes the file.
+	Deletes bool `protobuf:"varint,5,opt,name=deletes,proto3" json:"deletes,omitempty"`
+	// What the diff does not show, in a few words; empty if it shows all. The diffs of a call
+	// have at most 64 KiB together.
+	Omitted       string `protobuf:"bytes,6,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Preview) Reset() {
+	*x = Preview{}
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Preview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Preview) ProtoMessage() {}
+
+func (x *Preview) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Preview.ProtoReflect.Descriptor instead.
+func (*Preview) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Preview) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Preview) GetDiff() string {
+	if x != nil {
+		return x.Diff
+	}
+	return ""
+}
+
+func (x *Preview) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
+func (x *Preview) GetMovesTo() string {
+	if x != nil {
+		return x.MovesTo
+	}
+	return ""
+}
+
+func (x *Preview) GetDeletes() bool {
+	if x != nil {
+		return x.Deletes
+	}
+	return false
+}
+
+func (x *Preview) GetOmitted() string {
+	if x != nil {
+		return x.Omitted
+	}
+	return ""
+}
+
 // ApprovalResolved records the decision on a waiting call.
 type ApprovalResolved struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -1827,7 +1933,7 @@ type ApprovalResolved struct {
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1839,7 +1945,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1852,7 +1958,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -1895,7 +2001,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1907,7 +2013,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1920,7 +2026,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -1956,7 +2062,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2074,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2087,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -2054,7 +2160,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2172,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2185,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -2157,7 +2263,7 @@ type RequestTotal struct {
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2275,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2288,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -2263,7 +2369,7 @@ type CacheTotal struct {
 
 func (x *CacheTotal) Reset() {
 	*x = CacheTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2381,7 @@ func (x *CacheTotal) String() string {
 func (*CacheTotal) ProtoMessage() {}
 
 func (x *CacheTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2394,7 @@ func (x *CacheTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheTotal.ProtoReflect.Descriptor instead.
 func (*CacheTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CacheTotal) GetPromisedTokens() int64 {
@@ -2351,7 +2457,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2469,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2482,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -2437,7 +2543,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2449,7 +2555,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2462,7 +2568,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Note) GetText() string {
@@ -2510,7 +2616,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2628,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2641,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Job) GetId() string {
@@ -2582,7 +2688,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2700,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2713,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2658,7 +2764,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2776,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2789,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2872,14 +2978,22 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"Compaction\x12'\n" +
 	"\asummary\x18\x01 \x01(\v2\r.podd.v1.ItemR\asummary\x12\x1a\n" +
 	"\tup_to_seq\x18\x02 \x01(\x03R\aupToSeq\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xc8\x01\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xf6\x01\n" +
 	"\x11ApprovalRequested\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1a\n" +
 	"\bquestion\x18\x03 \x01(\tR\bquestion\x12\x12\n" +
 	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1c\n" +
 	"\targuments\x18\x05 \x01(\tR\targuments\x124\n" +
-	"\aexpires\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\"o\n" +
+	"\aexpires\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12,\n" +
+	"\bpreviews\x18\a \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"\x94\x01\n" +
+	"\aPreview\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04diff\x18\x02 \x01(\tR\x04diff\x12\x12\n" +
+	"\x04base\x18\x03 \x01(\tR\x04base\x12\x19\n" +
+	"\bmoves_to\x18\x04 \x01(\tR\amovesTo\x12\x18\n" +
+	"\adeletes\x18\x05 \x01(\bR\adeletes\x12\x18\n" +
+	"\aomitted\x18\x06 \x01(\tR\aomitted\"o\n" +
 	"\x10ApprovalResolved\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1a\n" +
 	"\bapproved\x18\x02 \x01(\bR\bapproved\x12\x0e\n" +
@@ -2990,7 +3104,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3010,75 +3124,77 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Prune)(nil),                 // 15: podd.v1.Prune
 	(*Compaction)(nil),            // 16: podd.v1.Compaction
 	(*ApprovalRequested)(nil),     // 17: podd.v1.ApprovalRequested
-	(*ApprovalResolved)(nil),      // 18: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 19: podd.v1.Rewind
-	(*Purged)(nil),                // 20: podd.v1.Purged
-	(*Totals)(nil),                // 21: podd.v1.Totals
-	(*RequestTotal)(nil),          // 22: podd.v1.RequestTotal
-	(*CacheTotal)(nil),            // 23: podd.v1.CacheTotal
-	(*ToolTotal)(nil),             // 24: podd.v1.ToolTotal
-	(*Note)(nil),                  // 25: podd.v1.Note
-	(*Job)(nil),                   // 26: podd.v1.Job
-	(*Recovered)(nil),             // 27: podd.v1.Recovered
-	(*Alert)(nil),                 // 28: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*Item)(nil),                  // 30: podd.v1.Item
-	(*Segment)(nil),               // 31: podd.v1.Segment
-	(*Choice)(nil),                // 32: podd.v1.Choice
-	(*Usage)(nil),                 // 33: podd.v1.Usage
-	(*Options)(nil),               // 34: podd.v1.Options
+	(*Preview)(nil),               // 18: podd.v1.Preview
+	(*ApprovalResolved)(nil),      // 19: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 20: podd.v1.Rewind
+	(*Purged)(nil),                // 21: podd.v1.Purged
+	(*Totals)(nil),                // 22: podd.v1.Totals
+	(*RequestTotal)(nil),          // 23: podd.v1.RequestTotal
+	(*CacheTotal)(nil),            // 24: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 25: podd.v1.ToolTotal
+	(*Note)(nil),                  // 26: podd.v1.Note
+	(*Job)(nil),                   // 27: podd.v1.Job
+	(*Recovered)(nil),             // 28: podd.v1.Recovered
+	(*Alert)(nil),                 // 29: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*Item)(nil),                  // 31: podd.v1.Item
+	(*Segment)(nil),               // 32: podd.v1.Segment
+	(*Choice)(nil),                // 33: podd.v1.Choice
+	(*Usage)(nil),                 // 34: podd.v1.Usage
+	(*Options)(nil),               // 35: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	29, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	30, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	5,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	6,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	8,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	9,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	10, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	30, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	31, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	13, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	14, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	15, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
 	16, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
 	17, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	18, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	19, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	25, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	27, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	28, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	20, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	19, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	20, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	26, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	28, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	29, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	21, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	7,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	26, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	27, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
 	0,  // 20: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	31, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	30, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	32, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	32, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	32, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	31, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	33, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	33, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 25: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	33, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	34, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	12, // 27: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	11, // 28: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	34, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
-	33, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	30, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	29, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	29, // 33: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	10, // 34: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	21, // 35: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	26, // 36: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	22, // 37: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	24, // 38: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	33, // 39: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	23, // 40: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	29, // 41: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	2,  // 42: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 43: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	29, // 44: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	35, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
+	34, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	31, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	30, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	18, // 33: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	30, // 34: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	10, // 35: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	22, // 36: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	27, // 37: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	23, // 38: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	25, // 39: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	34, // 40: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	24, // 41: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	30, // 42: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	2,  // 43: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 44: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	30, // 45: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	46, // [46:46] is the sub-list for method output_type
+	46, // [46:46] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3114,7 +3230,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -19,6 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp";
+import { Preview } from "./entry";
 import { Rule } from "./pod";
 
 export const protobufPackage = "podd.v1";
@@ -48,6 +49,8 @@ export interface Approval {
   /** The pod's name. */
   podName: string;
   turn: number;
+  /** What the call would make of files, one each; empty if its tool cannot say. */
+  previews: Preview[];
 }
 
 export interface ListApprovalsRequest {
@@ -131,6 +134,7 @@ function createBaseApproval(): Approval {
     expires: undefined,
     podName: "",
     turn: 0,
+    previews: [],
   };
 }
 
@@ -168,6 +172,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.turn !== 0) {
       writer.uint32(88).int64(message.turn);
+    }
+    for (const v of message.previews) {
+      Preview.encode(v!, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -271,6 +278,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.turn = longToNumber(reader.int64());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.previews.push(Preview.decode(reader, reader.uint32()));
             continue;
           }
         }

@@ -381,7 +381,41 @@ export interface ApprovalRequested {
   /** Exactly what will run when approved: canonical JSON. */
   arguments: string;
   /** When the question expires and podd denies the call. */
-  expires: Date | undefined;
+  expires:
+    | Date
+    | undefined;
+  /** What the call would make of files, one each; empty if its tool cannot say. */
+  previews: Preview[];
+}
+
+/**
+ * Preview is what a waiting call would make of one file. The digest of the call covers it: if
+ * the file has another content by then, podd asks again.
+ */
+export interface Preview {
+  /** Relative to the workspace if the file is inside. */
+  path: string;
+  /**
+   * A unified diff with three lines of context, without the lines with the files' names. Lines
+   * have the ends that they have in the file. Bytes that are not UTF-8 are escapes, such as
+   * \xe9. The lines with " " and "-" are the old text, those with " " and "+" the new one. Empty
+   * if the content stays.
+   */
+  diff: string;
+  /**
+   * SHA-256 of the content from which the preview was made, in hexadecimal as of sha256sum;
+   * empty if there is no file.
+   */
+  base: string;
+  /** Where the call moves the file; empty if it stays. */
+  movesTo: string;
+  /** The call removes the file. */
+  deletes: boolean;
+  /**
+   * What the diff does not show, in a few words; empty if it shows all. The diffs of a call
+   * have at most 64 KiB together.
+   */
+  omitted: string;
 }
 
 /** ApprovalResolved records the decision on a waiting call. */
@@ -2087,7 +2121,15 @@ export const Compaction: MessageFns<Compaction> = {
 };
 
 function createBaseApprovalRequested(): ApprovalRequested {
-  return { callId: "", digest: new Uint8Array(0), question: "", tool: "", arguments: "", expires: undefined };
+  return {
+    callId: "",
+    digest: new Uint8Array(0),
+    question: "",
+    tool: "",
+    arguments: "",
+    expires: undefined,
+    previews: [],
+  };
 }
 
 export const ApprovalRequested: MessageFns<ApprovalRequested> = {
@@ -2109,6 +2151,9 @@ export const ApprovalRequested: MessageFns<ApprovalRequested> = {
     }
     if (message.expires !== undefined) {
       Timestamp.encode(toTimestamp(message.expires), writer.uint32(50).fork()).join();
+    }
+    for (const v of message.previews) {
+      Preview.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -2172,6 +2217,115 @@ export const ApprovalRequested: MessageFns<ApprovalRequested> = {
             }
 
             message.expires = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.previews.push(Preview.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePreview(): Preview {
+  return { path: "", diff: "", base: "", movesTo: "", deletes: false, omitted: "" };
+}
+
+export const Preview: MessageFns<Preview> = {
+  encode(message: Preview, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.diff !== "") {
+      writer.uint32(18).string(message.diff);
+    }
+    if (message.base !== "") {
+      writer.uint32(26).string(message.base);
+    }
+    if (message.movesTo !== "") {
+      writer.uint32(34).string(message.movesTo);
+    }
+    if (message.deletes !== false) {
+      writer.uint32(40).bool(message.deletes);
+    }
+    if (message.omitted !== "") {
+      writer.uint32(50).string(message.omitted);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Preview {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePreview();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diff = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.base = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.movesTo = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.deletes = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.omitted = reader.string();
             continue;
           }
         }

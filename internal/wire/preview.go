@@ -1,0 +1,26 @@
+package wire
+
+import (
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// PreviewsToProto converts what a waiting call would make of files.
+func PreviewsToProto(list []item.Preview) (out []*poddv1.Preview) {
+	for _, p := range list {
+		out = append(out, &poddv1.Preview{
+			Path: clean(p.Path), MovesTo: clean(p.MovesTo), Diff: clean(p.Diff), Base: clean(p.Base), Deletes: p.Deletes, Omitted: clean(p.Omitted),
+		})
+	}
+	return out
+}
+
+// PreviewsFromProto is the reverse of PreviewsToProto.
+func PreviewsFromProto(list []*poddv1.Preview) (out []item.Preview) {
+	for _, p := range list {
+		out = append(out, item.Preview{
+			Path: p.GetPath(), MovesTo: p.GetMovesTo(), Diff: p.GetDiff(), Base: p.GetBase(), Deletes: p.GetDeletes(), Omitted: p.GetOmitted(),
+		})
+	}
+	return out
+}
