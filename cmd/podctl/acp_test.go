@@ -87,7 +87,7 @@ func TestACPTurn(t *testing.T) {
 		}
 	}
 	edit := e.awaitUpdate("c3", func(u update) bool { return u.ToolCallID == "c3" && u.Status == "completed" })
-	if got := string(edit.Content); !strings.Contains(got, `"newText":"TWO"`) || !strings.Contains(got, `"oldText":"two"`) || !strings.Contains(got, `"type":"diff"`) {
+	if got := string(edit.Content); !strings.Contains(got, `"newText":"one\nTWO\nthree\n"`) || !strings.Contains(got, `"oldText":"one\ntwo\nthree\n"`) || !strings.Contains(got, `"type":"diff"`) {
 		t.Errorf("the edit shows %s", got)
 	}
 	plan := e.awaitUpdate("the plan", func(u update) bool { return u.SessionUpdate == "plan" })

@@ -38,6 +38,8 @@ type asking struct {
 	queue []*poddv1.Approval
 	typed chan typedLine
 	stop  context.CancelFunc
+	// proposed says that the question is whether to add a rule.
+	proposed bool
 }
 
 // typedLine is what was typed behind a question.
@@ -127,14 +129,19 @@ func (a *asking) next(ctx context.Context) {
 
 // ask asks the question. It returns false without a terminal.
 func (a *asking) ask(ctx context.Context) bool {
-	if a.tty == nil || clearTyped(a.tty) != nil {
-		return false
-	}
 	answers := view.Answers
 	if len(a.queue[0].GetPreviews()) > 0 {
 		answers += " [v] arguments"
 	}
-	a.told.Ask("Run it? " + answers + " [Enter] later:")
+	return a.prompt(ctx, "Run it? "+answers+" [Enter] later:")
+}
+
+// prompt shows a question and reads the answer. It returns false without a terminal.
+func (a *asking) prompt(ctx context.Context, question string) bool {
+	if a.proposed = false; a.tty == nil || clearTyped(a.tty) != nil {
+		return false
+	}
+	a.told.Ask(question)
 	ctx, a.stop = context.WithCancel(ctx)
 	typed := make(chan typedLine, 1)
 	a.typed = typed
@@ -178,19 +185,49 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	a.typed = nil
 	w := a.queue[0]
 	a.told.Answered(typed.err == nil)
-	if typed.err == nil && strings.EqualFold(strings.TrimSpace(typed.text), "v") {
+	text, proposed := strings.TrimSpace(typed.text), a.proposed
+	var answer view.Answer
+	ok, again := false, false
+	switch {
+	case typed.err != nil:
+	case proposed && text == "":
+		answer, ok = view.Answer{Approve: true, Always: true}, true
+	case proposed:
+		again = a.ask(ctx)
+	case strings.EqualFold(text, "v"):
 		a.told.Arguments(view.ApprovalFromProto(w))
-		if a.ask(ctx) {
-			return
-		}
+		again = a.ask(ctx)
+	default:
+		answer, ok = view.ParseAnswer(typed.text)
+		again = ok && answer.Always && a.propose(ctx, w)
 	}
-	a.queue = a.queue[1:]
-	answer, ok := view.ParseAnswer(typed.text)
-	if !ok || typed.err != nil {
-		a.told.Say("the call still waits; " + view.ApprovalFromProto(w).HowTo(time.Now()))
-		a.next(ctx)
+	if again {
 		return
 	}
+	a.queue = a.queue[1:]
+	if ok {
+		a.resolve(ctx, w, answer)
+	} else {
+		a.told.Say("the call still waits; " + view.ApprovalFromProto(w).HowTo(time.Now()))
+	}
+	a.next(ctx)
+}
+
+// propose shows the rule that always would add, and asks about it; or why there is none, and
+// asks about the call again. It returns false without a terminal.
+func (a *asking) propose(ctx context.Context, w *poddv1.Approval) bool {
+	resp, err := a.client.Approvals().GetApprovalRule(ctx, &poddv1.GetApprovalRuleRequest{Pod: w.GetPod(), CallSeq: w.GetCallSeq()})
+	if err != nil {
+		a.told.Warn(err.Error())
+		return a.ask(ctx)
+	}
+	a.told.Say("always adds the rule: " + view.Rule(wire.RuleFromProto(resp.GetRule())))
+	a.proposed = a.prompt(ctx, "Add it, and run the call? [Enter] yes [Esc Enter] back:")
+	return a.proposed
+}
+
+// resolve sends an answer.
+func (a *asking) resolve(ctx context.Context, w *poddv1.Approval, answer view.Answer) {
 	resp, err := a.client.Approvals().ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{
 		Pod: w.GetPod(), CallSeq: w.GetCallSeq(), Digest: w.GetDigest(), Client: clientName,
 		Approve: answer.Approve, Always: answer.Always, Reason: valid(answer.Reason),
@@ -200,7 +237,6 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	} else if resp.GetRule() != nil {
 		a.told.Say("rule added: " + view.Rule(wire.RuleFromProto(resp.GetRule())))
 	}
-	a.next(ctx)
 }
 
 // failed says why podd did not accept an answer.

@@ -127,13 +127,21 @@ func TestAnsweredInPlace(t *testing.T) {
 		"once":   {"y\n", []string{"· shell: approved by " + who(), ran}},
 		"denied": {"n\n", []string{"· shell: denied by " + who() + "\r\n", "The result was: shell: not run: denied by " + who()}},
 		"reason": {"no  not here \n", []string{"denied by " + who() + ": not here\r\n"}},
-		"always": {"a\n", []string{"rule added: allow, ", `command "echo one"`, "· shell: approved by " + who(), ran}},
+		"always": {"a\n", []string{"always adds the rule: allow, ", "rule added: allow, ", `command "echo one"`, "· shell: approved by " + who(), ran}},
 	} {
 		p, typed, _ := w.asks(pod)
 		if !strings.Contains(p.out.String(), "  command: echo one\r\n") {
 			t.Errorf("%s: what runs is not shown:\n%s", pod, p.out.String())
 		}
 		typed(tt.keys)
+		if pod == "always" {
+			p.out.await(t, "[Enter] yes [Esc Enter] back: ")
+			typed("\x1b\n")
+			p.out.awaitTwice(t, askQuestion)
+			typed("a\n")
+			p.out.awaitTwice(t, "[Enter] yes [Esc Enter] back: ")
+			typed("\n")
+		}
 		if code := p.wait(); code != 0 {
 			t.Errorf("%s: exit code %d", pod, code)
 		}

@@ -63,6 +63,15 @@ func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprov
 	return answer, nil
 }
 
+// GetApprovalRule shows the rule that an answer would add.
+func (s *approvals) GetApprovalRule(ctx context.Context, r *poddv1.GetApprovalRuleRequest) (*poddv1.GetApprovalRuleResponse, error) {
+	rule, err := s.host.Rules.For(ctx, r.GetPod(), item.Seq(r.GetCallSeq()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.GetApprovalRuleResponse{Rule: wire.RulesToProto([]item.Rule{*rule})[0]}, nil
+}
+
 // ListRules lists the rules of pods.
 func (s *approvals) ListRules(ctx context.Context, r *poddv1.ListRulesRequest) (*poddv1.ListRulesResponse, error) {
 	list, err := s.host.Rules.List(ctx, r.GetPod())

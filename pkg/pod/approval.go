@@ -120,13 +120,18 @@ func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 	return rule, cmp.Or(doErr, err)
 }
 
+// noQuestion is the error for a call that does not ask.
+func noQuestion(call item.Seq, pod string) error {
+	return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
+		"pod %[2]s has no question about call #%[1]d: podctl approvals lists the pending calls", call, pod)
+}
+
 // resolve stores an answer, after the rule that it adds, if any.
 func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) error {
 	q := a.journal.state.Turn.QuestionAt(r.CallSeq)
 	switch {
 	case q == nil:
-		return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
-			"pod %[2]s has no question about call #%[1]d: podctl approvals lists the pending calls", r.CallSeq, a.journal.rec.Name)
+		return noQuestion(r.CallSeq, a.journal.rec.Name)
 	case !q.IsOpen():
 		return tooLate(q)
 	case q.Expired(a.journal.time()):

@@ -53,6 +53,20 @@ type PodRule struct {
 // Rules are pods' own rules.
 type Rules struct{ host *Host }
 
+// For is the rule that an answer with Always to the question about a call would add.
+func (l *Rules) For(ctx context.Context, pod string, call item.Seq) (*item.Rule, error) {
+	a, release, err := l.host.pods.acquire(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	rule, err := a.mailbox.ruleFor(ctx, call)
+	if err != nil || rule != nil {
+		return rule, err
+	}
+	return nil, noQuestion(call, pod)
+}
+
 // List returns the rules of one pod, or of all by the pods' names.
 func (l *Rules) List(ctx context.Context, idOrName string) ([]PodRule, error) {
 	var pods []item.Pod

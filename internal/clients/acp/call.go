@@ -53,7 +53,7 @@ func (s *session) ended(id acp.ToolCallId, b transcript.Block) {
 	if b.State == transcript.Failed {
 		status = acp.ToolCallStatusFailed
 	}
-	s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(status), acp.WithUpdateContent(l.ended(b))))
+	s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(status), acp.WithUpdateContent(ended(b, s.dir))))
 	if l.plan != nil && b.State == transcript.Done {
 		s.send(acp.UpdatePlan(l.plan...))
 	}

@@ -37,10 +37,6 @@ type arguments struct {
 	Path    string `json:"path"`
 	Start   int    `json:"start_line"`
 	End     int    `json:"end_line"`
-	Content string `json:"content"`
-	Old     string `json:"old"`
-	New     string `json:"new"`
-	Input   string `json:"input"`
 	Pattern string `json:"pattern"`
 	Command string `json:"command"`
 	Access  string `json:"access"`
@@ -65,16 +61,6 @@ func looksOf(tool, raw, dir string) looks {
 		l.places = []acp.ToolCallLocation{place}
 	}
 	switch tool {
-	case "write_file":
-		l.content = []acp.ToolCallContent{acp.ToolDiffContent(absolute(a.Path, dir), a.Content)}
-	case "edit_file":
-		l.content = []acp.ToolCallContent{acp.ToolDiffContent(absolute(a.Path, dir), a.New, a.Old)}
-	case "apply_patch":
-		for _, c := range patched(a.Input) {
-			path := absolute(c.path, dir)
-			l.places = append(l.places, acp.ToolCallLocation{Path: path})
-			l.content = append(l.content, c.diff(path))
-		}
 	case "shell":
 		l.content = []acp.ToolCallContent{textContent("$ " + a.Command)}
 	case "todo":
@@ -83,12 +69,12 @@ func looksOf(tool, raw, dir string) looks {
 	return l
 }
 
-// ended is the content of a finished call: the diff if it changed files, otherwise its
+// ended is the content of a finished call: the diffs if it changed files, otherwise its
 // result.
-func (l looks) ended(b transcript.Block) []acp.ToolCallContent {
+func ended(b transcript.Block, dir string) []acp.ToolCallContent {
 	failed, text := b.State == transcript.Failed, b.Detail
-	if l.kind == acp.ToolKindEdit && !failed && len(l.content) > 0 {
-		return l.content
+	if content := diffsContent(b.Call.Diffs, dir); len(content) > 0 {
+		return content
 	}
 	if strings.TrimSpace(text) == "" || failed {
 		text = strings.TrimSuffix(b.Text+"\n"+text, "\n")

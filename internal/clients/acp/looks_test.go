@@ -21,10 +21,7 @@ func TestLooks(t *testing.T) {
 		{"search", `{"pattern":"x","path":"pkg"}`, `search "x" in pkg`, "search", "null"},
 		{"glob", `{"pattern":"*.go"}`, `glob "*.go"`, "search", "null"},
 		{"shell", "{\"command\":\"ls \u202e\"}", "shell `ls \\u202e`", "execute", `$ ls \\u202e`},
-		{"write_file", `{"path":"/x/a","content":"n"}`, "write_file /x/a", "edit", `{"newText":"n","path":"/x/a","type":"diff"}`},
-		{"edit_file", `{"path":"a","old":"o","new":""}`, "edit_file a", "edit", `{"newText":"","oldText":"o","path":"/w/a","type":"diff"}`},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n@@\n k\n-o\n+n\n@@ f\n+m\n*** Add File: b\n+new\n*** Delete File: c\n*** End Patch"}`, "apply_patch", "edit",
-			`[{"newText":"k\nn\n…\nm\n","oldText":"k\no\n…\n","path":"/w/a","type":"diff"},{"newText":"new\n","path":"/w/b","type":"diff"},{"newText":"","oldText":"","path":"/w/c","type":"diff"}]`},
+		{"write_file", `{"path":"/x/a","content":"n"}`, "write_file /x/a", "edit", "null"},
 		{"mcp_x", `{"path":`, "mcp_x", "other", "null"},
 		{"shell", `[1]`, "shell", "execute", "$ "},
 	}
@@ -43,19 +40,19 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// A model may write anything as a patch.
-func FuzzPatched(f *testing.F) {
-	f.Add("*** Begin Patch\n*** Update File: a\n@@\n-o\n+n\n*** End Patch")
-	f.Add("+x\n*** Add File:\n\n@\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		size := 0
-		for _, c := range patched(text) {
-			size += c.new.Len()
+func TestDiffContent(t *testing.T) {
+	for diff, want := range map[string]string{
+		"@@ -0,0 +1 @@\n+new\n":                               `{"newText":"new\n","path":"/w/a","type":"diff"}`,
+		"@@ -1,2 +1,2 @@\n k\n-o\n+n\n@@ -9 +9,2 @@\n+m\n":    `{"newText":"k\nn\n…\nm\n","oldText":"k\no\n…\n","path":"/w/a","type":"diff"}`,
+		"@@ -1 +0,0 @@\n-o\n":                                 `{"newText":"","oldText":"o\n","path":"/w/a","type":"diff"}`,
+		"@@ -1 +1 @@\n-o\n\\ No newline at end of file\n+n\n": `{"newText":"n\n","oldText":"o","path":"/w/a","type":"diff"}`,
+		"@@ -1,2 +1,2 @@\n-o\n+n\n k\n\\ No newline\n":        `{"newText":"n\nk","oldText":"o\nk","path":"/w/a","type":"diff"}`,
+	} {
+		content, err := json.Marshal(diffContent("/w/a", diff))
+		if err != nil || string(content) != want {
+			t.Errorf("%q shows %s (%v), want %s", diff, content, err, want)
 		}
-		if size > 4*len(text) {
-			t.Errorf("%d bytes became %d", len(text), size)
-		}
-	})
+	}
 }
 
 func TestStopReason(t *testing.T) {

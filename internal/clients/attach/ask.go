@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"podd/internal/clients/show"
 	"podd/internal/clients/view"
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -18,6 +20,8 @@ type question struct {
 	// seen are its lines that were on the screen, when it was columns wide.
 	seen    []bool
 	columns int
+	// raw says that the arguments are shown instead of the preview.
+	raw bool
 }
 
 // key identifies a call with its current content.
@@ -26,8 +30,11 @@ func (q *question) key() string { return fmt.Sprintf("%d %s", q.GetCallSeq(), q.
 // lines are exactly what will run.
 func (q *question) lines(columns int) (lines []line) {
 	lines = []line{nil, in(yellow, "? "+q.shown.Title()).Fit(columns)}
-	for _, l := range q.shown.Lines(columns - 2) {
-		lines = append(lines, in(bold, "  "+l))
+	for _, l := range q.shown.Shown(columns-2, q.raw) {
+		lines = append(lines, show.With(in(bold, "  "), l.In(bold)))
+	}
+	if q.raw {
+		return lines
 	}
 	if q.columns != columns || len(q.seen) != len(lines) {
 		q.seen, q.columns = make([]bool, len(lines)), columns
@@ -99,6 +106,11 @@ func (a *app) next(fresh bool) {
 // decide sends the typed answer.
 func (a *app) decide() {
 	q := a.questions[0]
+	if strings.EqualFold(strings.TrimSpace(a.answer.text()), "v") && len(q.GetPreviews()) > 0 {
+		a.answer.clear()
+		q.raw = !q.raw
+		return
+	}
 	answer, ok := view.ParseAnswer(a.answer.text())
 	if !ok {
 		a.said = "not an answer; use " + view.Answers
@@ -109,6 +121,34 @@ func (a *app) decide() {
 		return
 	}
 	a.answer.clear()
+	if answer.Always {
+		propose(a, q, answer)
+		return
+	}
+	resolve(a, q, answer)
+}
+
+// propose shows the rule that always would add, and asks before it is added.
+func propose(a *app, q *question, answer view.Answer) {
+	var rule *poddv1.Rule
+	a.said = "asking for the rule"
+	a.call(func(ctx context.Context) error {
+		resp, err := a.Client.Approvals().GetApprovalRule(ctx, &poddv1.GetApprovalRuleRequest{Pod: q.GetPod(), CallSeq: q.GetCallSeq()})
+		rule = resp.GetRule()
+		return err
+	}, func(err error) {
+		a.said = ""
+		if err != nil {
+			a.log.notice(yellow, "! "+err.Error())
+			return
+		}
+		a.log.notice(yellow, "? always adds the rule: "+view.Rule(wire.RuleFromProto(rule)))
+		a.confirming = &confirmation{question: "Add this rule, and run the call?", enter: true, yes: func() { resolve(a, q, answer) }}
+	})
+}
+
+// resolve sends an answer.
+func resolve(a *app, q *question, answer view.Answer) {
 	a.said = "sending the answer"
 	var rule *poddv1.Rule
 	a.call(func(ctx context.Context) error {

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"fmt"
+	"slices"
 
 	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
@@ -53,6 +54,9 @@ func (a frame) logRows() int {
 func (a frame) prompt() string {
 	switch {
 	case a.confirming != nil:
+		if a.confirming.enter {
+			return a.confirming.question + " [Enter] yes [Esc] no "
+		}
 		return a.confirming.question + " [y/N] "
 	case a.answering:
 		return "Run it? "
@@ -129,7 +133,12 @@ func (a frame) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
 	if len(a.questions) > 0 && pg.tailFrom >= 0 {
 		q := a.questions[0]
-		a.shows(onScreen{q: q, columns: q.columns, from: pg.tailFrom, upTo: pg.tailUpTo})
+		on := onScreen{q: q, columns: q.columns, from: pg.tailFrom, upTo: pg.tailUpTo}
+		if q.raw {
+			// The arguments do not count as the preview.
+			on = onScreen{}
+		}
+		a.shows(on)
 	}
 	return append(make([]line, rows-len(pg.lines)), pg.lines...)
 }
@@ -151,6 +160,9 @@ func (a frame) hint() string {
 	switch {
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
+		if len(a.questions[0].GetPreviews()) > 0 {
+			keys = slices.Insert(keys, 1, "[v] arguments")
+		}
 		if !a.wholly() {
 			keys = []string{"PgUp to read all of it", "[n REASON] deny", "[Esc] later"}
 		}

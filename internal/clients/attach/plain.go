@@ -105,6 +105,9 @@ func (p *plainView) typed(text string) {
 		p.answer.insert(text)
 		p.press(key{kind: keyEnter})
 		p.answer.clear()
+		if len(p.questions) > 0 && p.questions[0].raw {
+			p.asked = nil
+		}
 		return
 	}
 	waits := p.draft
@@ -223,8 +226,11 @@ func (p *plainView) question() {
 		if i > 0 {
 			fmt.Fprintln(p.Out, l.String())
 		}
-		q.seen[i] = true
+		if !q.raw {
+			q.seen[i] = true
+		}
 	}
+	q.raw = false
 	if !p.answering {
 		p.say("/answer goes to this question.")
 		return

@@ -15,10 +15,14 @@ import (
 type confirmation struct {
 	question string
 	yes      func()
+	// enter says that Enter means yes.
+	enter bool
 }
 
 // confirm asks before something is done.
-func (a *app) confirm(question string, yes func()) { a.confirming = &confirmation{question, yes} }
+func (a *app) confirm(question string, yes func()) {
+	a.confirming = &confirmation{question: question, yes: yes}
+}
 
 // confirmed handles a key while the view asks; false if it does not ask.
 func (a *app) confirmed(k key) bool {
@@ -27,7 +31,7 @@ func (a *app) confirmed(k key) bool {
 		return false
 	}
 	a.confirming = nil
-	if k.kind == keyText && strings.EqualFold(k.text, "y") {
+	if k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter {
 		c.yes()
 		return true
 	}

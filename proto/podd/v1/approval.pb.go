@@ -394,6 +394,103 @@ func (x *ResolveApprovalResponse) GetRule() *Rule {
 	return nil
 }
 
+type GetApprovalRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Sequence of the call's entry.
+	CallSeq       int64 `protobuf:"varint,2,opt,name=call_seq,json=callSeq,proto3" json:"call_seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetApprovalRuleRequest) Reset() {
+	*x = GetApprovalRuleRequest{}
+	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetApprovalRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetApprovalRuleRequest) ProtoMessage() {}
+
+func (x *GetApprovalRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetApprovalRuleRequest.ProtoReflect.Descriptor instead.
+func (*GetApprovalRuleRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetApprovalRuleRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *GetApprovalRuleRequest) GetCallSeq() int64 {
+	if x != nil {
+		return x.CallSeq
+	}
+	return 0
+}
+
+type GetApprovalRuleResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rule          *Rule                  `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetApprovalRuleResponse) Reset() {
+	*x = GetApprovalRuleResponse{}
+	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetApprovalRuleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetApprovalRuleResponse) ProtoMessage() {}
+
+func (x *GetApprovalRuleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetApprovalRuleResponse.ProtoReflect.Descriptor instead.
+func (*GetApprovalRuleResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetApprovalRuleResponse) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
 // PodRule is a rule of one pod.
 type PodRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -410,7 +507,7 @@ type PodRule struct {
 
 func (x *PodRule) Reset() {
 	*x = PodRule{}
-	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	mi := &file_podd_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +519,7 @@ func (x *PodRule) String() string {
 func (*PodRule) ProtoMessage() {}
 
 func (x *PodRule) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	mi := &file_podd_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +532,7 @@ func (x *PodRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodRule.ProtoReflect.Descriptor instead.
 func (*PodRule) Descriptor() ([]byte, []int) {
-	return file_podd_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PodRule) GetId() string {
@@ -476,7 +573,7 @@ type ListRulesRequest struct {
 
 func (x *ListRulesRequest) Reset() {
 	*x = ListRulesRequest{}
-	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	mi := &file_podd_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -488,7 +585,7 @@ func (x *ListRulesRequest) String() string {
 func (*ListRulesRequest) ProtoMessage() {}
 
 func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	mi := &file_podd_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -501,7 +598,7 @@ func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListRulesRequest) GetPod() string {
@@ -521,7 +618,7 @@ type ListRulesResponse struct {
 
 func (x *ListRulesResponse) Reset() {
 	*x = ListRulesResponse{}
-	mi := &file_podd_v1_approval_proto_msgTypes[7]
+	mi := &file_podd_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +630,7 @@ func (x *ListRulesResponse) String() string {
 func (*ListRulesResponse) ProtoMessage() {}
 
 func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_approval_proto_msgTypes[7]
+	mi := &file_podd_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +643,7 @@ func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListRulesResponse) GetRules() []*PodRule {
@@ -569,7 +666,7 @@ type RemoveRuleRequest struct {
 
 func (x *RemoveRuleRequest) Reset() {
 	*x = RemoveRuleRequest{}
-	mi := &file_podd_v1_approval_proto_msgTypes[8]
+	mi := &file_podd_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +678,7 @@ func (x *RemoveRuleRequest) String() string {
 func (*RemoveRuleRequest) ProtoMessage() {}
 
 func (x *RemoveRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_approval_proto_msgTypes[8]
+	mi := &file_podd_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +691,7 @@ func (x *RemoveRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRuleRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRuleRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RemoveRuleRequest) GetPod() string {
@@ -621,7 +718,7 @@ type RemoveRuleResponse struct {
 
 func (x *RemoveRuleResponse) Reset() {
 	*x = RemoveRuleResponse{}
-	mi := &file_podd_v1_approval_proto_msgTypes[9]
+	mi := &file_podd_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -633,7 +730,7 @@ func (x *RemoveRuleResponse) String() string {
 func (*RemoveRuleResponse) ProtoMessage() {}
 
 func (x *RemoveRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_approval_proto_msgTypes[9]
+	mi := &file_podd_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -646,7 +743,7 @@ func (x *RemoveRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRuleResponse.ProtoReflect.Descriptor instead.
 func (*RemoveRuleResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RemoveRuleResponse) GetRule() *PodRule {
@@ -688,6 +785,11 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x06client\x18\x06 \x01(\tR\x06client\x12\x16\n" +
 	"\x06digest\x18\a \x01(\fR\x06digest\"<\n" +
 	"\x17ResolveApprovalResponse\x12!\n" +
+	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule\"E\n" +
+	"\x16GetApprovalRuleRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
+	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\"<\n" +
+	"\x17GetApprovalRuleResponse\x12!\n" +
 	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule\"i\n" +
 	"\aPodRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
@@ -702,10 +804,11 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\":\n" +
 	"\x12RemoveRuleResponse\x12$\n" +
-	"\x04rule\x18\x01 \x01(\v2\x10.podd.v1.PodRuleR\x04rule2\xc2\x02\n" +
+	"\x04rule\x18\x01 \x01(\v2\x10.podd.v1.PodRuleR\x04rule2\x98\x03\n" +
 	"\x0fApprovalService\x12N\n" +
 	"\rListApprovals\x12\x1d.podd.v1.ListApprovalsRequest\x1a\x1e.podd.v1.ListApprovalsResponse\x12T\n" +
-	"\x0fResolveApproval\x12\x1f.podd.v1.ResolveApprovalRequest\x1a .podd.v1.ResolveApprovalResponse\x12B\n" +
+	"\x0fResolveApproval\x12\x1f.podd.v1.ResolveApprovalRequest\x1a .podd.v1.ResolveApprovalResponse\x12T\n" +
+	"\x0fGetApprovalRule\x12\x1f.podd.v1.GetApprovalRuleRequest\x1a .podd.v1.GetApprovalRuleResponse\x12B\n" +
 	"\tListRules\x12\x19.podd.v1.ListRulesRequest\x1a\x1a.podd.v1.ListRulesResponse\x12E\n" +
 	"\n" +
 	"RemoveRule\x12\x1a.podd.v1.RemoveRuleRequest\x1a\x1b.podd.v1.RemoveRuleResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
@@ -722,44 +825,49 @@ func file_podd_v1_approval_proto_rawDescGZIP() []byte {
 	return file_podd_v1_approval_proto_rawDescData
 }
 
-var file_podd_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_podd_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_podd_v1_approval_proto_goTypes = []any{
 	(*Approval)(nil),                // 0: podd.v1.Approval
 	(*ListApprovalsRequest)(nil),    // 1: podd.v1.ListApprovalsRequest
 	(*ListApprovalsResponse)(nil),   // 2: podd.v1.ListApprovalsResponse
 	(*ResolveApprovalRequest)(nil),  // 3: podd.v1.ResolveApprovalRequest
 	(*ResolveApprovalResponse)(nil), // 4: podd.v1.ResolveApprovalResponse
-	(*PodRule)(nil),                 // 5: podd.v1.PodRule
-	(*ListRulesRequest)(nil),        // 6: podd.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),       // 7: podd.v1.ListRulesResponse
-	(*RemoveRuleRequest)(nil),       // 8: podd.v1.RemoveRuleRequest
-	(*RemoveRuleResponse)(nil),      // 9: podd.v1.RemoveRuleResponse
-	(*timestamppb.Timestamp)(nil),   // 10: google.protobuf.Timestamp
-	(*Preview)(nil),                 // 11: podd.v1.Preview
-	(*Rule)(nil),                    // 12: podd.v1.Rule
+	(*GetApprovalRuleRequest)(nil),  // 5: podd.v1.GetApprovalRuleRequest
+	(*GetApprovalRuleResponse)(nil), // 6: podd.v1.GetApprovalRuleResponse
+	(*PodRule)(nil),                 // 7: podd.v1.PodRule
+	(*ListRulesRequest)(nil),        // 8: podd.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),       // 9: podd.v1.ListRulesResponse
+	(*RemoveRuleRequest)(nil),       // 10: podd.v1.RemoveRuleRequest
+	(*RemoveRuleResponse)(nil),      // 11: podd.v1.RemoveRuleResponse
+	(*timestamppb.Timestamp)(nil),   // 12: google.protobuf.Timestamp
+	(*Preview)(nil),                 // 13: podd.v1.Preview
+	(*Rule)(nil),                    // 14: podd.v1.Rule
 }
 var file_podd_v1_approval_proto_depIdxs = []int32{
-	10, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
-	10, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
-	11, // 2: podd.v1.Approval.previews:type_name -> podd.v1.Preview
+	12, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
+	12, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
+	13, // 2: podd.v1.Approval.previews:type_name -> podd.v1.Preview
 	0,  // 3: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
-	12, // 4: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
-	12, // 5: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
-	5,  // 6: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
-	5,  // 7: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
-	1,  // 8: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
-	3,  // 9: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
-	6,  // 10: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
-	8,  // 11: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
-	2,  // 12: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
-	4,  // 13: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
-	7,  // 14: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
-	9,  // 15: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	14, // 4: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
+	14, // 5: podd.v1.GetApprovalRuleResponse.rule:type_name -> podd.v1.Rule
+	14, // 6: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
+	7,  // 7: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
+	7,  // 8: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
+	1,  // 9: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
+	3,  // 10: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
+	5,  // 11: podd.v1.ApprovalService.GetApprovalRule:input_type -> podd.v1.GetApprovalRuleRequest
+	8,  // 12: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
+	10, // 13: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
+	2,  // 14: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
+	4,  // 15: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
+	6,  // 16: podd.v1.ApprovalService.GetApprovalRule:output_type -> podd.v1.GetApprovalRuleResponse
+	9,  // 17: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
+	11, // 18: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
+	14, // [14:19] is the sub-list for method output_type
+	9,  // [9:14] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_approval_proto_init() }
@@ -775,7 +883,7 @@ func file_podd_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_approval_proto_rawDesc), len(file_podd_v1_approval_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

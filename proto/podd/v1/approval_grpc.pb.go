@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	ApprovalService_ListApprovals_FullMethodName   = "/podd.v1.ApprovalService/ListApprovals"
 	ApprovalService_ResolveApproval_FullMethodName = "/podd.v1.ApprovalService/ResolveApproval"
+	ApprovalService_GetApprovalRule_FullMethodName = "/podd.v1.ApprovalService/GetApprovalRule"
 	ApprovalService_ListRules_FullMethodName       = "/podd.v1.ApprovalService/ListRules"
 	ApprovalService_RemoveRule_FullMethodName      = "/podd.v1.ApprovalService/RemoveRule"
 )
@@ -36,6 +37,9 @@ type ApprovalServiceClient interface {
 	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(ctx context.Context, in *ResolveApprovalRequest, opts ...grpc.CallOption) (*ResolveApprovalResponse, error)
+	// GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
+	// NO_RULE: no rule can allow the call alone.
+	GetApprovalRule(ctx context.Context, in *GetApprovalRuleRequest, opts ...grpc.CallOption) (*GetApprovalRuleResponse, error)
 	// ListRules shows the rules of pods' own: those that an answer added with always, and those
 	// that a client gave a pod.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
@@ -65,6 +69,16 @@ func (c *approvalServiceClient) ResolveApproval(ctx context.Context, in *Resolve
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveApprovalResponse)
 	err := c.cc.Invoke(ctx, ApprovalService_ResolveApproval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) GetApprovalRule(ctx context.Context, in *GetApprovalRuleRequest, opts ...grpc.CallOption) (*GetApprovalRuleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetApprovalRuleResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_GetApprovalRule_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +116,9 @@ type ApprovalServiceServer interface {
 	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error)
+	// GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
+	// NO_RULE: no rule can allow the call alone.
+	GetApprovalRule(context.Context, *GetApprovalRuleRequest) (*GetApprovalRuleResponse, error)
 	// ListRules shows the rules of pods' own: those that an answer added with always, and those
 	// that a client gave a pod.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
@@ -122,6 +139,9 @@ func (UnimplementedApprovalServiceServer) ListApprovals(context.Context, *ListAp
 }
 func (UnimplementedApprovalServiceServer) ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) GetApprovalRule(context.Context, *GetApprovalRuleRequest) (*GetApprovalRuleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetApprovalRule not implemented")
 }
 func (UnimplementedApprovalServiceServer) ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRules not implemented")
@@ -186,6 +206,24 @@ func _ApprovalService_ResolveApproval_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_GetApprovalRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetApprovalRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).GetApprovalRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_GetApprovalRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).GetApprovalRule(ctx, req.(*GetApprovalRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_ListRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListRulesRequest)
 	if err := dec(in); err != nil {
@@ -236,6 +274,10 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolveApproval",
 			Handler:    _ApprovalService_ResolveApproval_Handler,
+		},
+		{
+			MethodName: "GetApprovalRule",
+			Handler:    _ApprovalService_GetApprovalRule_Handler,
 		},
 		{
 			MethodName: "ListRules",

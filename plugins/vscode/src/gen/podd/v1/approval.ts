@@ -85,6 +85,16 @@ export interface ResolveApprovalResponse {
   rule: Rule | undefined;
 }
 
+export interface GetApprovalRuleRequest {
+  pod: string;
+  /** Sequence of the call's entry. */
+  callSeq: number;
+}
+
+export interface GetApprovalRuleResponse {
+  rule: Rule | undefined;
+}
+
 /** PodRule is a rule of one pod. */
 export interface PodRule {
   /** 16 hex digits, made from what the rule says: equal rules have the same id. */
@@ -551,6 +561,109 @@ export const ResolveApprovalResponse: MessageFns<ResolveApprovalResponse> = {
   },
 };
 
+function createBaseGetApprovalRuleRequest(): GetApprovalRuleRequest {
+  return { pod: "", callSeq: 0 };
+}
+
+export const GetApprovalRuleRequest: MessageFns<GetApprovalRuleRequest> = {
+  encode(message: GetApprovalRuleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.callSeq !== 0) {
+      writer.uint32(16).int64(message.callSeq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetApprovalRuleRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetApprovalRuleRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.callSeq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetApprovalRuleResponse(): GetApprovalRuleResponse {
+  return { rule: undefined };
+}
+
+export const GetApprovalRuleResponse: MessageFns<GetApprovalRuleResponse> = {
+  encode(message: GetApprovalRuleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rule !== undefined) {
+      Rule.encode(message.rule, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetApprovalRuleResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetApprovalRuleResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rule = Rule.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBasePodRule(): PodRule {
   return { id: "", pod: "", podName: "", rule: undefined };
 }
@@ -855,6 +968,21 @@ export const ApprovalServiceService = {
     responseDeserialize: (value: Buffer): ResolveApprovalResponse => ResolveApprovalResponse.decode(value),
   },
   /**
+   * GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
+   * NO_RULE: no rule can allow the call alone.
+   */
+  getApprovalRule: {
+    path: "/podd.v1.ApprovalService/GetApprovalRule" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetApprovalRuleRequest): Buffer =>
+      Buffer.from(GetApprovalRuleRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetApprovalRuleRequest => GetApprovalRuleRequest.decode(value),
+    responseSerialize: (value: GetApprovalRuleResponse): Buffer =>
+      Buffer.from(GetApprovalRuleResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetApprovalRuleResponse => GetApprovalRuleResponse.decode(value),
+  },
+  /**
    * ListRules shows the rules of pods' own: those that an answer added with always, and those
    * that a client gave a pod.
    */
@@ -887,6 +1015,11 @@ export interface ApprovalServiceServer extends UntypedServiceImplementation {
    * token.
    */
   resolveApproval: handleUnaryCall<ResolveApprovalRequest, ResolveApprovalResponse>;
+  /**
+   * GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
+   * NO_RULE: no rule can allow the call alone.
+   */
+  getApprovalRule: handleUnaryCall<GetApprovalRuleRequest, GetApprovalRuleResponse>;
   /**
    * ListRules shows the rules of pods' own: those that an answer added with always, and those
    * that a client gave a pod.
@@ -931,6 +1064,25 @@ export interface ApprovalServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResolveApprovalResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
+   * NO_RULE: no rule can allow the call alone.
+   */
+  getApprovalRule(
+    request: GetApprovalRuleRequest,
+    callback: (error: ServiceError | null, response: GetApprovalRuleResponse) => void,
+  ): ClientUnaryCall;
+  getApprovalRule(
+    request: GetApprovalRuleRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetApprovalRuleResponse) => void,
+  ): ClientUnaryCall;
+  getApprovalRule(
+    request: GetApprovalRuleRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetApprovalRuleResponse) => void,
   ): ClientUnaryCall;
   /**
    * ListRules shows the rules of pods' own: those that an answer added with always, and those

@@ -1,0 +1,77 @@
+package attach
+
+import (
+	"strings"
+	"testing"
+
+	"podd/internal/clients/desk"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// A question about an edit shows its diff, whole; v shows the arguments, which do not count as
+// having seen the diff.
+func TestPreviewIsSeenBeforeAYes(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 60, 12
+	diff := "@@ -0,0 +1,20 @@\n" + strings.Repeat("+line \x1b[2J\n", 20)
+	a.waiting([]*poddv1.Approval{{
+		CallSeq: 4, Tool: "write_file", Arguments: `{"path":"f","content":"` + strings.Repeat(`raw\n`, 40) + `"}`, Digest: []byte("digest"),
+		Previews: []*poddv1.Preview{{Path: "f", Diff: diff}},
+	}})
+	m := model{a}
+	shown := func() string {
+		_ = m.View()
+		a.painted.Add(1)
+		a.sees()
+		lines, _, _ := frame{a}.draw()
+		return texts(lines)
+	}
+	answer := func(text string) {
+		a.answer.insert(text)
+		a.decide()
+	}
+	if got := shown(); !strings.Contains(got, "20 +line \\x1b[2J") || strings.Contains(got, "raw") || strings.Contains(got, "+8 more") {
+		t.Errorf("it shows\n%s", got)
+	}
+	answer("v")
+	if got := shown(); !strings.Contains(got, "| raw") || !a.answer.empty() {
+		t.Errorf("after v it shows\n%s", got)
+	}
+	for range 9 {
+		shown()
+		a.press(key{kind: keyPageUp})
+	}
+	if answer("y"); a.said != "read all of it first: PgUp" {
+		t.Errorf("the arguments count as the diff: %q", a.said)
+	}
+	a.answer.clear()
+	answer("V")
+	for range 9 {
+		shown()
+		a.press(key{kind: keyPageDown})
+	}
+	for range 5 {
+		shown()
+		a.press(key{kind: keyPageUp})
+	}
+	if shown(); !a.questions[0].whole() {
+		t.Error("the diff has not been seen")
+	}
+}
+
+// Enter adds the rule of always, another key goes back.
+func TestRuleIsConfirmed(t *testing.T) {
+	for k, want := range map[key]bool{{kind: keyEnter}: true, {kind: keyEscape}: false, {kind: keyText, text: "n"}: false, {kind: keyText, text: "y"}: true} {
+		a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+		a.ready, a.columns, a.rows = true, 80, 12
+		added := false
+		a.confirming = &confirmation{question: "Add it?", enter: true, yes: func() { added = true }}
+		lines, _, _ := frame{a}.draw()
+		if !strings.Contains(texts(lines), "Add it? [Enter] yes [Esc] no") {
+			t.Errorf("it shows\n%s", texts(lines))
+		}
+		if a.press(k); added != want || a.confirming != nil {
+			t.Errorf("%v adds the rule: %v", k, added)
+		}
+	}
+}
