@@ -186,7 +186,7 @@ func TestFallbackSeesImages(t *testing.T) {
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished || len(h.model.Requests()) != 2 {
 		t.Errorf("end %+v after %d requests", end, len(h.model.Requests()))
 	}
-	if w := h.warned(); len(w) != 1 || !strings.Contains(w[0], `the model "m" takes no images`) {
+	if w := h.warned(); len(w) != 1 || !strings.Contains(w[0], "(model m, 500) takes no images") {
 		t.Errorf("alerts %q", w)
 	}
 }

@@ -44,7 +44,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	t.asker.partial = nil
 	switch {
 	case a.end.Stop == llm.StopFilter && len(calls) == 0:
-		return nil, failed("CONTENT_FILTER", "the endpoint's content filter withheld the rest of the answer")
+		return nil, failed("CONTENT_FILTER", "the content filter of %s withheld the rest of the answer; submit it in other words, or use another model", a.asked)
 	case immediate || len(calls) == 0:
 		return calls, nil
 	}

@@ -61,7 +61,7 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 		return err
 	}
 	if n == 0 {
-		return failed("CONTEXT", "the conversation is too large for the model, and nothing in it can be compacted: %s", reason)
+		return failed("CONTEXT", "the conversation is too large for %s: use a model with a larger window, or go on in a new pod; nothing in it can be compacted, and %s", t.w.Router.Full(t.model), reason)
 	}
 	text, usage, err := t.summarize(ctx, r)
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 		note()
 	}
 	if after >= before {
-		return failed("CONTEXT", "a summary would not shrink the conversation: %d tokens with it, %d without (%s)", after, before, reason)
+		return failed("CONTEXT", "the conversation is too large for %s: use a model with a larger window, or go on in a new pod; a summary would not shrink it: %d tokens with it, %d without (%s)", t.w.Router.Full(t.model), after, before, reason)
 	}
 	t.j.logger.Info("context compacted", "step", t.j.step, "items", n, "tokens", before, "left", t.j.now.Next.Tokens, "reason", reason)
 	return nil

@@ -62,7 +62,7 @@ func wire(x *exchange.Client) exchange.Wire {
 	}
 	return exchange.Wire{
 		Path:    "messages",
-		Decoder: func() exchange.Decoder { return &decoder{endpoint: e} },
+		Decoder: func(e *exchange.Endpoint) exchange.Decoder { return &decoder{endpoint: e} },
 		Send: func(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 			var resp *http.Response
 			if method == http.MethodGet {

@@ -15,8 +15,8 @@ type Wire struct {
 	// Send sends one request; body is nil for GET. The caller closes the body of a response,
 	// which may come with an error.
 	Send func(ctx context.Context, method, path string, body []byte) (*http.Response, error)
-	// Decoder begins an answer.
-	Decoder func() Decoder
+	// Decoder begins an answer of the endpoint.
+	Decoder func(*Endpoint) Decoder
 }
 
 // Client sends requests to one endpoint. It is safe for use from many goroutines.

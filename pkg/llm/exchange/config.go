@@ -88,6 +88,8 @@ type Endpoint struct {
 	// path follows the base in the address of requests, query the path.
 	path  string
 	query url.Values
+	// model is the one that a request asks, made safe for messages; empty outside of one.
+	model string
 }
 
 // validate sets the defaults. apis are those of the adapter. Its errors name what to
@@ -188,6 +190,18 @@ func (e *Endpoint) setting(key string) string {
 		return key
 	}
 	return "endpoints." + e.Name + "." + key
+}
+
+// modelSetting is a key of the model that is asked.
+func (e *Endpoint) modelSetting(key string) string {
+	if e.model == "" {
+		return key
+	}
+	model := e.model
+	if e.named() {
+		model = e.Name + "/" + model
+	}
+	return `models."` + model + `".` + key
 }
 
 // keySetting is what to change so that another key is sent.

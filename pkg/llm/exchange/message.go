@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,20 +23,40 @@ func (e *Endpoint) name() string {
 	return "endpoint " + e.Name + " at " + address
 }
 
-// url is the address that requests go to.
-func (e *Endpoint) url() string { return e.name() + "/" + e.path }
-
-// compose makes a message: what happened, what the endpoint said, what to do next. It
-// cuts the endpoint's text so that the rest always fits.
-func (e *Endpoint) compose(what, quoted, next string) string {
-	msg := what
-	if quoted = e.safe(quoted, maxMessage-len(what)-len(next)-10); quoted != "" {
-		msg += `: "` + quoted + `"`
+// at is the endpoint's name, with the model that is asked and a status; 0 means none.
+func (e *Endpoint) at(status int) string {
+	var with []string
+	if e.model != "" {
+		with = append(with, "model "+e.model)
 	}
+	if status != 0 {
+		with = append(with, strconv.Itoa(status))
+	}
+	if len(with) == 0 {
+		return e.name()
+	}
+	return e.name() + " (" + strings.Join(with, ", ") + ")"
+}
+
+// asked is the endpoint in the errors of a request to a model.
+func (e *Endpoint) asked(model string) *Endpoint {
+	asked := *e
+	asked.model = e.safe(model, 60)
+	return &asked
+}
+
+// compose makes a message: what happened, what to do next, what the endpoint said. It cuts
+// the endpoint's text, and so does whoever shows too little of the message.
+func (e *Endpoint) compose(what, quoted, next string) string {
+	msg := cut(what, maxMessage-len(next)-2)
 	if next != "" {
 		msg += "; " + next
 	}
-	return msg
+	const from = `; it says "`
+	if quoted = e.safe(quoted, maxMessage-len(msg)-len(from)-1); quoted == "" {
+		return msg
+	}
+	return msg + from + quoted + `"`
 }
 
 // safe makes foreign text safe for a message: one line, no control or format characters,

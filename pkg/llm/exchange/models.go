@@ -113,7 +113,7 @@ func (c *Client) askOffers(ctx context.Context) ([]llm.Offer, error) {
 		}
 	}
 	if resp.StatusCode >= 300 {
-		if failed := e.httpError(resp, body, ""); failed.Class != llm.ClassProtocol && failed.Class != llm.ClassUnknownModel {
+		if failed := e.httpError(resp, body); failed.Class != llm.ClassProtocol && failed.Class != llm.ClassUnknownModel {
 			return nil, failed
 		}
 	}

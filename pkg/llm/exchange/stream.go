@@ -51,6 +51,7 @@ type Decoder interface {
 func (c *Client) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		a := answer{client: c, ctx: ctx, body: body, yield: yield}
+		a.endpoint = c.Endpoint.asked(a.model())
 		if err := a.run(); err != nil && !a.stopped {
 			yield(nil, err)
 		}
@@ -60,7 +61,7 @@ func (c *Client) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, e
 // Decode reads a body as if it had come from the endpoint. Adapters are tested with it.
 func (c *Client) Decode(ctx context.Context, contentType string, body io.Reader) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		a := answer{client: c, ctx: ctx, yield: yield}
+		a := answer{client: c, endpoint: c.Endpoint, ctx: ctx, yield: yield}
 		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}}
 		if err := a.read(ctx, resp, body); err != nil && !a.stopped {
 			yield(nil, err)
@@ -71,10 +72,12 @@ func (c *Client) Decode(ctx context.Context, contentType string, body io.Reader)
 // answer is one request and its answer.
 type answer struct {
 	client *Client
-	ctx    context.Context
-	body   []byte
-	yield  func(llm.Event, error) bool
-	events []llm.Event
+	// endpoint names the model in its errors.
+	endpoint *Endpoint
+	ctx      context.Context
+	body     []byte
+	yield    func(llm.Event, error) bool
+	events   []llm.Event
 	// sent says that there was a connection, so that the endpoint may have the request.
 	sent atomic.Bool
 	// begun says that an event was yielded, stopped that no further one may be.
@@ -86,7 +89,7 @@ type answer struct {
 // run performs the request when the endpoint's waits allow it; it returns an error that it
 // has not yielded.
 func (a *answer) run() (err error) {
-	e := a.client.Endpoint
+	e := a.endpoint
 	if e.OpenAI && e.KeySource == "" {
 		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; set " + e.keySetting() + ", or " + e.setting("base_url") + " to another endpoint"}
 	}
@@ -102,7 +105,7 @@ func (a *answer) model() string { return gjson.GetBytes(a.body, "model").String(
 
 // exchange sends the request and reads its answer.
 func (a *answer) exchange() error {
-	e := a.client.Endpoint
+	e := a.endpoint
 	ctx, dog := watch(a.ctx, e.FirstByteTimeout)
 	defer dog.close()
 	start := time.Now()
@@ -129,7 +132,7 @@ func (a *answer) refused(ctx context.Context, resp *http.Response, err error) er
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	return a.client.Endpoint.httpError(resp, text, a.model())
+	return a.endpoint.httpError(resp, text)
 }
 
 // broken is the error of a connection that failed: the caller's own cause when it
@@ -138,17 +141,17 @@ func (a *answer) broken(ctx context.Context, err error) error {
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
 	}
-	return a.client.Endpoint.connectionError(ctx, err, a.sent.Load(), a.begun)
+	return a.endpoint.connectionError(ctx, err, a.sent.Load(), a.begun)
 }
 
 // read yields the events of a response according to its content type.
 func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) error {
-	dec := a.client.wire.Decoder()
+	dec := a.client.wire.Decoder(a.endpoint)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	var err error
 	switch kind {
 	case "text/html":
-		return a.client.Endpoint.wrongType(kind)
+		return a.endpoint.wrongType(kind)
 	case "application/json":
 		err = a.readWhole(ctx, dec, body)
 	default:
@@ -158,7 +161,7 @@ func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) 
 		return err
 	}
 	if !dec.Complete() {
-		return a.client.Endpoint.CutError()
+		return a.endpoint.CutError()
 	}
 	events, err := dec.Finish(a.events[:0])
 	a.send(events)
@@ -172,7 +175,7 @@ func (a *answer) readWhole(ctx context.Context, dec Decoder, body io.Reader) err
 	case err != nil:
 		return a.broken(ctx, err)
 	case len(text) > maxWhole || !IsJSON(text):
-		return a.client.Endpoint.notJSON(text)
+		return a.endpoint.notJSON(text)
 	}
 	events, err := dec.Whole(a.events[:0], string(text))
 	a.send(events)
@@ -202,7 +205,7 @@ func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, ki
 			if ev.cut {
 				return nil
 			}
-			return a.client.Endpoint.notJSON(data)
+			return a.endpoint.notJSON(data)
 		}
 		events, err := dec.Decode(a.events[:0], ev.name, string(data))
 		a.events = events[:0]
@@ -219,7 +222,7 @@ func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, ki
 func (a *answer) ended(ctx context.Context, dec Decoder, err error, messages int, kind string) error {
 	if errors.Is(err, io.EOF) {
 		if messages == 0 && kind != "" && kind != "text/event-stream" {
-			return a.client.Endpoint.wrongType(kind)
+			return a.endpoint.wrongType(kind)
 		}
 		return nil
 	}

@@ -61,7 +61,7 @@ func wire(x *exchange.Client) exchange.Wire {
 	}
 	w := exchange.Wire{
 		Path:    "chat/completions",
-		Decoder: func() exchange.Decoder { return &chatDecoder{endpoint: e} },
+		Decoder: func(e *exchange.Endpoint) exchange.Decoder { return &chatDecoder{endpoint: e} },
 		Send: func(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 			var resp *http.Response
 			if method == http.MethodGet {
@@ -76,7 +76,7 @@ func wire(x *exchange.Client) exchange.Wire {
 		w.DefaultModel = DefaultModel
 	}
 	if e.API == APIResponses {
-		w.Path, w.Decoder = "responses", func() exchange.Decoder { return &responsesDecoder{endpoint: e} }
+		w.Path, w.Decoder = "responses", func(e *exchange.Endpoint) exchange.Decoder { return &responsesDecoder{endpoint: e} }
 	}
 	return w
 }

@@ -1,12 +1,15 @@
 package openai_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,7 +41,7 @@ func TestHostileEndpoints(t *testing.T) {
 		class   llm.Class
 		says    string
 	}{
-		"a web page":                          {typed("text/html; charset=utf-8", "<html>"), "", llm.ClassProtocol, "text/html at http://"},
+		"a web page":                          {typed("text/html; charset=utf-8", "<html>"), "", llm.ClassProtocol, "answered text/html at /chat/completions; set base_url"},
 		"plain text":                          {typed("text/plain", "welcome"), "", llm.ClassProtocol, "text/plain"},
 		"a stream that says plain text":       {typed("text/plain", chunk+final), "hello", "", ""},
 		"an answer that does not stream":      {typed("application/json", `{"id":"x","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hello","tool_calls":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`), "hello", "", ""},
@@ -162,18 +165,30 @@ func TestUnreachable(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	_ = l.Close()
-	for base, says := range map[string]string{
-		"http://" + addr + "/v1":           "nothing answers at http://" + addr,
-		"http://no-such-host.invalid/v1":   "check base_url",
-		"http://user:hunter2@" + addr + "": "user:xxxxx@",
+	plain, secret := httptest.NewServer(http.NotFoundHandler()), httptest.NewTLSServer(http.NotFoundHandler())
+	secret.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer plain.Close()
+	defer secret.Close()
+	through := func(*http.Request) (*url.URL, error) { return url.Parse("http://" + addr) }
+	for base, tc := range map[string]struct {
+		says  string
+		class llm.Class
+		proxy func(*http.Request) (*url.URL, error)
+	}{
+		"http://" + addr + "/v1":                    {says: "nothing answers at http://" + addr},
+		"http://no-such-host.invalid/v1":            {says: "check base_url"},
+		"http://user:hunter2@" + addr + "":          {says: "user:xxxxx@"},
+		"https://" + plain.Listener.Addr().String(): {says: "does not speak TLS; set base_url to an address that begins with http://", class: llm.ClassProtocol},
+		secret.URL:                 {says: "is not valid here; add its authority to those of the system, or set base_url; it says"},
+		"http://behind.invalid/v1": {says: "the proxy before http://behind.invalid/v1 cannot be reached; check HTTPS_PROXY", proxy: through},
 	} {
-		c, err := openai.New(openai.Config{BaseURL: base})
+		c, err := openai.New(openai.Config{BaseURL: base, Proxy: tc.proxy})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		_, err = llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
-		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.ClassNetwork || !strings.Contains(e.Message, says) || strings.Contains(e.Message, "hunter2") {
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != cmp.Or(tc.class, llm.ClassNetwork) || !strings.Contains(e.Message, tc.says) || strings.Contains(e.Message, "hunter2") {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
