@@ -154,6 +154,14 @@ func (g gens) config() rapid.MakeConfig {
 	overrideLater(cfg, func() *rapid.Generator[[]item.OutputLimit] { return lists(g, generate[item.OutputLimit](g)) })
 	overrideLater(cfg, func() *rapid.Generator[*item.Setup] { return rapid.Ptr(generate[item.Setup](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.RequestTotal] { return lists(g, generate[item.RequestTotal](g)) })
+	overrideLater(cfg, func() *rapid.Generator[item.Terms] {
+		return rapid.Map(rapid.Ptr(generate[item.Rates](g), !g.full), func(r *item.Rates) item.Terms {
+			if r == nil {
+				return item.Terms{}
+			}
+			return item.Terms{IsListed: true, Listed: *r, CacheTTL: "1h"}
+		})
+	})
 	overrideLater(cfg, func() *rapid.Generator[[]item.Job] { return lists(g, generate[item.Job](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolTotal] { return lists(g, generate[item.ToolTotal](g)) })
 	overrideLater(cfg, func() *rapid.Generator[item.Item] { return g.item() })

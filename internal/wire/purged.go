@@ -43,7 +43,7 @@ func totalsToProto(t item.Totals) *poddv1.Totals {
 		p.Requests = append(p.Requests, &poddv1.RequestTotal{
 			Model: clean(r.Model), Asked: clean(r.Asked), Endpoint: clean(r.Endpoint), Purpose: clean(r.Purpose),
 			Measured: r.Measured, Above: r.Above, Usage: UsageToProto(r.Usage),
-			Cache: CacheToProto(r.Cache),
+			Cache: CacheToProto(r.Cache), Listed: listedToProto(r.Terms), CacheTtl: clean(r.Terms.CacheTTL),
 		})
 	}
 	for _, u := range t.Tools {
@@ -63,7 +63,7 @@ func totalsFromProto(p *poddv1.Totals) item.Totals {
 		t.Requests = append(t.Requests, item.RequestTotal{
 			Model: r.GetModel(), Asked: r.GetAsked(), Endpoint: r.GetEndpoint(), Purpose: r.GetPurpose(),
 			Measured: r.GetMeasured(), Above: r.GetAbove(), Usage: UsageFromProto(r.GetUsage()),
-			Cache: CacheFromProto(r.GetCache()),
+			Cache: CacheFromProto(r.GetCache()), Terms: termsFromProto(r.GetListed(), r.GetCacheTtl()),
 		})
 	}
 	for _, u := range p.GetTools() {

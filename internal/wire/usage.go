@@ -44,6 +44,8 @@ func requestUsageToProto(k item.RequestUsage) *poddv1.RequestUsage {
 		Purpose:         clean(k.Purpose),
 		PredictedTokens: k.Predicted,
 		DurationMs:      k.DurationMS,
+		Listed:          listedToProto(k.Terms),
+		CacheTtl:        clean(k.CacheTTL),
 	}
 }
 
@@ -62,5 +64,21 @@ func requestUsageFromProto(p *poddv1.RequestUsage) item.RequestUsage {
 		Purpose:      p.GetPurpose(),
 		Predicted:    p.GetPredictedTokens(),
 		DurationMS:   p.GetDurationMs(),
+		Terms:        termsFromProto(p.GetListed(), p.GetCacheTtl()),
+	}
+}
+
+func listedToProto(t item.Terms) *poddv1.Rates {
+	if !t.IsListed {
+		return nil
+	}
+	r := t.Listed
+	return &poddv1.Rates{Input: r.Input, CachedInput: r.CachedInput, CacheWrite: r.CacheWrite, Output: r.Output}
+}
+
+func termsFromProto(p *poddv1.Rates, ttl string) item.Terms {
+	return item.Terms{
+		IsListed: p != nil, CacheTTL: ttl,
+		Listed: item.Rates{Input: p.GetInput(), CachedInput: p.GetCachedInput(), CacheWrite: p.GetCacheWrite(), Output: p.GetOutput()},
 	}
 }

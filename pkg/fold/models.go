@@ -63,29 +63,44 @@ func (m Models) Price(ref item.ModelRef) Price {
 	return p
 }
 
-// money is the price list of a model for requests with an input above a size, in tokens;
-// ok is false without one.
-func (m Models) money(ref item.ModelRef, above int64) (money Money, ok bool) {
-	if p, ok := m.configured(ref.Model); ok {
-		return p.Money, p.Money != Money{}
-	}
-	if known, ok := m.Published().Find(ref.Model); ok && known.Price != nil && !m.isLocal(ref) {
-		if long := known.Price.Long; long != nil && above >= long.Above {
-			return moneyOf(long.Rates), true
+// money is the price list of a request: the configured one of its model, else that of the
+// endpoint when it was asked, else the catalogue's; ok is false without one. Endpoints may
+// name the answering model otherwise than the requested one, or not at all.
+func (m Models) money(u item.RequestUsage) (money Money, ok bool) {
+	names := []string{u.Model, u.Asked}
+	for _, name := range names {
+		if p, ok := m.configured(name); ok {
+			return p.Money, p.Money != Money{}
 		}
-		return moneyOf(known.Price.Rates), true
 	}
-	return Money{}, false
+	rates, ok := catalog.Rates(u.Listed), u.IsListed
+	for _, name := range names {
+		known, found := m.Published().Find(name)
+		if ok || !found || known.Price == nil || m.isLocal(item.ModelRef{Endpoint: u.Endpoint}) {
+			continue
+		}
+		rates, ok = known.Price.Rates, true
+		if long := known.Price.Long; long != nil && u.InputAbove() >= long.Above {
+			rates = long.Rates
+		}
+	}
+	if u.CacheTTL == longTTL && rates.CacheWrite > 0 {
+		rates.CacheWrite = longWrite * rates.Input
+	}
+	return moneyOf(rates), ok
 }
 
+// A write that lasts an hour costs twice as much as input; that of five minutes is in the
+// lists. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+const (
+	longTTL   = "1h"
+	longWrite = 2
+)
+
 // Cost is the cost of a request, in USD; known is false without a price, or if the
-// endpoint reported no usage. Endpoints may name the answering model otherwise than the
-// requested one, or not at all; then the price of the requested model applies.
+// endpoint reported no usage.
 func (m Models) Cost(u item.RequestUsage) (usd float64, known bool) {
-	money, ok := m.money(item.ModelRef{Endpoint: u.Endpoint, Model: u.Model}, u.InputAbove())
-	if !ok {
-		money, ok = m.money(item.ModelRef{Endpoint: u.Endpoint, Model: u.Asked}, u.InputAbove())
-	}
+	money, ok := m.money(u)
 	if !ok || !u.Measured {
 		return 0, false
 	}

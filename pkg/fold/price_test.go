@@ -216,3 +216,35 @@ func TestSumsTellLongRequestsApart(t *testing.T) {
 		}
 	}
 }
+
+// A request costs what its endpoint listed then, unless a price is configured, and a write
+// for an hour twice the input. A listed price of zero is a price.
+func TestTermsOfARequest(t *testing.T) {
+	listed := item.Terms{IsListed: true, Listed: item.Rates{Input: 1, Output: 2, CachedInput: .5, CacheWrite: 1.25}}
+	long := listed
+	long.CacheTTL = "1h"
+	used := item.Usage{Input: 3_000_000, CachedInput: 1_000_000, CacheWrite: 1_000_000, Output: 1_000_000, Requests: 1}
+	configured := fold.Models{Prices: []fold.ModelPrice{{Model: "m", Money: fold.Money{Input: 7, CachedInput: 7, CacheWrite: 7, Output: 7}}}}
+	for name, tc := range map[string]struct {
+		models fold.Models
+		model  string
+		terms  item.Terms
+		want   float64
+		known  bool
+	}{
+		"listed":                    {model: "m", terms: listed, want: 1 + .5 + 1.25 + 2, known: true},
+		"listed at a local address": {models: fold.Models{Local: []string{"default"}}, model: "m", terms: listed, want: 4.75, known: true},
+		"before the catalogue":      {model: "claude-sonnet-4-5", terms: listed, want: 4.75, known: true},
+		"free":                      {model: "claude-sonnet-4-5", terms: item.Terms{IsListed: true}, known: true},
+		"configured":                {models: configured, model: "m", terms: long, want: 28, known: true},
+		"for an hour":               {model: "m", terms: long, want: 5.5, known: true},
+		"catalogue":                 {model: "claude-sonnet-4-5", want: 3 + .3 + 3.75 + 15, known: true},
+		"catalogue, for an hour":    {model: "claude-sonnet-4-5", terms: item.Terms{CacheTTL: "1h"}, want: 3 + .3 + 6 + 15, known: true},
+		"nothing":                   {model: "m"},
+	} {
+		usd, known := tc.models.Cost(item.RequestUsage{Usage: used, Measured: true, Asked: tc.model, Terms: tc.terms})
+		if math.Abs(usd-tc.want) > 1e-9 || known != tc.known {
+			t.Errorf("%s: $%g, %v; want $%g, %v", name, usd, known, tc.want, tc.known)
+		}
+	}
+}

@@ -60,11 +60,11 @@ func (t *Task) Add(e item.Entry) bool {
 // bill adds what a request was billed to the sum of its models.
 func (t *Task) bill(u item.RequestUsage) {
 	i := slices.IndexFunc(t.Bills, func(b item.RequestUsage) bool {
-		return b.Model == u.Model && b.Asked == u.Asked && b.Endpoint == u.Endpoint && b.Measured == u.Measured && b.Above == u.InputAbove()
+		return b.Model == u.Model && b.Asked == u.Asked && b.Endpoint == u.Endpoint && b.Measured == u.Measured && b.Above == u.InputAbove() && b.Terms == u.Terms
 	})
 	if i < 0 {
 		i = len(t.Bills)
-		t.Bills = append(t.Bills, item.RequestUsage{Model: u.Model, Asked: u.Asked, Endpoint: u.Endpoint, Measured: u.Measured, Purpose: item.PurposeSubPod, Above: u.InputAbove()})
+		t.Bills = append(t.Bills, item.RequestUsage{Model: u.Model, Asked: u.Asked, Endpoint: u.Endpoint, Measured: u.Measured, Purpose: item.PurposeSubPod, Above: u.InputAbove(), Terms: u.Terms})
 	}
 	t.Bills[i].Usage = t.Bills[i].Usage.Add(u.Usage)
 	t.Bills[i].DurationMS += u.DurationMS

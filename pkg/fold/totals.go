@@ -62,7 +62,7 @@ func (s *Context) cached(e item.Entry) (c item.CacheTotal) {
 }
 
 func countRequest(t *item.Totals, k item.RequestUsage, cache item.CacheTotal) {
-	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove()}
+	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove(), Terms: k.Terms}
 	i := slices.IndexFunc(t.Requests, func(b item.RequestTotal) bool {
 		b.Usage, b.Cache = item.Usage{}, item.CacheTotal{}
 		return b == r

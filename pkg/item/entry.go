@@ -232,6 +232,7 @@ type RequestUsage struct {
 	DurationMS int64
 	// Above is, of a sum, what InputAbove is of each of its requests.
 	Above int64
+	Terms
 }
 
 // longInputs are the sizes of input, in tokens, above which some vendor charges more.
@@ -355,6 +356,7 @@ type RequestTotal struct {
 	Measured                        bool
 	// Above is their InputAbove.
 	Above int64
+	Terms Terms
 	Usage Usage
 	Cache CacheTotal
 }
@@ -383,7 +385,7 @@ func (t CacheTotal) Add(o CacheTotal) CacheTotal {
 
 // Request is the sum of the requests as if it were one.
 func (t RequestTotal) Request() RequestUsage {
-	return RequestUsage{Usage: t.Usage, Measured: t.Measured, Model: t.Model, Asked: t.Asked, Endpoint: t.Endpoint, Purpose: t.Purpose, Above: t.Above}
+	return RequestUsage{Usage: t.Usage, Measured: t.Measured, Model: t.Model, Asked: t.Asked, Endpoint: t.Endpoint, Purpose: t.Purpose, Above: t.Above, Terms: t.Terms}
 }
 
 // ToolTotal counts the results of one tool.

@@ -27,3 +27,17 @@ func (u Usage) Add(v Usage) Usage {
 		Requests:    u.Requests + v.Requests,
 	}
 }
+
+// Rates are prices in USD per million tokens.
+type Rates struct{ Input, Output, CachedInput, CacheWrite float64 }
+
+// Terms are what a request costs besides the prices that its model has elsewhere.
+type Terms struct {
+	// IsListed says that the endpoint's own list had prices when it was asked: Listed, which
+	// are zero for a free model.
+	IsListed bool
+	Listed   Rates
+	// CacheTTL is how long the endpoint keeps what the request wrote to its prompt cache;
+	// empty for its default.
+	CacheTTL string
+}

@@ -41,6 +41,7 @@ type answer struct {
 	// predicted the expected number of input tokens.
 	bytes, prefix, predicted int
 	took                     time.Duration
+	terms                    item.Terms
 }
 
 // usage is the record of the request.
@@ -49,7 +50,7 @@ func (a answer) usage(step int) item.RequestUsage {
 	usage.Requests = 1
 	return item.RequestUsage{
 		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: a.asked.Model, Endpoint: a.asked.Endpoint, ResponseID: a.end.ResponseID, Step: step,
-		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
+		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(), Terms: a.terms,
 	}
 }
 
@@ -123,7 +124,7 @@ func (t *asker) request(ctx context.Context) (answer, error) {
 		return answer{}, failed("REQUEST", "cannot build the request: %v", err)
 	}
 	a, err := t.send(ctx, m, body, t.j.log.Live)
-	a.asked, a.predicted = r.Setup.ModelRef(), t.j.now.Next.Tokens
+	a.asked, a.terms, a.predicted = r.Setup.ModelRef(), t.w.terms(r.Setup), t.j.now.Next.Tokens
 	if err != nil && a.timeline != nil {
 		t.j.owe(a.usage(t.j.step))
 	}

@@ -151,7 +151,7 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}
-	a.asked = r.Setup.ModelRef()
+	a.asked, a.terms = r.Setup.ModelRef(), t.w.terms(r.Setup)
 	usage := a.usage(t.j.step)
 	usage.Purpose = item.PurposeCompaction
 	if err == nil && a.text == "" {

@@ -157,7 +157,7 @@ func (t *caller) askSummary(ctx context.Context, c *call, input string) (model, 
 	if tl.end == nil {
 		return "", "", err
 	}
-	usage := answer{timeline: tl, asked: setup.ModelRef(), bytes: len(body), took: t.w.Now().Sub(start)}.usage(t.j.step)
+	usage := answer{timeline: tl, asked: setup.ModelRef(), terms: t.w.terms(setup), bytes: len(body), took: t.w.Now().Sub(start)}.usage(t.j.step)
 	usage.Purpose = item.PurposeSummarize
 	c.summary = &usage
 	if err == nil && tl.end.Stop != llm.StopDone {

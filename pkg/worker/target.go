@@ -80,3 +80,13 @@ func (t Target) knows(ref item.ModelRef) fold.Known {
 	}
 	return t.Known(ref)
 }
+
+// terms are what a request of a setup costs besides the prices that its model has
+// elsewhere.
+func (t Target) terms(setup item.Setup) item.Terms {
+	terms := item.Terms{CacheTTL: setup.Options.CacheTTL}
+	if k := t.knows(setup.ModelRef()); k.From[fold.FactPrice] == fold.FromEndpoint {
+		terms.IsListed, terms.Listed = true, item.Rates(k.Price.Rates)
+	}
+	return terms
+}

@@ -1470,7 +1470,12 @@ type RequestUsage struct {
 	Endpoint string `protobuf:"bytes,12,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	// Of a sum: the largest size that the input of each of its requests exceeds, of those
 	// above which some vendor charges more.
-	Above         int64 `protobuf:"varint,13,opt,name=above,proto3" json:"above,omitempty"`
+	Above int64 `protobuf:"varint,13,opt,name=above,proto3" json:"above,omitempty"`
+	// The prices of the endpoint's own list when it was asked; missing without.
+	Listed *Rates `protobuf:"bytes,14,opt,name=listed,proto3" json:"listed,omitempty"`
+	// How long the endpoint keeps what the request wrote to its prompt cache, such as 1h;
+	// empty for its default.
+	CacheTtl      string `protobuf:"bytes,15,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1596,6 +1601,89 @@ func (x *RequestUsage) GetAbove() int64 {
 	return 0
 }
 
+func (x *RequestUsage) GetListed() *Rates {
+	if x != nil {
+		return x.Listed
+	}
+	return nil
+}
+
+func (x *RequestUsage) GetCacheTtl() string {
+	if x != nil {
+		return x.CacheTtl
+	}
+	return ""
+}
+
+// Rates are prices in USD per million tokens.
+type Rates struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Input         float64                `protobuf:"fixed64,1,opt,name=input,proto3" json:"input,omitempty"`
+	CachedInput   float64                `protobuf:"fixed64,2,opt,name=cached_input,json=cachedInput,proto3" json:"cached_input,omitempty"`
+	CacheWrite    float64                `protobuf:"fixed64,3,opt,name=cache_write,json=cacheWrite,proto3" json:"cache_write,omitempty"`
+	Output        float64                `protobuf:"fixed64,4,opt,name=output,proto3" json:"output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rates) Reset() {
+	*x = Rates{}
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rates) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rates) ProtoMessage() {}
+
+func (x *Rates) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rates.ProtoReflect.Descriptor instead.
+func (*Rates) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Rates) GetInput() float64 {
+	if x != nil {
+		return x.Input
+	}
+	return 0
+}
+
+func (x *Rates) GetCachedInput() float64 {
+	if x != nil {
+		return x.CachedInput
+	}
+	return 0
+}
+
+func (x *Rates) GetCacheWrite() float64 {
+	if x != nil {
+		return x.CacheWrite
+	}
+	return 0
+}
+
+func (x *Rates) GetOutput() float64 {
+	if x != nil {
+		return x.Output
+	}
+	return 0
+}
+
 // Prune names results that podd sends as their summaries from now on.
 type Prune struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1611,7 +1699,7 @@ type Prune struct {
 
 func (x *Prune) Reset() {
 	*x = Prune{}
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1711,7 @@ func (x *Prune) String() string {
 func (*Prune) ProtoMessage() {}
 
 func (x *Prune) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1724,7 @@ func (x *Prune) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prune.ProtoReflect.Descriptor instead.
 func (*Prune) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Prune) GetSeqs() []int64 {
@@ -1675,7 +1763,7 @@ type Compaction struct {
 
 func (x *Compaction) Reset() {
 	*x = Compaction{}
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1775,7 @@ func (x *Compaction) String() string {
 func (*Compaction) ProtoMessage() {}
 
 func (x *Compaction) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1788,7 @@ func (x *Compaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Compaction.ProtoReflect.Descriptor instead.
 func (*Compaction) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Compaction) GetSummary() *Item {
@@ -1745,7 +1833,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1845,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1858,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ApprovalRequested) GetCallId() string {
@@ -1849,7 +1937,7 @@ type Preview struct {
 
 func (x *Preview) Reset() {
 	*x = Preview{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +1949,7 @@ func (x *Preview) String() string {
 func (*Preview) ProtoMessage() {}
 
 func (x *Preview) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +1962,7 @@ func (x *Preview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preview.ProtoReflect.Descriptor instead.
 func (*Preview) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Preview) GetPath() string {
@@ -1933,7 +2021,7 @@ type ApprovalResolved struct {
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1945,7 +2033,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1958,7 +2046,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -2001,7 +2089,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2013,7 +2101,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2026,7 +2114,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -2062,7 +2150,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2162,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2175,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -2160,7 +2248,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2260,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2273,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -2256,14 +2344,18 @@ type RequestTotal struct {
 	// vendor charges more.
 	Above int64 `protobuf:"varint,7,opt,name=above,proto3" json:"above,omitempty"`
 	// What the endpoint's prompt cache gave.
-	Cache         *CacheTotal `protobuf:"bytes,8,opt,name=cache,proto3" json:"cache,omitempty"`
+	Cache *CacheTotal `protobuf:"bytes,8,opt,name=cache,proto3" json:"cache,omitempty"`
+	// As in RequestUsage.
+	Listed *Rates `protobuf:"bytes,9,opt,name=listed,proto3" json:"listed,omitempty"`
+	// As in RequestUsage.
+	CacheTtl      string `protobuf:"bytes,10,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2367,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2380,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -2347,6 +2439,20 @@ func (x *RequestTotal) GetCache() *CacheTotal {
 	return nil
 }
 
+func (x *RequestTotal) GetListed() *Rates {
+	if x != nil {
+		return x.Listed
+	}
+	return nil
+}
+
+func (x *RequestTotal) GetCacheTtl() string {
+	if x != nil {
+		return x.CacheTtl
+	}
+	return ""
+}
+
 // CacheTotal says what prompt caches gave.
 type CacheTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2369,7 +2475,7 @@ type CacheTotal struct {
 
 func (x *CacheTotal) Reset() {
 	*x = CacheTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2381,7 +2487,7 @@ func (x *CacheTotal) String() string {
 func (*CacheTotal) ProtoMessage() {}
 
 func (x *CacheTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2394,7 +2500,7 @@ func (x *CacheTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheTotal.ProtoReflect.Descriptor instead.
 func (*CacheTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CacheTotal) GetPromisedTokens() int64 {
@@ -2457,7 +2563,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2469,7 +2575,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2482,7 +2588,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -2543,7 +2649,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2661,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2674,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Note) GetText() string {
@@ -2616,7 +2722,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2628,7 +2734,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2641,7 +2747,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Job) GetId() string {
@@ -2688,7 +2794,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2700,7 +2806,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2713,7 +2819,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2764,7 +2870,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2776,7 +2882,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2789,7 +2895,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2952,7 +3058,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\x91\x03\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xd6\x03\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -2969,7 +3075,15 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	" \x01(\tR\apurpose\x12\x14\n" +
 	"\x05asked\x18\v \x01(\tR\x05asked\x12\x1a\n" +
 	"\bendpoint\x18\f \x01(\tR\bendpoint\x12\x14\n" +
-	"\x05above\x18\r \x01(\x03R\x05above\"K\n" +
+	"\x05above\x18\r \x01(\x03R\x05above\x12&\n" +
+	"\x06listed\x18\x0e \x01(\v2\x0e.podd.v1.RatesR\x06listed\x12\x1b\n" +
+	"\tcache_ttl\x18\x0f \x01(\tR\bcacheTtl\"y\n" +
+	"\x05Rates\x12\x14\n" +
+	"\x05input\x18\x01 \x01(\x01R\x05input\x12!\n" +
+	"\fcached_input\x18\x02 \x01(\x01R\vcachedInput\x12\x1f\n" +
+	"\vcache_write\x18\x03 \x01(\x01R\n" +
+	"cacheWrite\x12\x16\n" +
+	"\x06output\x18\x04 \x01(\x01R\x06output\"K\n" +
 	"\x05Prune\x12\x12\n" +
 	"\x04seqs\x18\x01 \x03(\x03R\x04seqs\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x16\n" +
@@ -3016,7 +3130,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x0epruned_results\x18\x04 \x01(\x03R\rprunedResults\x12#\n" +
 	"\rpruned_tokens\x18\x05 \x01(\x03R\fprunedTokens\x121\n" +
 	"\brequests\x18\x06 \x03(\v2\x15.podd.v1.RequestTotalR\brequests\x12(\n" +
-	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xf3\x01\n" +
+	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xb8\x02\n" +
 	"\fRequestTotal\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05asked\x18\x02 \x01(\tR\x05asked\x12\x18\n" +
@@ -3025,7 +3139,10 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x1a\n" +
 	"\bendpoint\x18\x06 \x01(\tR\bendpoint\x12\x14\n" +
 	"\x05above\x18\a \x01(\x03R\x05above\x12)\n" +
-	"\x05cache\x18\b \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\"\xe0\x01\n" +
+	"\x05cache\x18\b \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\x12&\n" +
+	"\x06listed\x18\t \x01(\v2\x0e.podd.v1.RatesR\x06listed\x12\x1b\n" +
+	"\tcache_ttl\x18\n" +
+	" \x01(\tR\bcacheTtl\"\xe0\x01\n" +
 	"\n" +
 	"CacheTotal\x12'\n" +
 	"\x0fpromised_tokens\x18\x01 \x01(\x03R\x0epromisedTokens\x12\x1f\n" +
@@ -3104,7 +3221,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3121,80 +3238,83 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*ToolSpec)(nil),              // 12: podd.v1.ToolSpec
 	(*ToolStarted)(nil),           // 13: podd.v1.ToolStarted
 	(*RequestUsage)(nil),          // 14: podd.v1.RequestUsage
-	(*Prune)(nil),                 // 15: podd.v1.Prune
-	(*Compaction)(nil),            // 16: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 17: podd.v1.ApprovalRequested
-	(*Preview)(nil),               // 18: podd.v1.Preview
-	(*ApprovalResolved)(nil),      // 19: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 20: podd.v1.Rewind
-	(*Purged)(nil),                // 21: podd.v1.Purged
-	(*Totals)(nil),                // 22: podd.v1.Totals
-	(*RequestTotal)(nil),          // 23: podd.v1.RequestTotal
-	(*CacheTotal)(nil),            // 24: podd.v1.CacheTotal
-	(*ToolTotal)(nil),             // 25: podd.v1.ToolTotal
-	(*Note)(nil),                  // 26: podd.v1.Note
-	(*Job)(nil),                   // 27: podd.v1.Job
-	(*Recovered)(nil),             // 28: podd.v1.Recovered
-	(*Alert)(nil),                 // 29: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
-	(*Item)(nil),                  // 31: podd.v1.Item
-	(*Segment)(nil),               // 32: podd.v1.Segment
-	(*Choice)(nil),                // 33: podd.v1.Choice
-	(*Usage)(nil),                 // 34: podd.v1.Usage
-	(*Options)(nil),               // 35: podd.v1.Options
+	(*Rates)(nil),                 // 15: podd.v1.Rates
+	(*Prune)(nil),                 // 16: podd.v1.Prune
+	(*Compaction)(nil),            // 17: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 18: podd.v1.ApprovalRequested
+	(*Preview)(nil),               // 19: podd.v1.Preview
+	(*ApprovalResolved)(nil),      // 20: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 21: podd.v1.Rewind
+	(*Purged)(nil),                // 22: podd.v1.Purged
+	(*Totals)(nil),                // 23: podd.v1.Totals
+	(*RequestTotal)(nil),          // 24: podd.v1.RequestTotal
+	(*CacheTotal)(nil),            // 25: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 26: podd.v1.ToolTotal
+	(*Note)(nil),                  // 27: podd.v1.Note
+	(*Job)(nil),                   // 28: podd.v1.Job
+	(*Recovered)(nil),             // 29: podd.v1.Recovered
+	(*Alert)(nil),                 // 30: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*Item)(nil),                  // 32: podd.v1.Item
+	(*Segment)(nil),               // 33: podd.v1.Segment
+	(*Choice)(nil),                // 34: podd.v1.Choice
+	(*Usage)(nil),                 // 35: podd.v1.Usage
+	(*Options)(nil),               // 36: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	30, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	31, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	5,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	6,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	8,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	9,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	10, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	31, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	32, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	13, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	14, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	15, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	16, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	17, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	19, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	20, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	26, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	28, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	29, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	21, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	16, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	17, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	18, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	20, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	21, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	27, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	29, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	30, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	22, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	7,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	27, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	28, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
 	0,  // 20: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	32, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	31, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	33, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	33, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	33, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	32, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	34, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	34, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 25: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	34, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	35, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	12, // 27: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	11, // 28: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	35, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
-	34, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	31, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	30, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	18, // 33: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	30, // 34: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	10, // 35: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	22, // 36: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	27, // 37: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	23, // 38: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	25, // 39: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	34, // 40: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	24, // 41: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	30, // 42: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	2,  // 43: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 44: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	30, // 45: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	46, // [46:46] is the sub-list for method output_type
-	46, // [46:46] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	36, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
+	35, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	15, // 31: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
+	32, // 32: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	31, // 33: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	19, // 34: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	31, // 35: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	10, // 36: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	23, // 37: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	28, // 38: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	24, // 39: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	26, // 40: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	35, // 41: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	25, // 42: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	15, // 43: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
+	31, // 44: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	2,  // 45: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 46: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	31, // 47: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3230,7 +3350,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -346,6 +346,23 @@ export interface RequestUsage {
    * above which some vendor charges more.
    */
   above: number;
+  /** The prices of the endpoint's own list when it was asked; missing without. */
+  listed:
+    | Rates
+    | undefined;
+  /**
+   * How long the endpoint keeps what the request wrote to its prompt cache, such as 1h;
+   * empty for its default.
+   */
+  cacheTtl: string;
+}
+
+/** Rates are prices in USD per million tokens. */
+export interface Rates {
+  input: number;
+  cachedInput: number;
+  cacheWrite: number;
+  output: number;
 }
 
 /** Prune names results that podd sends as their summaries from now on. */
@@ -507,7 +524,15 @@ export interface RequestTotal {
    */
   above: number;
   /** What the endpoint's prompt cache gave. */
-  cache: CacheTotal | undefined;
+  cache:
+    | CacheTotal
+    | undefined;
+  /** As in RequestUsage. */
+  listed:
+    | Rates
+    | undefined;
+  /** As in RequestUsage. */
+  cacheTtl: string;
 }
 
 /** CacheTotal says what prompt caches gave. */
@@ -1793,6 +1818,8 @@ function createBaseRequestUsage(): RequestUsage {
     asked: "",
     endpoint: "",
     above: 0,
+    listed: undefined,
+    cacheTtl: "",
   };
 }
 
@@ -1836,6 +1863,12 @@ export const RequestUsage: MessageFns<RequestUsage> = {
     }
     if (message.above !== 0) {
       writer.uint32(104).int64(message.above);
+    }
+    if (message.listed !== undefined) {
+      Rates.encode(message.listed, writer.uint32(114).fork()).join();
+    }
+    if (message.cacheTtl !== "") {
+      writer.uint32(122).string(message.cacheTtl);
     }
     return writer;
   },
@@ -1955,6 +1988,101 @@ export const RequestUsage: MessageFns<RequestUsage> = {
             }
 
             message.above = longToNumber(reader.int64());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.listed = Rates.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.cacheTtl = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRates(): Rates {
+  return { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
+}
+
+export const Rates: MessageFns<Rates> = {
+  encode(message: Rates, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.input !== 0) {
+      writer.uint32(9).double(message.input);
+    }
+    if (message.cachedInput !== 0) {
+      writer.uint32(17).double(message.cachedInput);
+    }
+    if (message.cacheWrite !== 0) {
+      writer.uint32(25).double(message.cacheWrite);
+    }
+    if (message.output !== 0) {
+      writer.uint32(33).double(message.output);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Rates {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRates();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.input = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.cachedInput = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.cacheWrite = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.output = reader.double();
             continue;
           }
         }
@@ -2700,6 +2828,8 @@ function createBaseRequestTotal(): RequestTotal {
     endpoint: "",
     above: 0,
     cache: undefined,
+    listed: undefined,
+    cacheTtl: "",
   };
 }
 
@@ -2728,6 +2858,12 @@ export const RequestTotal: MessageFns<RequestTotal> = {
     }
     if (message.cache !== undefined) {
       CacheTotal.encode(message.cache, writer.uint32(66).fork()).join();
+    }
+    if (message.listed !== undefined) {
+      Rates.encode(message.listed, writer.uint32(74).fork()).join();
+    }
+    if (message.cacheTtl !== "") {
+      writer.uint32(82).string(message.cacheTtl);
     }
     return writer;
   },
@@ -2807,6 +2943,22 @@ export const RequestTotal: MessageFns<RequestTotal> = {
             }
 
             message.cache = CacheTotal.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.listed = Rates.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.cacheTtl = reader.string();
             continue;
           }
         }
