@@ -52,7 +52,7 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // own gives the directory to the user of the server.
 func (s *Server) own() error {
-	s.as.Pdeathsig = syscall.SIGQUIT
+	withUs(s.as)
 	if os.Geteuid() != 0 {
 		return nil
 	}

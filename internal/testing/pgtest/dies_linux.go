@@ -1,0 +1,6 @@
+package pgtest
+
+import "syscall"
+
+// withUs makes a process end with this one.
+func withUs(as *syscall.SysProcAttr) { as.Pdeathsig = syscall.SIGQUIT }
