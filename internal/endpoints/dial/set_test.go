@@ -72,7 +72,7 @@ func TestRequestsAreTheEndpoints(t *testing.T) {
 		Key: keys.Source{Value: "one", Setting: "K"}, KeyHeader: keys.APIKey, Headers: map[string]string{"X-Team": "blue"}, Body: `{"top_k":4}`,
 	})
 	_, err := ask(t, s, "azure")
-	if err == nil || !strings.Contains(err.Error(), "endpoint azure at http://resource.invalid/openai/deployments/d (418)") || strings.Contains(err.Error(), "v1&") {
+	if err == nil || !strings.Contains(err.Error(), "endpoint azure at http://resource.invalid/openai/deployments/d (model m, 418)") || strings.Contains(err.Error(), "v1&") {
 		t.Errorf("%v", err)
 	}
 	if len(came) != 1 {
