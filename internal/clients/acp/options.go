@@ -150,6 +150,6 @@ func (s *session) update(ctx context.Context, spec *poddv1.PodSpec, fields ...st
 // offer tells the editor the options again after another client changed them.
 func (s *session) offer() {
 	if options := s.options(s.ctx); options != nil {
-		s.send(acp.SessionUpdate{ConfigOptionUpdate: &acp.SessionConfigOptionUpdate{ConfigOptions: options}})
+		s.tell(acp.SessionUpdate{ConfigOptionUpdate: &acp.SessionConfigOptionUpdate{ConfigOptions: options}})
 	}
 }

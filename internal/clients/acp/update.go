@@ -38,6 +38,13 @@ func (o *sender) send(u acp.SessionUpdate) {
 	o.write(u)
 }
 
+// tell sends an update that shows nothing in the conversation.
+func (o *sender) tell(u acp.SessionUpdate) {
+	o.out.Lock()
+	defer o.out.Unlock()
+	o.write(u)
+}
+
 func (o *sender) write(u acp.SessionUpdate) {
 	err := o.agent.conn.SendNotification(o.agent.ctx, acp.ClientMethodSessionUpdate, acp.SessionNotification{SessionId: o.id, Update: u})
 	if err != nil {
@@ -132,5 +139,5 @@ func (s *session) usage() {
 	if stats, err := s.Client.Pods().GetStats(s.ctx, &poddv1.GetStatsRequest{Pod: s.pod}); err == nil && stats.GetCostUsd() > 0 {
 		u.Cost = &acp.Cost{Amount: stats.GetCostUsd(), Currency: "USD"}
 	}
-	s.send(acp.SessionUpdate{UsageUpdate: &u})
+	s.tell(acp.SessionUpdate{UsageUpdate: &u})
 }
