@@ -30,7 +30,7 @@ type hold struct {
 // KindPrecondition, reason STORE_HELD. If another comes first after a broken connection,
 // Failed is closed.
 func (s *Store) Hold(ctx context.Context) error {
-	conn, err := s.lock(ctx)
+	conn, err := s.lock(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,23 @@ func (s *Store) Hold(ctx context.Context) error {
 	return nil
 }
 
-// lock opens a connection that has the lock.
-func (d *database) lock(ctx context.Context) (*pgx.Conn, error) {
+// lock opens a connection that has the lock. before is the server's process of the connection
+// that had it, 0 for none: the server may not know yet that it is broken.
+func (d *database) lock(ctx context.Context, before uint32) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
 	if err != nil {
 		return nil, d.away(err)
+	}
+	if before != 0 {
+		// The process is still its own only if it has the lock.
+		_, err = conn.Exec(ctx, "SELECT pg_terminate_backend(pid, 1000) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::bigint::oid AND pid = $2",
+			int64(lockHold), int32(before))
+		if err != nil {
+			_ = conn.Close(ctx)
+			return nil, d.fault(err)
+		}
 	}
 	var got bool
 	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", int32(lockHold), d.id).Scan(&got)
@@ -64,6 +74,7 @@ func (d *database) lock(ctx context.Context) (*pgx.Conn, error) {
 func (s *Store) keep(ctx context.Context, conn *pgx.Conn) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
+	pid := conn.PgConn().PID()
 	for {
 		select {
 		case <-ticker.C:
@@ -76,9 +87,10 @@ func (s *Store) keep(ctx context.Context, conn *pgx.Conn) {
 		if conn != nil && alive(ctx, conn) {
 			continue
 		}
-		again, err := s.lock(ctx)
+		again, err := s.lock(ctx, pid)
 		switch {
 		case err == nil:
+			pid = again.PgConn().PID()
 			s.log.Info("the database answers again", "database", s.where)
 		case item.ReasonOf(err) == store.ReasonHeld:
 			s.log.Error("another podd took the database over", "database", s.where)

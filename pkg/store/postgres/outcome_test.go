@@ -196,3 +196,25 @@ func TestSettingsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A podd whose connection breaks gets its lock back, although the server does not know yet that
+// the connection is broken; another podd is refused meanwhile.
+func TestHoldOutlivesAConnection(t *testing.T) {
+	needServer(t)
+	schema := strings.ToLower(crand.Text())
+	s := open(t, postgres.Config{URL: inSchema(t, schema)})
+	if err := s.Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LockAgain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, postgres.Config{URL: inSchema(t, schema)}).Hold(t.Context()); item.ReasonOf(err) != store.ReasonHeld {
+		t.Errorf("a second podd: %v", err)
+	}
+	select {
+	case <-s.Failed():
+		t.Error("the store failed")
+	default:
+	}
+}
