@@ -236,7 +236,7 @@ func (c *appending) careful(ctx context.Context, tx pgx.Tx, w *writer) error {
 // lock takes the locks that come before that of the head.
 func (c *appending) lock(ctx context.Context, tx pgx.Tx) error {
 	if len(c.images) > 0 {
-		// Nobody removes an image meanwhile.
+		// This keeps images from being removed meanwhile.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock_shared($1)", int64(lockPods)); err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (p *pager) take(rows pgx.Rows) error {
 			break
 		}
 		if seq < p.next {
-			continue // the mark stands for it
+			continue // the mark replaces it
 		}
 		if seq != p.next {
 			return rules.Entry(p.pod, p.next)

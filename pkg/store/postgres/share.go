@@ -142,7 +142,7 @@ func (s *Store) Purge(ctx context.Context, p store.Purge) error {
 		b.Queue("DELETE FROM bases WHERE pod = $1", p.Pod)
 		b.Queue("INSERT INTO purges (pod, record) VALUES ($1, $2) ON CONFLICT (pod) DO UPDATE SET record = excluded.record",
 			p.Pod, wire.NewDraft(p.Pod, body).Record(p.UpTo))
-		// The mark stands for the entry UpTo.
+		// The mark replaces the entry UpTo.
 		b.Queue("DELETE FROM lineages WHERE pod = $1 AND upto <= $2", p.Pod, int64(p.UpTo))
 		return tx.SendBatch(ctx, b).Close()
 	})

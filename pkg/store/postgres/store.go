@@ -226,7 +226,7 @@ func passes(pg *pgconn.PgError) bool {
 	case "40001", "40P01", "55P03", "57014", "25P03", "25006":
 		return true
 	}
-	class, _, _ := strings.Cut(pg.Code[:min(2, len(pg.Code))], " ")
+	class := pg.Code[:min(2, len(pg.Code))]
 	return class == "57" || class == "08" || class == classResources && pg.Code != diskFull
 }
 
