@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"podd/internal/ops/keeper"
+	"podd/internal/paths"
 	"podd/internal/server"
 	"podd/pkg/store"
 )
@@ -39,7 +40,11 @@ func KeeperConfig(c Config) keeper.Config {
 // PostgreSQL database.
 func (d *Daemon) openStore(ctx context.Context) error {
 	if s := d.Settings.Store; s.URL != "" {
-		db, err := keeper.OpenDatabase(ctx, keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Leaving: d.leaving, Logger: d.Logger})
+		node, err := paths.EnsureNode(d.StateDir)
+		if err != nil {
+			return err
+		}
+		db, err := keeper.OpenDatabase(ctx, keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Node: node, Leaving: d.leaving, Logger: d.Logger})
 		if err != nil {
 			return err
 		}

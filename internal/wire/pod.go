@@ -69,6 +69,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		WaitUntil:    timeToProto(pod.Status.WaitUntil),
 		Lifted:       pausesToProto(pod.Status.Lifted),
 		Jobs:         toInt32(pod.Status.Jobs),
+		Node:         clean(pod.Node),
 	}
 }
 
@@ -94,6 +95,7 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 		First:  item.Seq(p.GetFirstSeq()),
 		Last:   item.Seq(p.GetLastSeq()),
 		Queued: int(p.GetQueued()),
+		Node:   p.GetNode(),
 	}
 }
 

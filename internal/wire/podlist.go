@@ -20,6 +20,7 @@ const (
 	fieldPodQueued       = protowire.Number(9)
 	fieldPodCreatedAt    = protowire.Number(11)
 	fieldPodLastActivity = protowire.Number(12)
+	fieldPodNode         = protowire.Number(17)
 	fieldSeconds         = protowire.Number(1)
 	fieldNanos           = protowire.Number(2)
 	fieldListedPod       = protowire.Number(1)
@@ -30,6 +31,8 @@ type PodCounts struct {
 	First, Last item.Seq
 	Queued      int
 	Activity    time.Time
+	// Node is the name of the node that runs the pod; may be empty.
+	Node string
 }
 
 // JoinPod assembles an encoded pod from three sources without decoding them: the fields that
@@ -55,7 +58,7 @@ func fromRecord(n protowire.Number) bool {
 }
 
 func fromCounts(n protowire.Number) bool {
-	return n == fieldPodFirstSeq || n == fieldPodLastSeq || n == fieldPodQueued || n == fieldPodLastActivity
+	return n == fieldPodFirstSeq || n == fieldPodLastSeq || n == fieldPodQueued || n == fieldPodLastActivity || n == fieldPodNode
 }
 
 var errMalformed = errors.New("an encoded pod is malformed")
@@ -79,6 +82,9 @@ func (c PodCounts) appendTo(b []byte) []byte {
 	b = appendNumber(b, fieldPodFirstSeq, int64(c.First))
 	b = appendNumber(b, fieldPodLastSeq, int64(c.Last))
 	b = appendNumber(b, fieldPodQueued, int64(toInt32(c.Queued)))
+	if c.Node != "" {
+		b = protowire.AppendString(protowire.AppendTag(b, fieldPodNode, protowire.BytesType), c.Node)
+	}
 	if c.Activity.IsZero() {
 		return b
 	}

@@ -126,6 +126,8 @@ type Pod struct {
 	First, Last Seq
 	// Queued counts the waiting submits.
 	Queued int
+	// Node is the name of the podd that runs it; empty if one podd has all pods.
+	Node string
 }
 
 // PodStatus is the part of a pod's record that its turns change.

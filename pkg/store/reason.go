@@ -47,6 +47,10 @@ const (
 	ReasonFailed = rules.Failed
 	// ReasonAway: the database does not answer; it may do so later.
 	ReasonAway = rules.Away
+	// ReasonNotOwner: the pod belongs to another node; meta node. ReasonNodeAway: and that node
+	// does not answer.
+	ReasonNotOwner = rules.NotOwner
+	ReasonNodeAway = rules.NodeAway
 	// ReasonClosed: the store is closed.
 	ReasonClosed = rules.Closed
 

@@ -14,6 +14,7 @@ import (
 type DatabaseConfig struct {
 	URL         string
 	Connections int
+	Node        string
 	Leaving     <-chan struct{}
 	// Logger is required.
 	Logger *slog.Logger
@@ -25,11 +26,11 @@ type Database struct{ store *postgres.Store }
 
 // OpenDatabase opens a PostgreSQL database.
 func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
-	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: c.Connections, Leaving: c.Leaving, Logger: c.Logger})
+	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: c.Connections, Leaving: c.Leaving, Node: c.Node, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Hold(ctx); err != nil {
+	if err := s.Membership.Hold(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
 	}

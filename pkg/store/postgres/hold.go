@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/pkg/item"
@@ -18,36 +19,54 @@ const lockHold = 0x706f6464
 // lookEvery is how often the lock is looked at.
 const lookEvery = time.Second
 
-// hold keeps other podd from the database. The lock lives as long as its connection; if that
-// breaks, hold gets another one. Meanwhile another podd may come first, whose claims then
-// refuse the writes of this one.
-type hold struct {
+// Membership is how podd uses a database: alone, or as one of several nodes. An advisory lock
+// keeps the two apart; it lives as long as its connection, and if that breaks, Membership gets
+// another one. Meanwhile another podd may come first.
+type Membership struct {
+	*database
+	// failed is closed when another podd has come first; lostTo says so.
+	failed chan struct{}
+	lostTo atomic.Pointer[error]
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	// shared lets other nodes use the database too.
+	shared bool
+	lease  lease
 }
 
 // Hold keeps other podd from using the database until Close. If one uses it, the error is
 // KindPrecondition, reason STORE_HELD. If another comes first after a broken connection,
 // Failed is closed.
-func (s *Store) Hold(ctx context.Context) error {
-	conn, err := s.lock(ctx, 0)
+//
+// The pods of podd that are no nodes become its own.
+func (m *Membership) Hold(ctx context.Context) error {
+	conn, err := m.lock(ctx, 0)
 	if err != nil {
 		return err
 	}
-	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.hold.cancel = cancel
-	s.hold.done.Go(func() { s.keep(keep, conn) })
+	if err := m.alone(ctx); err != nil {
+		_ = conn.Close(ctx)
+		return err
+	}
+	m.keepWith(ctx, conn)
 	return nil
+}
+
+// keepWith keeps the lock that a connection has.
+func (m *Membership) keepWith(ctx context.Context, conn *pgx.Conn) {
+	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m.cancel = cancel
+	m.done.Go(func() { m.keep(keep, conn) })
 }
 
 // lock opens a connection that has the lock. before is the server's process of the connection
 // that had it, 0 for none: the server may not know yet that it is broken.
-func (d *database) lock(ctx context.Context, before uint32) (*pgx.Conn, error) {
+func (m *Membership) lock(ctx context.Context, before uint32) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, m.pool.Config().ConnConfig)
 	if err != nil {
-		return nil, d.away(err)
+		return nil, m.away(err)
 	}
 	if before != 0 {
 		// The process is still its own only if it has the lock.
@@ -55,23 +74,30 @@ func (d *database) lock(ctx context.Context, before uint32) (*pgx.Conn, error) {
 			int64(lockHold), int32(before))
 		if err != nil {
 			_ = conn.Close(ctx)
-			return nil, d.fault(err)
+			return nil, m.fault(err)
 		}
 	}
 	var got bool
-	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", int32(lockHold), d.id).Scan(&got)
+	try := "SELECT pg_try_advisory_lock($1, hashtext($2))"
+	if m.shared {
+		try = "SELECT pg_try_advisory_lock_shared($1, hashtext($2))"
+	}
+	err = conn.QueryRow(ctx, try, int32(lockHold), m.id).Scan(&got)
 	if err == nil && got {
 		return conn, nil
 	}
 	_ = conn.Close(ctx)
 	if err != nil {
-		return nil, d.fault(err)
+		return nil, m.fault(err)
 	}
-	return nil, item.Errorf(item.KindPrecondition, store.ReasonHeld, "another podd uses the database at %s: stop it, or set another store.url", d.where)
+	if m.shared {
+		return nil, item.Errorf(item.KindPrecondition, store.ReasonHeld, "a podd without node.listen uses the database at %s: stop it, or give it its [node] settings", m.where)
+	}
+	return nil, item.Errorf(item.KindPrecondition, store.ReasonHeld, "another podd uses the database at %s: stop it, or set another store.url", m.where)
 }
 
 // keep watches the lock until ctx ends.
-func (s *Store) keep(ctx context.Context, conn *pgx.Conn) {
+func (m *Membership) keep(ctx context.Context, conn *pgx.Conn) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	pid := conn.PgConn().PID()
@@ -80,31 +106,81 @@ func (s *Store) keep(ctx context.Context, conn *pgx.Conn) {
 		case <-ticker.C:
 		case <-ctx.Done():
 			if conn != nil {
-				_ = conn.Close(context.WithoutCancel(ctx))
+				m.end(ctx, conn)
 			}
 			return
 		}
-		if conn != nil && alive(ctx, conn) {
-			continue
+		if conn != nil {
+			err := m.beat(ctx, conn)
+			if err == nil {
+				continue
+			}
+			lost := m.lost(err)
+			if !conn.IsClosed() {
+				closeConn(ctx, conn)
+			}
+			if lost {
+				return
+			}
 		}
-		again, err := s.lock(ctx, pid)
+		again, err := m.lock(ctx, pid)
 		switch {
 		case err == nil:
 			pid = again.PgConn().PID()
-			s.log.Info("the database answers again", "database", s.where)
+			m.log.Info("the database answers again", "database", m.where)
 		case item.ReasonOf(err) == store.ReasonHeld:
-			s.log.Error("another podd took the database over", "database", s.where)
-			close(s.failed)
+			m.fail(err)
 			return
 		case conn != nil && ctx.Err() == nil:
-			s.log.Warn("the database does not answer", "database", s.where, "error", err)
+			m.log.Warn("the database does not answer", "database", m.where, "error", err)
 		}
 		conn = again
 	}
 }
 
-func alive(ctx context.Context, conn *pgx.Conn) bool {
+func closeConn(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// beat says that the connection is alive, and renews the lease of a node.
+func (m *Membership) beat(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return conn.Ping(ctx) == nil
+	if !m.shared {
+		return conn.Ping(ctx)
+	}
+	return m.renew(ctx, conn)
+}
+
+// lost ends the store if another podd has what this one needs.
+func (m *Membership) lost(err error) bool {
+	if item.ReasonOf(err) != store.ReasonHeld {
+		return false
+	}
+	m.fail(err)
+	return true
+}
+
+func (m *Membership) fail(err error) {
+	m.log.Error("podd lost the database to another podd", "database", m.where, "error", err)
+	m.lostTo.Store(&err)
+	close(m.failed)
+}
+
+// LostTo is why Failed was closed.
+func (m *Membership) LostTo() error {
+	if err := m.lostTo.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// close ends it.
+func (m *Membership) close() {
+	if m.cancel != nil {
+		m.cancel()
+		m.done.Wait()
+	}
 }

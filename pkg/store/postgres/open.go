@@ -27,6 +27,8 @@ type Config struct {
 	// Leaving, if set, is closed when podd ends: from then on no call waits for a database
 	// that does not answer.
 	Leaving <-chan struct{}
+	// Node is the id of this podd: it has the pods whose place is that.
+	Node string
 	// Logger gets errors that no call returns; nil drops them.
 	Logger *slog.Logger
 }
@@ -69,10 +71,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, cannotOpen("cannot open the database", err)
 	}
-	s := &Store{
-		database: &database{pool: pool, log: cfg.Logger, where: place(pc.ConnConfig), leaving: cfg.Leaving},
-		failed:   make(chan struct{}), writers: map[string]*writer{},
-	}
+	db := &database{pool: pool, log: cfg.Logger, where: place(pc.ConnConfig), leaving: cfg.Leaving, node: cfg.Node}
+	s := &Store{database: db, Membership: &Membership{database: db, failed: make(chan struct{})}, writers: map[string]*writer{}}
 	if s.id, err = prepare(ctx, pool); err != nil {
 		pool.Close()
 		if _, ok := errors.AsType[*item.Error](err); ok {

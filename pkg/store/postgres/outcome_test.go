@@ -203,13 +203,13 @@ func TestHoldOutlivesAConnection(t *testing.T) {
 	needServer(t)
 	schema := strings.ToLower(crand.Text())
 	s := open(t, postgres.Config{URL: inSchema(t, schema)})
-	if err := s.Hold(t.Context()); err != nil {
+	if err := s.Membership.Hold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.LockAgain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, postgres.Config{URL: inSchema(t, schema)}).Hold(t.Context()); item.ReasonOf(err) != store.ReasonHeld {
+	if err := open(t, postgres.Config{URL: inSchema(t, schema)}).Membership.Hold(t.Context()); item.ReasonOf(err) != store.ReasonHeld {
 		t.Errorf("a second podd: %v", err)
 	}
 	select {

@@ -22,11 +22,11 @@ func (s *Store) CreatePod(ctx context.Context, p item.Pod) error {
 	if err := checkKeys(p.ID, p.Name); err != nil {
 		return err
 	}
-	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error { return createPod(ctx, tx, p, 1, 0) })
+	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.createPod(ctx, tx, p, 1, 0) })
 }
 
 // createPod stores a pod whose log begins and ends with these entries.
-func createPod(ctx context.Context, tx pgx.Tx, p item.Pod, first, last item.Seq) error {
+func (d *database) createPod(ctx context.Context, tx pgx.Tx, p item.Pod, first, last item.Seq) error {
 	record, err := wire.EncodePodRecord(p)
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func createPod(ctx context.Context, tx pgx.Tx, p item.Pod, first, last item.Seq)
 	}
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO pods (id, name, record) VALUES ($1, $2, $3)", p.ID, p.Name, sealPod(p.ID, record))
-	b.Queue("INSERT INTO heads (pod, first, last, status, active, active_nanos) VALUES ($1, $2, $3, $4, $5, $6)",
-		p.ID, int64(first), int64(last), status, active.Unix(), active.Nanosecond())
+	b.Queue("INSERT INTO heads (pod, place, first, last, status, active, active_nanos) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		p.ID, d.node, int64(first), int64(last), status, active.Unix(), active.Nanosecond())
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -131,7 +131,7 @@ func isTaken(ctx context.Context, tx pgx.Tx, name string) (taken bool, err error
 // edit changes the record of a pod.
 func (s *Store) edit(ctx context.Context, pod string, fn func(ctx context.Context, tx pgx.Tx, p *item.Pod) error) error {
 	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := lockHead(ctx, tx, pod); err != nil {
+		if _, err := s.lockOwn(ctx, tx, pod); err != nil {
 			return err
 		}
 		p, err := record(ctx, tx, pod)
@@ -165,13 +165,14 @@ type head struct {
 	status              []byte
 	active, activeNanos int64
 	name                *string
+	place               string
 }
 
 // headColumns are those of head, from heads h and pods p.
-const headColumns = "h.epoch, h.fence, h.first, h.last, h.queued, h.batch, h.status, h.active, h.active_nanos, p.name"
+const headColumns = "h.epoch, h.fence, h.first, h.last, h.queued, h.batch, h.status, h.active, h.active_nanos, p.name, h.place"
 
 func (h *head) fields() []any {
-	return []any{&h.epoch, &h.fence, &h.first, &h.last, &h.queued, &h.batch, &h.status, &h.active, &h.activeNanos, &h.name}
+	return []any{&h.epoch, &h.fence, &h.first, &h.last, &h.queued, &h.batch, &h.status, &h.active, &h.activeNanos, &h.name, &h.place}
 }
 
 func (h *head) activity() time.Time { return time.Unix(h.active, h.activeNanos).UTC() }
@@ -198,6 +199,15 @@ func lockHead(ctx context.Context, tx pgx.Tx, pod string) (*head, error) {
 	return &h, err
 }
 
+// lockOwn is lockHead for a pod that this podd may change.
+func (d *database) lockOwn(ctx context.Context, tx pgx.Tx, pod string) (*head, error) {
+	h, err := lockHead(ctx, tx, pod)
+	if err != nil {
+		return nil, err
+	}
+	return h, d.checkPlace(ctx, tx, h.called(pod), h.place)
+}
+
 // Claim makes the caller the only writer of a pod's log.
 func (s *Store) Claim(ctx context.Context, pod string) (epoch store.Epoch, err error) {
 	if !isText(pod) {
@@ -205,8 +215,11 @@ func (s *Store) Claim(ctx context.Context, pod string) (epoch store.Epoch, err e
 	}
 	w := newWriter()
 	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, "UPDATE heads SET epoch = epoch + 1 WHERE pod = $1 AND NOT trashed RETURNING epoch, fence, last", pod).Scan(&epoch, &w.fence, &w.last)
+		err := tx.QueryRow(ctx, "UPDATE heads SET epoch = epoch + 1 WHERE pod = $1 AND place = $2 AND NOT trashed RETURNING epoch, fence, last", pod, s.node).Scan(&epoch, &w.fence, &w.last)
 		if errors.Is(err, pgx.ErrNoRows) {
+			if _, err := s.lockOwn(ctx, tx, pod); err != nil {
+				return err
+			}
 			return rules.NoPod(pod)
 		}
 		return err
@@ -246,17 +259,25 @@ func (s *Store) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 }
 
 // podRows selects the pods that are not in the trash.
-const podRows = "SELECT p.id, p.record, " + headColumns + " FROM pods p JOIN heads h ON h.pod = p.id WHERE NOT h.trashed"
+const podRows = "SELECT " + podColumns + podTables + " WHERE NOT h.trashed"
+
+const (
+	podColumns = "p.id, p.record, coalesce(n.name, ''), " + headColumns
+	podTables  = " FROM pods p JOIN heads h ON h.pod = p.id LEFT JOIN nodes n ON n.id = h.place"
+)
 
 // podRow is a row of a pod.
 type podRow struct {
 	id     string
 	record []byte
+	node   string
 	head
 }
 
+func (r *podRow) fields() []any { return append([]any{&r.id, &r.record, &r.node}, r.head.fields()...) }
+
 func scanPod(row pgx.CollectableRow) (r podRow, err error) {
-	err = row.Scan(append([]any{&r.id, &r.record}, r.fields()...)...)
+	err = row.Scan(r.fields()...)
 	return r, err
 }
 
@@ -266,7 +287,7 @@ func (r *podRow) body() ([]byte, error) {
 	if !ok {
 		return nil, rules.Pod(r.id)
 	}
-	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity()}
+	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity(), Node: r.node}
 	if counts.Last < counts.First {
 		counts.First, counts.Last = 0, 0
 	}
@@ -283,7 +304,7 @@ func (r *podRow) listed() (store.PodRecord, error) {
 	if err == nil {
 		return store.PodRecord{ID: r.id, Name: wire.PodName(body), Body: body}, nil
 	}
-	p := item.Pod{ID: r.id, Name: r.called(r.id), Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
+	p := item.Pod{ID: r.id, Name: r.called(r.id), Node: r.node, Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
 	body, err = wire.EncodePod(p)
 	return store.PodRecord{ID: r.id, Name: p.Name, Body: body}, err
 }
@@ -330,12 +351,8 @@ func (s *Store) DeletePod(ctx context.Context, pod string) error {
 			return err
 		}
 		// A pod in the trash too.
-		tag, err := tx.Exec(ctx, "SELECT FROM heads WHERE pod = $1 FOR UPDATE", pod)
-		if err != nil {
+		if err := s.lockAny(ctx, tx, pod); err != nil {
 			return err
-		}
-		if tag.RowsAffected() == 0 {
-			return rules.NoPod(pod)
 		}
 		owners, err := ownersOf(ctx, tx, pod)
 		if err != nil {
@@ -360,6 +377,19 @@ func (s *Store) DeletePod(ctx context.Context, pod string) error {
 		s.forget(pod)
 	}
 	return err
+}
+
+// lockAny is lockOwn for a pod that may be in the trash.
+func (d *database) lockAny(ctx context.Context, tx pgx.Tx, pod string) error {
+	var place string
+	err := tx.QueryRow(ctx, "SELECT place FROM heads WHERE pod = $1 FOR UPDATE", pod).Scan(&place)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return rules.NoPod(pod)
+	}
+	if err != nil {
+		return err
+	}
+	return d.checkPlace(ctx, tx, pod, place)
 }
 
 // ownersOf are the pods whose logs have entries of a fork.

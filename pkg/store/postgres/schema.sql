@@ -4,6 +4,23 @@ CREATE TABLE meta (
 	version int NOT NULL,
 	id text NOT NULL
 );
+-- A podd of several that use the database at once. id is that of its state directory, start that
+-- of its run: a lease whose start is another is over. away is set once others have said so.
+CREATE TABLE nodes (
+	id text COLLATE "C" PRIMARY KEY,
+	start text NOT NULL,
+	boot text NOT NULL,
+	name text COLLATE "C" NOT NULL UNIQUE,
+	address text NOT NULL,
+	version text NOT NULL,
+	config text NOT NULL,
+	beat bigint NOT NULL DEFAULT 0,
+	lease_until timestamptz NOT NULL,
+	seen timestamptz NOT NULL,
+	running int NOT NULL DEFAULT 0,
+	draining boolean NOT NULL DEFAULT false,
+	away boolean NOT NULL DEFAULT false
+);
 -- record is a sealed podd.v1.Pod: id, name, spec, time of creation. A pod in the trash has
 -- no name here.
 CREATE TABLE pods (
@@ -11,10 +28,12 @@ CREATE TABLE pods (
 	name text COLLATE "C" UNIQUE,
 	record bytea NOT NULL
 );
+-- place is the id of the podd that has the workspace; empty for one that no podd has yet.
 -- An empty log has a last below its first. batch names what was written last; whoever asks for
 -- it raises fence, which a plain append must know. status is a podd.v1.Pod with only the status.
 CREATE TABLE heads (
 	pod text COLLATE "C" PRIMARY KEY REFERENCES pods (id),
+	place text COLLATE "C" NOT NULL,
 	trashed boolean NOT NULL DEFAULT false,
 	epoch bigint NOT NULL DEFAULT 0,
 	first bigint NOT NULL,

@@ -29,7 +29,7 @@ func (s *Store) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod
 		if err != nil {
 			return err
 		}
-		if err := createPod(ctx, tx, p, h.first, at); err != nil {
+		if err := s.createPod(ctx, tx, p, h.first, at); err != nil {
 			return err
 		}
 		b := &pgx.Batch{}
@@ -127,7 +127,7 @@ func (s *Store) Purge(ctx context.Context, p store.Purge) error {
 	}
 	var owners []string
 	err = s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		h, err := lockHead(ctx, tx, p.Pod)
+		h, err := s.lockOwn(ctx, tx, p.Pod)
 		if err != nil {
 			return err
 		}

@@ -25,9 +25,7 @@ import (
 // last claim of a pod's log wins.
 type Store struct {
 	*database
-	// failed is closed by hold.
-	failed chan struct{}
-	hold   hold
+	Membership *Membership
 
 	mu      sync.Mutex
 	writers map[string]*writer
@@ -39,6 +37,8 @@ type database struct {
 	log  *slog.Logger
 	// where names the server, id the database.
 	where, id string
+	// node is the id of this podd: that of the places of its pods.
+	node string
 	// leaving ends the waiting for a database that does not answer.
 	leaving        <-chan struct{}
 	closed         atomic.Bool
@@ -48,7 +48,7 @@ type database struct {
 var _ store.Store = (*Store)(nil)
 
 // Failed is closed once podd can't go on with the database.
-func (s *Store) Failed() <-chan struct{} { return s.failed }
+func (s *Store) Failed() <-chan struct{} { return s.Membership.failed }
 
 // Where names the server and the database.
 func (d *database) Where() string { return d.where }
@@ -64,10 +64,7 @@ func (d *database) Counters() store.Counters {
 // Close waits for calls under way and closes the connections.
 func (s *Store) Close() error {
 	s.closed.Store(true)
-	if s.hold.cancel != nil {
-		s.hold.cancel()
-		s.hold.done.Wait()
-	}
+	s.Membership.close()
 	s.pool.Close()
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *Store) TrashPods(ctx context.Context, ids []string, at time.Time) error
 	err := s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		for _, id := range ids {
-			if _, err := lockHead(ctx, tx, id); err != nil {
+			if _, err := s.lockOwn(ctx, tx, id); err != nil {
 				return err
 			}
 			b.Queue("UPDATE pods SET name = NULL WHERE id = $1", id)
@@ -59,10 +59,7 @@ func (s *Store) RestorePod(ctx context.Context, id, name string) error {
 		if len(ids) == 0 || ids[0] != id {
 			return rules.NoPod(id)
 		}
-		if err := checkName(ctx, tx, name); err != nil {
-			return err
-		}
-		if err := nameAgain(ctx, tx, id, name); err != nil {
+		if err := s.nameFirst(ctx, tx, id, name); err != nil {
 			return err
 		}
 		for _, with := range ids[1:] {
@@ -76,6 +73,17 @@ func (s *Store) RestorePod(ctx context.Context, id, name string) error {
 		_, err = tx.Exec(ctx, "DELETE FROM trash WHERE pod = ANY ($1)", ids)
 		return err
 	})
+}
+
+// nameFirst gives the pod that is restored its name.
+func (d *database) nameFirst(ctx context.Context, tx pgx.Tx, id, name string) error {
+	if err := d.lockAny(ctx, tx, id); err != nil {
+		return err
+	}
+	if err := checkName(ctx, tx, name); err != nil {
+		return err
+	}
+	return nameAgain(ctx, tx, id, name)
 }
 
 // nameAgain gives a pod of the trash a name; without one, its own or one like it that is free.
@@ -97,14 +105,14 @@ func nameAgain(ctx context.Context, tx pgx.Tx, id, name string) error {
 // TrashedPods returns the pods in the trash.
 func (s *Store) TrashedPods(ctx context.Context) (found []store.TrashedPod, err error) {
 	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, "SELECT p.id, p.record, "+headColumns+", t.at, t.at_nanos, t.deleted_with FROM trash t JOIN pods p ON p.id = t.pod JOIN heads h ON h.pod = t.pod")
+		rows, err := c.Query(ctx, "SELECT "+podColumns+", t.at, t.at_nanos, t.deleted_with"+podTables+" JOIN trash t ON t.pod = p.id")
 		if err != nil {
 			return err
 		}
 		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t store.TrashedPod, err error) {
 			var r podRow
 			var at, nanos int64
-			if err := row.Scan(append(append([]any{&r.id, &r.record}, r.fields()...), &at, &nanos, &t.With)...); err != nil {
+			if err := row.Scan(append(r.fields(), &at, &nanos, &t.With)...); err != nil {
 				return t, err
 			}
 			listed, err := r.listed()

@@ -23,6 +23,8 @@ const (
 	NoSpace        = "NO_SPACE"
 	Failed         = "STORE_FAILED"
 	Away           = "STORE_AWAY"
+	NotOwner       = "NOT_OWNER"
+	NodeAway       = "NODE_AWAY"
 	Closed         = "STORE_CLOSED"
 
 	Held       = "STORE_HELD"

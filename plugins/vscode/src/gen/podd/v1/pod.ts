@@ -221,6 +221,8 @@ export interface Pod {
    * interceptors do not pause it again until then.
    */
   lifted: Pause[];
+  /** The name of the node that runs it; empty if one podd has all pods. */
+  node: string;
 }
 
 export interface CreatePodRequest {
@@ -1336,6 +1338,7 @@ function createBasePod(): Pod {
     waitUntil: undefined,
     jobs: 0,
     lifted: [],
+    node: "",
   };
 }
 
@@ -1388,6 +1391,9 @@ export const Pod: MessageFns<Pod> = {
     }
     for (const v of message.lifted) {
       Pause.encode(v!, writer.uint32(130).fork()).join();
+    }
+    if (message.node !== "") {
+      writer.uint32(138).string(message.node);
     }
     return writer;
   },
@@ -1531,6 +1537,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.lifted.push(Pause.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.node = reader.string();
             continue;
           }
         }

@@ -1,0 +1,340 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/store/internal/rules"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// leaseFor is how long a lease lasts, by the clock of the database.
+	leaseFor = 4 * time.Second
+	// joinWithin bounds the wait for the lease of an earlier run on another boot.
+	joinWithin = 3 * leaseFor
+)
+
+// NodeConfig describes this node to the others.
+type NodeConfig struct {
+	// Name is unique among the nodes; Address is where they reach this one.
+	Name, Address string
+	Version       string
+	// Config is equal for equal configurations.
+	Config string
+	// Running counts the pods with a running turn.
+	Running func() int
+	// Looked, if set, gets what a look at the others found, each second. It must not block.
+	Looked func(Look)
+}
+
+// Look is what a node sees of the others.
+type Look struct {
+	// Alert is the sequence of the last alert.
+	Alert item.Seq
+	// Gone are the nodes that stopped answering; one node alone gets each of them.
+	Gone []store.Node
+}
+
+// lease is the lease of a node on its pods.
+type lease struct {
+	NodeConfig
+	// start is that of the run.
+	start string
+	// renewed is when it was renewed.
+	renewed  atomic.Pointer[time.Time]
+	draining atomic.Bool
+	// seen are the beats of other nodes; only keep uses it.
+	seen map[string]beatSeen
+}
+
+// beatSeen is a beat, and since when it is the same.
+type beatSeen struct {
+	beat  int64
+	since time.Time
+}
+
+var _ store.Shared = (*Membership)(nil)
+
+// Join makes this podd one of several nodes until Close: its pods are those whose place is
+// Config.Node. A podd that has the database alone, or a node with the same name, refuses it:
+// KindPrecondition, reason STORE_HELD or NODE_TAKEN. If another podd takes its place, Failed
+// is closed.
+func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
+	m.shared = true
+	m.lease.NodeConfig, m.lease.start, m.lease.seen = c, rand.Text(), make(map[string]beatSeen)
+	conn, err := m.lock(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if err := m.register(ctx); err != nil {
+		_ = conn.Close(ctx)
+		return err
+	}
+	now := time.Now()
+	m.lease.renewed.Store(&now)
+	m.keepWith(ctx, conn)
+	return nil
+}
+
+// rival is the lease that stands in the way of a new one.
+type rival struct {
+	id, boot string
+	beat     int64
+	lives    bool
+}
+
+// register begins a lease. One of an earlier run of this boot ends at once, because the lock of
+// the state directory proves that the run is over; one of another boot has to run out.
+func (m *Membership) register(ctx context.Context) error {
+	boot := bootID()
+	var first *rival
+	for ended := time.Now().Add(joinWithin); ; {
+		r, err := m.tryRegister(ctx, boot)
+		switch {
+		case err != nil || r == nil:
+			return err
+		case r.id != m.node:
+			return taken("another node of the database is named %s: choose another node.name", m.lease.Name)
+		case first != nil && first.beat != r.beat || time.Now().After(ended):
+			return taken("node %s already runs on another machine: remove podd.node from this state directory if it is a copy", m.lease.Name)
+		}
+		first = r
+		select {
+		case <-time.After(lookEvery / 2):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func taken(format string, args ...any) error {
+	return item.Errorf(item.KindPrecondition, "NODE_TAKEN", format, args...)
+}
+
+func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, err error) {
+	err = m.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var r rival
+		in = nil
+		err := tx.QueryRow(ctx, `SELECT id, boot, beat, lease_until > clock_timestamp() FROM nodes
+			WHERE id = $1 OR name = $2 ORDER BY id = $1 LIMIT 1 FOR UPDATE`, m.node, m.lease.Name).Scan(&r.id, &r.boot, &r.beat, &r.lives)
+		switch {
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			return err
+		case err == nil && (r.id != m.node || r.lives && r.boot != boot):
+			in = &r
+			return nil
+		}
+		c := m.lease.NodeConfig
+		b := &pgx.Batch{}
+		b.Queue(`INSERT INTO nodes (id, start, boot, name, address, version, config, seen, lease_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp() + $8::interval)
+			ON CONFLICT (id) DO UPDATE SET start = excluded.start, boot = excluded.boot, name = excluded.name, address = excluded.address,
+				version = excluded.version, config = excluded.config, seen = excluded.seen, lease_until = excluded.lease_until,
+				draining = false, away = false, running = 0, beat = nodes.beat + 1`,
+			m.node, m.lease.start, boot, c.Name, c.Address, c.Version, c.Config, interval(leaseFor))
+		b.Queue("UPDATE heads SET place = $1 WHERE place = ''", m.node)
+		return tx.SendBatch(ctx, b).Close()
+	})
+	return in, err
+}
+
+func interval(d time.Duration) string { return fmt.Sprintf("%d milliseconds", d.Milliseconds()) }
+
+// bootID is that of the machine's start; empty where it has none.
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
+}
+
+// alone makes this podd the one that has all pods but those of other nodes.
+func (m *Membership) alone(ctx context.Context) error {
+	return m.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		b := &pgx.Batch{}
+		b.Queue("DELETE FROM nodes WHERE id = $1", m.node)
+		b.Queue("UPDATE heads SET place = $1 WHERE place <> $1 AND place NOT IN (SELECT id FROM nodes)", m.node)
+		return tx.SendBatch(ctx, b).Close()
+	})
+}
+
+// Leave says that this node is stopping.
+func (m *Membership) Leave() { m.lease.draining.Store(true) }
+
+// Lease is how long ago this node renewed its lease.
+func (m *Membership) Lease() (age time.Duration, joined bool) {
+	at := m.lease.renewed.Load()
+	if at == nil {
+		return 0, false
+	}
+	return time.Since(*at), true
+}
+
+// end ends the lease of a node that stops in order.
+func (m *Membership) end(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer cancel()
+	if m.shared {
+		_, _ = conn.Exec(ctx, "UPDATE nodes SET lease_until = clock_timestamp(), draining = true, running = 0 WHERE id = $1 AND start = $2", m.node, m.lease.start)
+	}
+	_ = conn.Close(ctx)
+}
+
+// renew renews the lease, and looks at the other nodes.
+func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
+	running := 0
+	if m.lease.Running != nil {
+		running = m.lease.Running()
+	}
+	at := time.Now()
+	b := &pgx.Batch{}
+	b.Queue(`UPDATE nodes SET beat = beat + 1, seen = clock_timestamp(), lease_until = clock_timestamp() + $3::interval,
+		running = $4, draining = $5, away = false WHERE id = $1 AND start = $2`,
+		m.node, m.lease.start, interval(leaseFor), running, m.lease.draining.Load())
+	b.Queue("SELECT last FROM alert_head")
+	b.Queue("SELECT id, beat, lease_until < clock_timestamp() AND NOT draining AND NOT away FROM nodes WHERE id <> $1", m.node)
+	r := conn.SendBatch(ctx, b)
+	defer r.Close()
+	tag, err := r.Exec()
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		return item.Errorf(item.KindPrecondition, store.ReasonHeld, "another podd runs as node %s: this one stops", m.lease.Name)
+	}
+	m.lease.renewed.Store(&at)
+	var look Look
+	if err := r.QueryRow().Scan(&look.Alert); err != nil {
+		return err
+	}
+	over, err := m.overdue(r)
+	if err != nil {
+		return err
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	if look.Gone, err = m.tell(ctx, conn, over); err == nil && m.lease.Looked != nil {
+		m.lease.Looked(look)
+	}
+	return err
+}
+
+// overdue are the nodes whose lease is over, by the clock of the database and by this one's:
+// neither a jump of the clock nor a restart of the database ends a lease.
+func (m *Membership) overdue(r pgx.BatchResults) (over map[string]int64, err error) {
+	rows, err := r.Query()
+	if err != nil {
+		return nil, err
+	}
+	over = make(map[string]int64)
+	var id string
+	var beat int64
+	var late bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &beat, &late}, func() error {
+		was, known := m.lease.seen[id]
+		if !known || was.beat != beat {
+			was = beatSeen{beat, time.Now()}
+			m.lease.seen[id] = was
+		}
+		if late && time.Since(was.since) >= leaseFor {
+			over[id] = beat
+		}
+		return nil
+	})
+	return over, err
+}
+
+// tell marks nodes as away; of several that see it, one gets them.
+func (m *Membership) tell(ctx context.Context, conn *pgx.Conn, over map[string]int64) (gone []store.Node, err error) {
+	for id, beat := range over {
+		tag, err := conn.Exec(ctx, `UPDATE nodes SET away = true
+			WHERE id = $1 AND beat = $2 AND lease_until < clock_timestamp() AND NOT draining AND NOT away`, id, beat)
+		if err != nil {
+			return nil, err
+		}
+		if tag.RowsAffected() == 0 {
+			continue
+		}
+		n, err := scanNode(conn.QueryRow(ctx, nodeRows+" WHERE n.id = $2", m.node, id))
+		if err != nil {
+			return nil, err
+		}
+		gone = append(gone, n)
+	}
+	return gone, nil
+}
+
+// nodeRows selects nodes; $1 is this one's id.
+const nodeRows = `SELECT n.name, n.address, n.version, n.config, n.seen, extract(epoch FROM clock_timestamp() - n.seen)::float8,
+	CASE WHEN n.lease_until < clock_timestamp() THEN CASE WHEN n.draining THEN 'stopped' ELSE 'away' END
+		WHEN n.draining THEN 'draining' ELSE 'up' END,
+	(SELECT count(*) FROM heads WHERE place = n.id AND NOT trashed), n.running, n.id = $1 FROM nodes n`
+
+func scanNode(row pgx.Row) (n store.Node, err error) {
+	var age float64
+	err = row.Scan(&n.Name, &n.Address, &n.Version, &n.Config, &n.Seen, &age, &n.State, &n.Pods, &n.Running, &n.Self)
+	n.Age = time.Duration(max(0, age) * float64(time.Second))
+	n.Seen = n.Seen.UTC()
+	return n, err
+}
+
+// Nodes returns all nodes.
+func (m *Membership) Nodes(ctx context.Context) (all []store.Node, err error) {
+	if !m.shared {
+		return nil, nil
+	}
+	err = m.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, nodeRows+" ORDER BY n.name", m.node)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Node, error) { return scanNode(row) })
+		return err
+	})
+	return all, err
+}
+
+// Locate finds the node of a pod.
+func (m *Membership) Locate(ctx context.Context, idOrName string) (n store.Node, here bool, err error) {
+	err = m.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if !isText(idOrName) {
+			return rules.NoPod(idOrName)
+		}
+		var place string
+		err := c.QueryRow(ctx, "SELECT h.place FROM pods p JOIN heads h ON h.pod = p.id WHERE p.id = $1 OR p.name = $1 ORDER BY p.id = $1 DESC LIMIT 1", idOrName).Scan(&place)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return rules.NoPod(idOrName)
+		}
+		if here = place == m.node; here || err != nil {
+			return err
+		}
+		n, err = scanNode(c.QueryRow(ctx, nodeRows+" WHERE n.id = $2", m.node, place))
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+		return err
+	})
+	return n, here, err
+}
+
+// checkPlace refuses a change of a pod that another node has.
+func (d *database) checkPlace(ctx context.Context, tx pgx.Tx, pod, place string) error {
+	if place == d.node {
+		return nil
+	}
+	n, err := scanNode(tx.QueryRow(ctx, nodeRows+" WHERE n.id = $2", d.node, place))
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	return store.Elsewhere(pod, n)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// Shared is a Store that several podd, the nodes, have open at once. Each pod belongs to one
+// node. Claim, and each change of a pod other than by Append, is refused elsewhere: with the
+// reason NOT_OWNER or, if that node does not answer, NODE_AWAY; meta node.
+type Shared interface {
+	// Locate finds the node of a pod, in the trash too; here says that it is this one. An
+	// unknown pod is KindNotFound, reason POD_NOT_FOUND.
+	Locate(ctx context.Context, idOrName string) (n Node, here bool, err error)
+	// Nodes returns all nodes in the order of their names; none if this podd has the store
+	// alone.
+	Nodes(ctx context.Context) ([]Node, error)
+	// Lease is how long ago this node renewed its lease; joined is false for a podd that has
+	// the store alone.
+	Lease() (age time.Duration, joined bool)
+}
+
+// NodeState is what is known of a node.
+type NodeState string
+
+// The states of a node: it renews its lease, is stopping, was stopped, or no longer renews its
+// lease although nobody stopped it.
+const (
+	NodeUp       NodeState = "up"
+	NodeDraining NodeState = "draining"
+	NodeStopped  NodeState = "stopped"
+	NodeAway     NodeState = "away"
+)
+
+// Node is a podd of several that share a store. A zero one is unknown.
+type Node struct {
+	Name string
+	// Address is where other nodes reach it.
+	Address string
+	Version string
+	// Config is equal for equal configurations.
+	Config string
+	State  NodeState
+	// Seen is when it last renewed its lease, Age how long ago, by the clock of the store.
+	Seen time.Time
+	Age  time.Duration
+	// Pods counts the pods that it has, Running those with a running turn when it was last seen.
+	Pods, Running int
+	Self          bool
+}
+
+// Answers says whether calls can be sent to the node.
+func (n Node) Answers() bool { return n.State == NodeUp || n.State == NodeDraining }
+
+// Elsewhere is the error for a pod that another node has.
+func Elsewhere(pod string, n Node) error {
+	var e *item.Error
+	switch {
+	case n.Name == "":
+		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
+			"no known node has pod %s: start the podd that made it, with its node settings", pod)
+	case n.State == NodeStopped:
+		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
+			"node %s, which has pod %s, is stopped: start podd there", n.Name, pod)
+	case n.State == NodeAway:
+		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
+			"node %s, which has pod %s, has not answered for %s: start podd there", n.Name, pod, n.Age.Round(time.Second))
+	default:
+		e = item.Errorf(item.KindPrecondition, ReasonNotOwner, "node %s has pod %s: ask podd there", n.Name, pod)
+	}
+	if n.Name != "" {
+		e.Meta = map[string]string{"node": n.Name}
+	}
+	return e
+}
