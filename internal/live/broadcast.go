@@ -47,7 +47,8 @@ func (b *Broadcast) Publish(d item.Delta) {
 	}
 	for r := range b.readers {
 		if d.Restarted && r.joined {
-			r.restart = &d
+			restart := d // With &d each fragment would be on the heap.
+			r.restart = &restart
 		}
 		r.signal()
 	}

@@ -57,27 +57,27 @@ func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 // chunk reads one object, of a stream or a whole answer.
 func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 	var failure gjson.Result
-	gjson.Parse(data).ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
-		case "choices":
-			value.ForEach(func(_, choice gjson.Result) bool {
-				if choice.Get("index").Int() == 0 {
-					dst = d.choice(dst, choice)
-				}
-				return true
+	exchange.Members(data, func(name, text string) string {
+		if name == "choices" {
+			return exchange.Members(text, func(_, choice string) string {
+				dst, choice = d.choice(dst, choice)
+				return choice
 			})
+		}
+		raw, rest := exchange.Value(text)
+		switch name {
 		case "usage":
-			d.readUsage(value)
+			d.readUsage(gjson.Parse(raw))
 		case "error":
-			failure = value
+			failure = gjson.Parse(raw)
 		case "model":
-			d.model = value.String()
+			d.model = gjson.Parse(raw).String()
 		case "id":
 			if d.id == "" {
-				d.id = value.String()
+				d.id = gjson.Parse(raw).String()
 			}
 		}
-		return true
+		return rest
 	})
 	if failure.Exists() && failure.Type != gjson.Null {
 		return dst, d.endpoint.StreamError(data)
@@ -92,24 +92,45 @@ func (d *chatDecoder) bounded() error {
 	return nil
 }
 
-// choice reads the one requested choice.
-func (d *chatDecoder) choice(dst []llm.Event, choice gjson.Result) []llm.Event {
-	choice.ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
-		case "delta":
-			dst = d.delta(dst, value)
+// choice reads a choice at the beginning of text, if it is the one requested. It also
+// returns what follows.
+func (d *chatDecoder) choice(dst []llm.Event, text string) (_ []llm.Event, rest string) {
+	known, other := false, false
+	rest = exchange.Members(text, func(name, member string) string {
+		if !known {
+			known, other = true, choiceIndex(name, member, text) != 0
+		}
+		if name == "delta" && !other {
+			dst, member = d.delta(dst, member)
+			return member
+		}
+		raw, rest := exchange.Value(member)
+		if other {
+			return rest
+		}
+		switch name {
 		case "message":
-			dst = d.instead(dst, value)
+			dst = d.instead(dst, gjson.Parse(raw))
 		case "finish_reason":
-			if value.Type == gjson.String && value.Str != "" {
-				d.stop = value.Str
+			if reason := gjson.Parse(raw); reason.Type == gjson.String && reason.Str != "" {
+				d.stop = reason.Str
 			}
 		case "usage":
-			d.readUsage(value)
+			d.readUsage(gjson.Parse(raw))
 		}
-		return true
+		return rest
 	})
-	return dst
+	return dst, rest
+}
+
+// choiceIndex is the index of a choice, given its first member, which is the index except
+// from a few servers.
+func choiceIndex(name, member, choice string) int64 {
+	if name == "index" {
+		raw, _ := exchange.Value(member)
+		return gjson.Parse(raw).Int()
+	}
+	return gjson.Get(choice, "index").Int()
 }
 
 // instead reads a message in place of a delta. An answer that does not stream has one. In
@@ -126,24 +147,27 @@ func (d *chatDecoder) instead(dst []llm.Event, message gjson.Result) []llm.Event
 // useMessage reads the last message, unless deltas had its content.
 func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
 	if !d.hasDelta {
-		dst = d.addMessage(dst, d.message)
+		dst, _ = d.addMessage(dst, d.message.Raw)
 	}
 	d.message = gjson.Result{}
 	return dst
 }
 
-func (d *chatDecoder) delta(dst []llm.Event, delta gjson.Result) []llm.Event {
+func (d *chatDecoder) delta(dst []llm.Event, text string) (_ []llm.Event, rest string) {
 	n := len(dst)
-	dst = d.addMessage(dst, delta)
+	dst, rest = d.addMessage(dst, text)
 	d.hasDelta = d.hasDelta || len(dst) > n
-	return dst
+	return dst, rest
 }
 
-// addMessage reads a delta or a message.
-func (d *chatDecoder) addMessage(dst []llm.Event, delta gjson.Result) []llm.Event {
+// addMessage reads a delta or a message at the beginning of text. It also returns what
+// follows.
+func (d *chatDecoder) addMessage(dst []llm.Event, text string) (_ []llm.Event, rest string) {
 	var named [len(reasoningFields)]gjson.Result
-	delta.ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
+	rest = exchange.Members(text, func(name, member string) string {
+		raw, rest := exchange.Value(member)
+		value := gjson.Parse(raw)
+		switch name {
 		case "content":
 			dst = d.content(dst, value)
 		case "refusal":
@@ -161,18 +185,18 @@ func (d *chatDecoder) addMessage(dst []llm.Event, delta gjson.Result) []llm.Even
 		case "function_call":
 			dst = d.calls.addFunction(dst, &d.blocks, value)
 		default:
-			if i := slices.Index(reasoningFields[:], key.Str); i >= 0 {
+			if i := slices.Index(reasoningFields[:], name); i >= 0 {
 				named[i] = value
 			}
 		}
-		return true
+		return rest
 	})
 	for i, field := range reasoningFields {
 		if named[i].Type == gjson.String && named[i].Str != "" {
-			return d.reasoning.add(dst, &d.blocks, field, exchange.Clean(named[i].Str))
+			return d.reasoning.add(dst, &d.blocks, field, exchange.Clean(named[i].Str)), rest
 		}
 	}
-	return dst
+	return dst, rest
 }
 
 // content is a string, or, from Mistral, a list of parts.
