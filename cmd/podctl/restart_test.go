@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,20 +59,20 @@ func TestTailAcrossRestarts(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	tail := w.podctl("tail", "-f", "p", "--after", "0").start()
 	alerts := w.podctl("alerts", "-f").start()
-	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
+	w.podctl("submit", "-f", "-p", "p", "hello @./gone-0.txt").run(0)
 	// A client that has never reached podd does not wait for it.
 	tail.out.await(t, "turn 1 finished")
-	alerts.out.await(t, "turn 1 finished")
-	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
-		w.podctl("submit", "-f", "-p", "p", "hello").run(0)
+	alerts.out.await(t, "gone-0.txt")
+	for i, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
+		w.podctl("submit", "-f", "-p", "p", fmt.Sprintf("hello @./gone-%d.txt", i+1)).run(0)
 		if err := w.daemon.end(end); err != nil {
 			t.Fatal(err)
 		}
 		w.start()
 	}
-	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
-	for _, p := range []*podctlProcess{tail, alerts} {
-		p.out.await(t, "turn 6 finished")
+	w.podctl("submit", "-f", "-p", "p", "hello @./gone-5.txt").run(0)
+	for p, last := range map[*podctlProcess]string{tail: "turn 6 finished", alerts: "gone-5.txt"} {
+		p.out.await(t, last)
 		_ = p.cmd.Process.Signal(os.Interrupt)
 		if code := p.wait(); code != 130 {
 			t.Errorf("exit code %d: %s", code, p.err.String())
@@ -90,15 +91,15 @@ func TestTailAcrossRestarts(t *testing.T) {
 func TestAlertsNamePodsAcrossARestart(t *testing.T) {
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
-	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
+	w.podctl("submit", "-f", "-p", "p", "hello @./gone.txt").run(0)
 	described, _ := w.podctl("show", "p", "-o", "json").run(0)
 	proxy := newProxy(t, w.dir+"/state/podd.sock", regexp.MustCompile(`pod_\w+`).FindString(described))
 	alerts := w.podctl("alerts", "-f", "--socket", proxy.path()).start()
 	<-proxy.passed
 	w.kill()
 	w.start()
-	alerts.out.await(t, "turn 1 finished")
-	if out := alerts.out.String(); !strings.Contains(out, "  p  turn  info: turn 1 finished") {
+	alerts.out.await(t, "gone.txt")
+	if out := alerts.out.String(); !regexp.MustCompile(`(?m)  p  \S+  warn: .*gone\.txt`).MatchString(out) {
 		t.Errorf("alerts: %s", out)
 	}
 	_ = alerts.cmd.Process.Signal(os.Interrupt)

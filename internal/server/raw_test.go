@@ -50,8 +50,8 @@ func TestEachFieldIsSentOnce(t *testing.T) {
 	conn := serve(t)
 	ctx := withToken(t.Context())
 	pods := poddv1.NewPodServiceClient(conn)
-	text := []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi"}}}}
-	if _, err := pods.Submit(ctx, &poddv1.SubmitRequest{Pod: "p", Segments: text}); err != nil {
+	text := []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi @./gone.txt"}}}}
+	if _, err := pods.Submit(ctx, &poddv1.SubmitRequest{Pod: "p", Segments: text, ParseRefs: true}); err != nil {
 		t.Fatal(err)
 	}
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, poddv1.PodService_Stream_FullMethodName, grpc.ForceCodec(rawCodec{}))

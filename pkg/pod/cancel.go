@@ -50,9 +50,9 @@ func (c cancelling) wait(ctx context.Context) error {
 }
 
 // cancelTurn cancels the open turn: the running one, otherwise the one that is open in
-// the log.
-func (a *actor) cancelTurn(reason string) (cancelling, error) {
-	cause := &worker.Cancelled{Reason: reason}
+// the log. byPodd says that no person asked for it.
+func (a *actor) cancelTurn(reason string, byPodd bool) (cancelling, error) {
+	cause := &worker.Cancelled{Reason: reason, ByPodd: byPodd}
 	switch {
 	case a.turns.busy():
 		a.turns.now.cancel(cause)

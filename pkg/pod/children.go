@@ -63,7 +63,7 @@ func (a *actor) recallNow(turn int64, reason string) (cancelling, error) {
 	if a.inbox.index(a.task.id) < 0 && !a.task.worksOn(&a.journal.state.Turn, turn) {
 		return cancelling{}, nil
 	}
-	return a.cancelTurn(reason)
+	return a.cancelTurn(reason, true)
 }
 
 // removeRecalled removes a recalled task from the inbox, unless a turn is about to begin with

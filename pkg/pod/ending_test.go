@@ -27,8 +27,8 @@ func written(b store.Batch) string {
 // A warm turn without a call has three commits: the submit, the claim, and the answer
 // together with the end. An interceptor decides on the end after the answer is stored.
 func TestCommitsOfATurn(t *testing.T) {
-	alone := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage AlertRaised TurnEnded"}
-	asked := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage", "AlertRaised TurnEnded"}
+	alone := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage TurnEnded"}
+	asked := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage", "TurnEnded"}
 	for name, tt := range map[string]struct {
 		chain func(*options)
 		want  []string
@@ -248,7 +248,7 @@ func TestOrderAtTheEnding(t *testing.T) {
 			break
 		}
 	}
-	if got, want := strings.Join(seen, ", "), "TurnStarted, ItemAdded, Setup, live, ItemAdded, RequestUsage, AlertRaised, TurnEnded"; got != want {
+	if got, want := strings.Join(seen, ", "), "TurnStarted, ItemAdded, Setup, live, ItemAdded, RequestUsage, TurnEnded"; got != want {
 		t.Errorf("a client sees %s, want %s", got, want)
 	}
 	h.run("more")
@@ -261,8 +261,8 @@ func TestOrderAtTheEnding(t *testing.T) {
 	}
 	told = slices.DeleteFunc(told, func(what string) bool { return what == "Submitted" })
 	end := slices.Index(told, "TurnEnded")
-	want := []string{"RequestUsage", "AlertRaised", "TurnEnded", "turn_end so far and the rest"}
-	if got := told[end-2:][:len(want)]; !slices.Equal(got, want) {
+	want := []string{"RequestUsage", "TurnEnded", "turn_end so far and the rest"}
+	if got := told[end-1:][:len(want)]; !slices.Equal(got, want) {
 		t.Errorf("a hook gets %q, want %q", told, want)
 	}
 }

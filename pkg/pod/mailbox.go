@@ -131,7 +131,7 @@ func (m *mailbox) cancel(ctx context.Context, reason string) (turnNumber int64, 
 	a := m.actor
 	for {
 		var c cancelling
-		doErr := m.do(ctx, func() { c, err = a.cancelTurn(reason) })
+		doErr := m.do(ctx, func() { c, err = a.cancelTurn(reason, false) })
 		if err = cmp.Or(doErr, err); err != nil || c.turn == nil {
 			return 0, false, err
 		}

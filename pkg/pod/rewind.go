@@ -59,7 +59,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 		return Rewound{}, cancelling{}, err
 	}
 	if a.journal.state.Turn.Open {
-		first, err := a.cancelTurn(fmt.Sprintf("it was blocked, and the pod was rewound to #%d", to))
+		first, err := a.cancelTurn(fmt.Sprintf("it was blocked, and the pod was rewound to #%d", to), false)
 		return Rewound{}, first, err
 	}
 	before := a.journal.state

@@ -68,7 +68,7 @@ func (a *actor) next() {
 		return
 	}
 	if a.task.recalled && a.task.worksOn(&a.journal.state.Turn, 0) {
-		if err := a.endTurn(&worker.Cancelled{Reason: "the parent's call ended"}); err != nil {
+		if err := a.endTurn(&worker.Cancelled{Reason: "the parent's call ended", ByPodd: true}); err != nil {
 			a.backlog.hold(err)
 		}
 		return

@@ -1,6 +1,7 @@
 package pod_test
 
 import (
+	"strings"
 	"testing"
 
 	"podd/pkg/item"
@@ -71,7 +72,8 @@ func (v *verifier) add(e item.Entry) {
 			t.Errorf("seq %d: turn %d ends while %d is open", e.Seq, e.Turn, v.open)
 		}
 		v.open = 0
-		if alert.Reason != item.ReasonTurnEnded && k.Reason != "CUT" {
+		told, silent := alert.Reason == item.ReasonTurnEnded, k.Outcome == item.OutcomeFinished || k.Reason == "CANCELLED" && !strings.HasPrefix(k.Cause, "the parent's ")
+		if told == silent && k.Reason != "CUT" {
 			t.Errorf("seq %d: the end of turn %d comes after the alert %+v", e.Seq, e.Turn, alert)
 		}
 		if k.Usage != v.billed && k.Outcome != item.OutcomeInterrupted {

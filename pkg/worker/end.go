@@ -14,10 +14,13 @@ import (
 	"podd/pkg/llm"
 )
 
-// Cancelled is the cause for cancelling a turn's context when a person ends the turn.
+// Cancelled is the cause for cancelling a turn's context when a person ends the turn, or
+// podd does.
 type Cancelled struct {
 	// Reason is one sentence, shown as the turn's cause.
 	Reason string
+	// ByPodd says that podd ends the turn, which an alert tells.
+	ByPodd bool
 }
 
 // Error is the reason.
@@ -32,6 +35,8 @@ type stop struct {
 	outcome item.Outcome
 	reason  string
 	cause   string
+	// silent ends raise no alert: a person asked for them.
+	silent bool
 }
 
 // Error is the cause.
@@ -119,17 +124,20 @@ func (t *run) bareClaim() Batch {
 	return b
 }
 
-// terminal is the terminal entry, after the alert about it; s is nil for a finished turn,
-// spent is the turn's state including all bills.
+// terminal is the terminal entry, after the alert about it if nobody expects the end: s is
+// nil for a finished turn, spent is the turn's state including all bills.
 func (t *run) terminal(s *stop, spent fold.Turn) []item.Kind {
 	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent.Spent.Usage, Steps: spent.Requests, ToolCalls: spent.ToolCalls}
 	if spent.Spent.Unpriced == 0 {
 		end.Cost = spent.Spent.Cost
 	}
 	if s == nil {
-		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.j.turn.Number)), end}
+		return []item.Kind{end}
 	}
 	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, t.w.Output.Redact(s.cause)
+	if s.silent {
+		return []item.Kind{end}
+	}
 	level := map[item.Outcome]item.Level{
 		item.OutcomeFailed: item.LevelError, item.OutcomeInterrupted: item.LevelError,
 		item.OutcomeLimit: item.LevelWarn, item.OutcomeCancelled: item.LevelInfo,
@@ -158,7 +166,7 @@ func (t *run) classify(ctx context.Context, err error) (s *stop, leave bool) {
 		return s, false
 	}
 	if c, ok := errors.AsType[*Cancelled](err); ok {
-		return &stop{outcome: item.OutcomeCancelled, reason: "CANCELLED", cause: c.Reason}, false
+		return &stop{outcome: item.OutcomeCancelled, reason: "CANCELLED", cause: c.Reason, silent: !c.ByPodd}, false
 	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return failed(modelReason(e.Class), "%s", e.Message), false
