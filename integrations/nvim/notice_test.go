@@ -112,10 +112,7 @@ text Patched it.
 	e := neovim.Edit(t, w)
 	e.Ex("Podd open p")
 	e.Await("[idle]")
-	text := func(win string) string {
-		return e.Lua(`local w = vim.api.nvim_tabpage_list_wins(0)[` + win + `]
-			return w and table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(w), 0, -1, false), '|') or ''`)
-	}
+	text := func(win string) string { return side(e, win) }
 	open := func(pod, before, after string) {
 		t.Helper()
 		e.Await("[waiting (1 approval)]")

@@ -153,7 +153,7 @@ check("an edit that waits is a diff, which goes away with the answer", async () 
   const page = await e.stream();
   const tab = e.page.locator(".tab", { hasText: "a.txt: here proposes" });
   const show = async (text) => {
-    await page.locator("#input").fill(`replace three ${text}`);
+    await page.locator("#input").fill(`replace a.txt ${text}`);
     await page.locator("#input").press("Enter");
     await page.getByRole("button", { name: "Show diff" }).click();
     await tab.waitFor();
@@ -172,6 +172,70 @@ check("an edit that waits is a diff, which goes away with the answer", async () 
   await tab.waitFor({ state: "detached" });
   await page.getByText("turn 8 finished").waitFor();
   assert.equal(fs.readFileSync(path.join(work, "a.txt"), "utf8"), "one\ntwo\ndos\nfour\n");
+});
+
+check("a file that has changed since asks anew, with a new diff", async () => {
+  fs.writeFileSync(path.join(work, "c.txt"), "one\ntwo\nthree\nfour\n");
+  podctl("submit", "-p", "here", "replace c.txt tres");
+  const page = await e.stream();
+  await page.getByRole("button", { name: "Show diff" }).click();
+  const diff = e.page.locator(".monaco-diff-editor");
+  await diff.locator(".editor.modified .view-line", { hasText: "tres" }).first().waitFor();
+  fs.writeFileSync(path.join(work, "c.txt"), "one\nzwei\nthree\nfour\n");
+  const allow = e.page.locator(".editor-actions").getByRole("button", { name: "Allow the Proposed Change" }).first();
+  await allow.click();
+  await diff.locator(".editor.original .view-line", { hasText: "zwei" }).first().waitFor();
+  await diff.locator(".editor.modified .view-line", { hasText: "tres" }).first().waitFor();
+  assert.equal(fs.readFileSync(path.join(work, "c.txt"), "utf8"), "one\nzwei\nthree\nfour\n");
+  await allow.click();
+  await page.getByText("turn 9 finished").waitFor();
+  assert.equal(fs.readFileSync(path.join(work, "c.txt"), "utf8"), "one\nzwei\ntres\nfour\n");
+});
+
+check("files that are made, deleted and moved are diffs too", async () => {
+  fs.writeFileSync(path.join(work, "old.txt"), "gone\n");
+  podctl("submit", "-p", "here", "patch *** Begin Patch\n*** Add File: new.txt\n+fresh\n*** Delete File: old.txt\n*** Update File: c.txt\n*** Move to: sub/b.txt\n@@\n one\n-zwei\n+two\n*** End Patch");
+  const page = await e.stream();
+  await page.getByRole("button", { name: "Show 3 diffs" }).click();
+  for (const [title, before, after] of [
+    ["new.txt: here proposes to create it", "", "fresh"],
+    ["old.txt: here proposes to delete it", "gone", ""],
+    ["c.txt: here proposes to move it to sub/b.txt", "zwei", "one\ntwo\ntres\nfour"],
+  ]) {
+    await e.page.locator(".tab", { hasText: title }).click();
+    const diff = e.page.locator(".monaco-diff-editor");
+    // What a narrow diff shows in place has a class of its own.
+    const modified = diff.locator(".editor.modified .view-lines:not(.line-delete)");
+    await e.await(title, async () => (await modified.innerText()).trim(), (text) => text === after);
+    await e.await(title, () => diff.innerText(), (text) => text.includes(before));
+  }
+  podctl("approve", "here", waiting("here"));
+  await e.page.locator(".tab", { hasText: "here proposes" }).first().waitFor({ state: "detached" });
+  await page.getByText("turn 10 finished").waitFor();
+  assert.equal(fs.readFileSync(path.join(work, "sub", "b.txt"), "utf8"), "one\ntwo\ntres\nfour\n");
+});
+
+check("model and effort are chosen from the palette", async () => {
+  const choose = async (title, row, said) => {
+    await e.command(`podd: ${title}`);
+    await e.page.locator(".quick-input-list .monaco-list-row", { hasText: row }).first().click();
+    await e.await(row, () => podctl("show", "here"), (text) => text.includes(said));
+  };
+  await choose("Choose Model", "default/other", "model: other (pod)");
+  await choose("Choose Effort", "max", "effort: max (pod)");
+  await e.command("podd: Choose Effort");
+  await e.page.locator(".quick-input-list .monaco-list-row", { hasText: "now, from pod" }).waitFor();
+  await e.page.keyboard.press("Escape");
+  await choose("Choose Model", "podd's default", "model: scripted (endpoint)");
+});
+
+check("a few letters of a path offer it", async () => {
+  const page = await e.stream();
+  await page.locator("#input").pressSequentially("see @sbt");
+  await page.locator("#paths li", { hasText: "sub/b.txt" }).waitFor();
+  await page.locator("#input").press("Tab");
+  assert.equal(await page.locator("#input").inputValue(), "see @sub/b.txt ");
+  await page.locator("#input").fill("");
 });
 
 check("a podd that is away is not a podd without pods", async () => {

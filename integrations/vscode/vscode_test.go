@@ -21,13 +21,17 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// model calls shell with the text after "run", replaces "three" in a.txt by the text after "replace three", and echoes any other prompt. Text after
-// "on the host" asks for that access.
+// model calls shell with the text after "run", apply_patch with the text after "patch", replaces "three" in the file
+// after "replace" by the word after that, and echoes any other prompt. Text after "on the host" asks for that access.
 func model(_ context.Context, r scripted.Request) scripted.Reply {
 	said := r.LastUser()
-	if text, ok := strings.CutPrefix(said, "replace three "); ok && len(r.Results()) == 0 {
-		args, _ := json.Marshal(map[string]string{"path": "a.txt", "old": "three", "new": text})
+	if f := strings.Fields(said); len(f) == 3 && f[0] == "replace" && len(r.Results()) == 0 {
+		args, _ := json.Marshal(map[string]string{"path": f[1], "old": "three", "new": f[2]})
 		return scripted.Say(scripted.Call{Name: "edit_file", Arguments: string(args)})
+	}
+	if text, ok := strings.CutPrefix(said, "patch "); ok && len(r.Results()) == 0 {
+		args, _ := json.Marshal(map[string]string{"input": text})
+		return scripted.Say(scripted.Call{Name: "apply_patch", Arguments: string(args)})
 	}
 	command, run := strings.CutPrefix(said, "run ")
 	switch {
@@ -48,7 +52,7 @@ func model(_ context.Context, r scripted.Request) scripted.Reply {
 func asking(t *testing.T) *rig.World {
 	t.Helper()
 	w := rig.Prepare(t, model)
-	w.Configure("ask = \"always\"\n")
+	w.Configure("ask = \"always\"\n[models.other]\nefforts = [\"low\", \"max\"]\n")
 	w.Start()
 	return w
 }

@@ -9,6 +9,8 @@ export interface Question {
   text: string;
   digest: string;
   call_seq: string;
+  /** How many files a preview of the call shows. */
+  files?: number;
 }
 
 export interface Call {
@@ -129,9 +131,9 @@ export class Transcript {
         this.call(e.turn, e.kind.value.callId, { state: "running" }, { tool: e.kind.value.tool, arguments: e.kind.value.arguments, question: undefined });
         break;
       case "approvalRequested": {
-        const { callId, tool, question, arguments: args, digest } = e.kind.value;
+        const { callId, tool, question, arguments: args, digest, previews } = e.kind.value;
         const call_seq = this.open(callId)?.seq ?? "0";
-        this.call(e.turn, callId, { state: "asks" }, { tool, arguments: args, question: { text: question, digest: Buffer.from(digest).toString("hex"), call_seq } });
+        this.call(e.turn, callId, { state: "asks" }, { tool, arguments: args, question: { text: question, digest: Buffer.from(digest).toString("hex"), call_seq, files: previews.length || undefined } });
         break;
       }
       case "approvalResolved": {

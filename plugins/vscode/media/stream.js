@@ -71,8 +71,8 @@
       ask.append(element("pre", "what", b.arguments));
       const answers = element("div", "answers");
       answers.append(button("Allow once", b, true, false), button("Always", b, true, true), button("Deny", b, false, false));
-      if (b.proposes) {
-        const diff = element("button", "no", "Show diff");
+      if (b.files) {
+        const diff = element("button", "no", b.files > 1 ? `Show ${b.files} diffs` : "Show diff");
         diff.type = "button";
         diff.addEventListener("click", () => host.postMessage({ type: "diff", callId: b.callId }));
         answers.append(diff);

@@ -108,11 +108,21 @@ class Extension {
     void vscode.commands.executeCommand("setContext", "podd.seen", now.away ? "away" : "here");
     this.tree.show(now);
     this.notifier.show(now);
-    if (!now.away) this.report(this.diffs.keep(now.approvals));
+    if (!now.away) this.report(this.keepDiffs(now.approvals));
     for (const id of this.panels.keys()) this.tell(id);
     const p = now.pods.find((pod) => pod.id === this.current) ?? here(now.pods)[0];
     this.status.show(p ? podLine(p) : "", now.approvals.length, now.away);
     if (p && !now.away) this.report(this.cost(p));
+  }
+
+  private async keepDiffs(waiting: Approval[]): Promise<void> {
+    for (const a of await this.diffs.keep(waiting)) await this.diff(a);
+  }
+
+  /** diff shows what a call that waits would make of files. */
+  private async diff(a: Approval): Promise<void> {
+    const dir = this.watch.state.pods.find((p) => p.id === a.pod)?.spec?.dir ?? "";
+    await this.diffs.show(a, await proposals(a.previews, dir));
   }
 
   private async cost(p: Pod): Promise<void> {
@@ -145,11 +155,7 @@ class Extension {
         if (how.approve && digest.length === 0) throw new Error("the call was not shown completely: open the stream again");
         await this.answer({ ...what, digest }, how);
       },
-      diff: async (id: string, callId: string) => {
-        const what = await this.waits(id, callId);
-        const dir = this.watch.state.pods.find((p) => p.id === id)?.spec?.dir ?? "";
-        await this.diffs.show(what, await proposals(what.tool, what.arguments, dir));
-      },
+      diff: async (id: string, callId: string) => this.diff(await this.waits(id, callId)),
       report: (what: Promise<unknown>) => this.report(what),
       seen: () => this.notifier.questions(),
       closed: () => {

@@ -1,68 +1,105 @@
+import { createHash } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 
-import { type Change, patchChanges } from "./patch";
+import type { Preview } from "./gen/podd/v1/entry";
 
-/** Proposal is what a call that waits would make of a file. */
+/** Proposal is what a call that waits would make of a file, as the two sides of a diff. */
 export interface Proposal {
-  /** The file's absolute path, and the one it moves to, which is the same if it stays. */
-  path: string;
+  /** The file's absolute path now, and the one it moves to, which is the same if it stays. */
+  from: string;
   to: string;
-  exists: boolean;
-  /** The file's text once the call has run. */
-  text: string;
+  /** The texts before and after: whole, or else the lines that podd shows. */
+  before: string;
+  after: string;
+  /** What the call does with the file, if that is more than a change of its text. */
+  does: string;
+  /** What the sides do not show, in a few words; empty if they show the whole file. */
+  lacks: string;
 }
 
-/** The arguments of the tools that change files, as far as they are needed. A model may write anything. */
-interface Arguments {
-  path?: unknown;
-  content?: unknown;
-  old?: unknown;
-  new?: unknown;
-  all?: unknown;
-  input?: unknown;
-}
+/** A file larger than this is not read to show it whole, in bytes. */
+const most = 10 << 20;
 
-/** changes are what the calls of a tool change, by its name. */
-const changes: Record<string, (a: Arguments) => Change[]> = {
-  write_file: (a) => one(a, () => (typeof a.content === "string" ? a.content : undefined)),
-  edit_file: (a) => one(a, (before) => edited(before, a)),
-  apply_patch: (a) => (typeof a.input === "string" ? patchChanges(a.input) : []),
-};
-
-function one(a: Arguments, after: Change["after"]): Change[] {
-  return typeof a.path === "string" ? [{ path: a.path, to: a.path, after }] : [];
-}
-
-/** proposes says whether a call of a tool can be shown as proposals. */
-export function proposes(tool: string): boolean {
-  return Object.hasOwn(changes, tool);
-}
-
-/** proposals are what a call would make of its files; dir is the pod's workspace. */
-export async function proposals(tool: string, raw: string, dir: string): Promise<Proposal[]> {
-  const list = changes[tool]?.(JSON.parse(raw) as Arguments) ?? [];
-  if (list.length === 0) throw new Error("the call names no file");
+/** proposals are the sides of a call's previews; dir is the pod's workspace. */
+export function proposals(previews: Preview[], dir: string): Promise<Proposal[]> {
   return Promise.all(
-    list.map(async (c) => {
-      const file = path.resolve(dir, c.path);
-      const before = await fs.readFile(file, "utf8").catch((err: NodeJS.ErrnoException) => {
-        if (err.code === "ENOENT") return undefined;
-        throw new Error(`cannot read ${c.path}: ${err.message}`);
-      });
-      const text = c.after(before ?? "");
-      if (text === undefined) throw new Error(`the call does not fit ${c.path} exactly: read its arguments in the stream`);
-      return { path: file, to: path.resolve(dir, c.to), exists: before !== undefined, text };
+    previews.map(async (p) => {
+      const from = path.resolve(dir, p.path);
+      const now = p.omitted ? undefined : await content(from);
+      // A file without a byte is like none here: both have the same sides.
+      const same = now && (p.base ? createHash("sha256").update(now).digest("hex") === p.base : now.length === 0);
+      const text = now?.toString("utf8") ?? "";
+      const after = same ? patched(text, p.diff) : undefined;
+      const sides = after === undefined ? shownSides(p) : { before: text, after };
+      const lacks = p.omitted || (after !== undefined ? "" : same === false ? "the file has changed since" : "only the changed lines");
+      return { from, to: path.resolve(dir, p.movesTo || p.path), ...sides, does: does(p), lacks };
     }),
   );
 }
 
-/** edited is the text after edit_file; undefined if the text to replace is not there as the call wants it. */
-function edited(before: string, a: Arguments): string | undefined {
-  if (typeof a.old !== "string" || typeof a.new !== "string" || a.old === "") return undefined;
-  const crlf = before.includes("\r\n") && !before.includes(a.old);
-  const [old, to] = [a.old, a.new].map((s) => (crlf ? s.replace(/\r?\n/g, "\r\n") : s)) as [string, string];
-  const parts = before.split(old);
-  if (parts.length < 2 || (parts.length > 2 && a.all !== true)) return undefined;
-  return parts.join(to);
+function does(p: Preview): string {
+  if (p.movesTo) return `to move it to ${p.movesTo}`;
+  if (p.deletes) return "to delete it";
+  return p.base ? "" : "to create it";
+}
+
+/** content is what a file has; empty if there is none, undefined if it cannot be shown. */
+async function content(file: string): Promise<Buffer | undefined> {
+  try {
+    const info = await fs.stat(file);
+    return info.isFile() && info.size <= most ? await fs.readFile(file) : undefined;
+  } catch (err) {
+    return (err as NodeJS.ErrnoException).code === "ENOENT" ? Buffer.alloc(0) : undefined;
+  }
+}
+
+/** Hunk is a part of a diff: its lines, with their ends, from a line of the old text, from 0. */
+interface Hunk {
+  at: number;
+  lines: { op: string; text: string }[];
+}
+
+function hunks(diff: string): Hunk[] {
+  const list: Hunk[] = [];
+  for (const line of split(diff)) {
+    const head = /^@@ -(\d+)(?:,(\d+))? \+/.exec(line);
+    const lines = list.at(-1)?.lines;
+    const last = lines?.at(-1);
+    if (head) list.push({ at: Number(head[1]) - (head[2] === "0" ? 0 : 1), lines: [] });
+    else if (line.startsWith("\\") && last) last.text = last.text.replace(/\n$/, "");
+    else lines?.push({ op: line[0]!, text: line.slice(1) });
+  }
+  return list;
+}
+
+/** split are the lines of a text, with their ends. */
+function split(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** patched is a text after a diff; undefined if the diff is not of this text. */
+function patched(before: string, diff: string): string | undefined {
+  const old = split(before);
+  const out: string[] = [];
+  let at = 0;
+  for (const h of hunks(diff)) {
+    out.push(...old.slice(at, h.at));
+    at = h.at;
+    for (const { op, text } of h.lines) {
+      if (op !== "+" && old[at++] !== text) return undefined;
+      if (op !== "-") out.push(text);
+    }
+  }
+  return [...out, ...old.slice(at)].join("");
+}
+
+/** shownSides are the lines of a preview's diff, and on both sides what it omits. */
+function shownSides(p: Preview): { before: string; after: string } {
+  const omitted = p.omitted && `… ${p.omitted}\n`;
+  const side = (other: string) => {
+    const parts = hunks(p.diff).map((h) => h.lines.filter((l) => l.op !== other).map((l) => l.text).join(""));
+    return parts.join("…\n") + omitted;
+  };
+  return { before: side("+"), after: side("-") };
 }

@@ -171,12 +171,12 @@ test("a pod's model and effort are chosen from what podd lists", async () => {
   const warned = await c.choose("chooser", "model", "default/nothing-like-it");
   assert.match(warned.join(), /lists no model "nothing-like-it"/);
   await c.choose("chooser", "model", value);
-  assert.deepEqual(effortChoices(...(await look())).map((e) => e.value), ["", "low", "medium", "high"]);
-  await c.choose("chooser", "effort", "high");
+  assert.deepEqual(effortChoices(...(await look())).map((e) => e.value), ["", "low", "max"]);
+  await c.choose("chooser", "effort", "max");
   const [after, again] = await look();
   assert.equal(modelOf(after), value);
   assert.equal(modelChoices(after, again).find((m) => m.value === value)!.description, "now");
-  assert.equal(effortChoices(after, again).find((e) => e.value === "high")!.description, "now, from pod");
+  assert.equal(effortChoices(after, again).find((e) => e.value === "max")!.description, "now, from pod");
   await assert.rejects(c.choose("chooser", "effort", "very high"), (e: PoddError) => e.reason === "BAD_OPTION" && /very high/.test(e.message));
 });
 

@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
 
 import { type Block, type Change, Transcript } from "../../transcript/transcript";
+import type { Preview } from "../src/gen/podd/v1/entry";
 import { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Batch } from "../src/stream/batch";
 import { rendered } from "../src/stream/markdown";
-import { patchChanges } from "../src/patch";
+import { type Proposal, proposals } from "../src/proposal";
 import { pageBlock, pageChange } from "../src/stream/page";
 import { visible } from "../src/stream/visible";
 import { Claims } from "../src/views/claims";
@@ -84,8 +86,8 @@ test("the page shows where a call is, and what asks", () => {
   const shown = (state: Block["state"], more: Partial<Block> = {}) => pageBlock(block({ kind: "call", state, call, ...more }));
   assert.deepEqual([shown("writing", { detail: '{"a' }).arguments, shown("writing").detail], ['{"a', undefined]);
   assert.deepEqual((["to_run", "running", "done", "failed"] as const).map((s) => shown(s).state), ["writing", "running", "done", "error"]);
-  const asks = shown("asks", { call: { ...call, question: { text: "run it?", digest: "3f2a", call_seq: "4" } } });
-  assert.deepEqual([asks.state, asks.question, asks.digest, asks.callId], ["waiting", "run it?", "3f2a", "k"]);
+  const asks = shown("asks", { call: { ...call, question: { text: "run it?", digest: "3f2a", call_seq: "4", files: 2 } } });
+  assert.deepEqual([asks.state, asks.question, asks.digest, asks.callId, asks.files], ["waiting", "run it?", "3f2a", "k", 2]);
 });
 
 test("what is lost leaves the page until it comes again", () => {
@@ -138,12 +140,31 @@ test("a question belongs to one window, and to another when that one ends", () =
   }
 });
 
-test("a patch is shown if it fits", () => {
-  const update = (hunks: string, before: string) => patchChanges(`*** Begin Patch\n*** Update File: a\n${hunks}\n*** End Patch`)[0]!.after(before);
-  assert.equal(update("@@\n a\n-b\n+B\n c", "a\nb\nc\n"), "a\nB\nc\n");
-  assert.equal(update("@@ f()\n-x\n+y\n@@\n+z\n*** End of File", "x\r\nf()\r\nx"), "x\r\nf()\r\ny\r\nz\r\n");
-  assert.equal(update("@@\n a\n\n-b\n+B\n\n", "a\n\nb\n"), "a\n\nB\n");
-  assert.equal(update("-x\n+y", "z\n"), undefined);
-  const all = patchChanges("*** Begin Patch\n*** Add File: n\n+one\n+\n*** Delete File: d\n*** Update File: m\n*** Move to: t\n@@\n-1\n+2\n*** End Patch");
-  assert.deepEqual(all.map((c) => [c.path, c.to, c.after("1\n")]), [["n", "n", "one\n\n"], ["d", "d", ""], ["m", "t", "2\n"]]);
+test("a preview is the two sides of a diff, whole where the file is the one it was made from", async () => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), "sides-"));
+  const sides = async (p: Partial<Preview>) => (await proposals([{ path: "a", diff: "", base: "", movesTo: "", deletes: false, omitted: "", ...p }], dir))[0]!;
+  const write = (text: string | Buffer) => {
+    fs.writeFileSync(path.join(dir, "a"), text);
+    return createHash("sha256").update(text).digest("hex");
+  };
+  const shown = (p: Proposal) => [p.before, p.after, p.does, p.lacks];
+  try {
+    assert.deepEqual(shown(await sides({ diff: "@@ -0,0 +1 @@\n+x\n" })), ["", "x\n", "to create it", ""]);
+    const diff = "@@ -2 +2 @@\n-two\n+2\n@@ -4,0 +5 @@\n+4.5\n@@ -6 +7 @@\n-six\n\\ No newline at end of file\n+6\n";
+    let base = write("one\ntwo\n3\n4\nfive\nsix");
+    const moved = await sides({ base, diff, movesTo: "d/b" });
+    assert.deepEqual(shown(moved), ["one\ntwo\n3\n4\nfive\nsix", "one\n2\n3\n4\n4.5\nfive\n6\n", "to move it to d/b", ""]);
+    assert.deepEqual([moved.from, moved.to], [path.join(dir, "a"), path.join(dir, "d/b")]);
+    const omitted = await sides({ base, diff: "@@ -2 +2 @@\n-two\n+2\n", omitted: "9 more lines of the diff (90 bytes) are left out" });
+    assert.deepEqual(shown(omitted).slice(0, 2), ["two\n… 9 more lines of the diff (90 bytes) are left out\n", "2\n… 9 more lines of the diff (90 bytes) are left out\n"]);
+    assert.deepEqual([omitted.does, omitted.lacks], ["", "9 more lines of the diff (90 bytes) are left out"]);
+    write("another");
+    assert.deepEqual(shown(await sides({ base, diff })), ["two\n…\n…\nsix", "2\n…\n4.5\n…\n6\n", "", "the file has changed since"]);
+    base = write(Buffer.from("caf\xe9\n", "latin1"));
+    assert.deepEqual(shown(await sides({ base, diff: "@@ -1 +1 @@\n-caf\\xe9\n+x\n" })), ["caf\\xe9\n", "x\n", "", "only the changed lines"]);
+    base = write("a\r\nb\r\n");
+    assert.deepEqual(shown(await sides({ base, deletes: true, diff: "@@ -1,2 +0,0 @@\n-a\r\n-b\r\n" })), ["a\r\nb\r\n", "", "to delete it", ""]);
+  } finally {
+    fs.rmSync(dir, { recursive: true });
+  }
 });

@@ -3,6 +3,9 @@ local bridge = require('podd.bridge')
 local view = require('podd.view')
 local M = {}
 
+-- How long answer keys are disabled after the calls that wait have changed, in milliseconds.
+M.LOOK = 500
+
 local watching, unacked = false, {}
 
 -- answer answers a call: how is once, always or deny. It applies only to what was shown.
@@ -28,10 +31,15 @@ function M.answer(a, how)
   end)
 end
 
--- keys sets the keys of a buffer that shows a call: each closes it and answers, except q.
-function M.keys(buf, a, close)
+-- keys sets the keys of a buffer that shows a call: each closes it and answers, except q. For one
+-- that opened by itself, anew, they begin to answer a little later.
+function M.keys(buf, a, close, anew)
+  local from = anew and vim.loop.now() + M.LOOK or 0
   for key, how in pairs({ a = 'once', A = 'always', d = 'deny', q = false }) do
     vim.keymap.set('n', key, function()
+      if how and vim.loop.now() < from then
+        return require('podd').say('the call asks again: read it first')
+      end
       close()
       if how then
         M.answer(a, how)
@@ -42,7 +50,7 @@ end
 
 -- hint names the keys that answer a call.
 function M.hint(a, later)
-  return '  [a] run once [A] always [d] deny' .. (require('podd.diff').proposes(a.tool) and ' [D] diff' or '') .. (later and ' [q] later' or '')
+  return '  [a] run once [A] always [d] deny' .. (require('podd.diff').has(a) and ' [D] diff' or '') .. (later and ' [q] later' or '')
 end
 
 -- ask shows a call completely, in a window of its own with keys that answer it. The window

@@ -8,8 +8,10 @@ local M = {}
 -- that follows its pod, in milliseconds.
 local AGAIN, LEAVE = 2000, 1000
 
--- By the key of a call that waits: when it was first seen, its notice, and what closes its window.
+-- By the key of a call that waits: when it was first seen, its notice, and its window.
 local since, notices, windows = {}, {}, {}
+-- By the key of a call that had a window with a diff: what opens that for what it asks anew.
+local diffs = {}
 local looking, stale, timer = false, false, false
 
 local function key(a)
@@ -18,11 +20,11 @@ end
 
 -- withdraw ends all that is shown of a call.
 local function withdraw(k)
-  local n, close = notices[k], windows[k]
+  local n, w = notices[k], windows[k]
   since[k], notices[k], windows[k] = nil, nil, nil
   claim.drop(k)
-  if close then
-    close()
+  if w then
+    w.close()
   end
   if n and type(n.record) == 'table' then
     -- Notifiers such as nvim-notify replace what they have shown.
@@ -32,10 +34,24 @@ local function withdraw(k)
   end
 end
 
+-- renew closes the window of a call that asks anew, and opens the diff that it had.
+local function renew(k, a)
+  local w, d = windows[k], diffs[k]
+  if w and w.digest ~= a.digest then
+    windows[k] = nil
+    w.close()
+  end
+  if d and d.digest ~= a.digest then
+    diffs[k] = nil
+    d.open(a)
+  end
+end
+
 local function settle(list)
   local waits, time = {}, vim.loop.now()
   for _, a in ipairs(list) do
     local k = key(a)
+    renew(k, a)
     waits[k], since[k] = true, since[k] or time
     local known, visible = require('podd.stream').sight(a)
     if (known or time - since[k] >= LEAVE) and claim.take(k) and not visible and not notices[k] and not windows[k] then
@@ -76,13 +92,15 @@ function M.look()
   end)
 end
 
--- window says that a window shows a call, and what closes it once the call is answered.
-function M.window(a, close)
+-- window says that a window shows a call, and what closes it once the call is answered. open, if
+-- set, shows what the call asks anew if a file has changed by then.
+function M.window(a, close, open)
   local k = key(a)
   if windows[k] then
-    windows[k]()
+    windows[k].close()
   end
-  windows[k], since[k] = close, since[k] or vim.loop.now()
+  windows[k], since[k] = { digest = a.digest, close = close }, since[k] or vim.loop.now()
+  diffs[k] = open and { digest = a.digest, open = open } or diffs[k]
   M.look()
 end
 

@@ -6,9 +6,8 @@ local view = require('podd.view')
 local blocks = require('podd.blocks')
 local M = {}
 
--- How long changes are collected before they are drawn, and how long answer keys are
--- disabled after the calls that wait have changed, in milliseconds.
-local DRAW_PAUSE, LOOK_AGAIN = 30, 500
+-- How long changes are collected before they are drawn, in milliseconds.
+local DRAW_PAUSE = 30
 
 local marks = vim.api.nvim_create_namespace('podd')
 local views, current = {}, nil
@@ -191,7 +190,7 @@ local function answer(buf, how)
   local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
   if not a then
     return require('podd').say('no call under the cursor waits for approval')
-  elseif now() - (v.changed or 0) < LOOK_AGAIN then
+  elseif now() - (v.changed or 0) < require('podd.ask').LOOK then
     return require('podd').say('the questions have just changed: read them again')
   end
   require('podd.ask').answer(a, how)

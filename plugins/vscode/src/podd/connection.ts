@@ -153,9 +153,9 @@ export class Connection {
     await this.call(this.pods.resume.bind(this.pods), { pod });
   }
 
-  /** complete returns paths of the workspace that begin with the text after an @. */
+  /** complete returns paths of the workspace that begin with the text after an @, or have its letters in their order. */
   async complete(pod: string, prefix: string): Promise<string[]> {
-    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, fuzzy: false, limit: 50 })).paths;
+    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, fuzzy: true, limit: 50 })).paths;
   }
 
   async stats(pod: string): Promise<GetStatsResponse> {

@@ -1,5 +1,4 @@
 import type { Block, Change } from "../../../transcript/transcript";
-import { proposes } from "../proposal";
 import { type Piece, rendered } from "./markdown";
 import { visible } from "./visible";
 
@@ -23,8 +22,8 @@ export interface PageBlock {
   question?: string;
   callId?: string;
   digest?: string;
-  /** For a waiting tool: the extension can show what it would change. */
-  proposes?: boolean;
+  /** For a waiting tool: of how many files the extension can show what it would make of them. */
+  files?: number;
   level?: string;
 }
 
@@ -62,7 +61,7 @@ export function pageBlock(b: Block): PageBlock {
         callId: b.call!.id,
         question: b.call!.question && visible(b.call!.question.text),
         digest: b.call!.question?.digest,
-        proposes: b.state === "asks" && proposes(b.call!.tool),
+        files: b.call!.question?.files,
       };
     case "alert":
       return { id, kind: "alert", text, level: b.alert!.level };
