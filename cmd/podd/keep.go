@@ -33,8 +33,8 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 		return k.database
 	}
 	c.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if _, err := os.Stat(c.StateDir); err != nil {
-		return item.Errorf(item.KindNotFound, "NO_STATE", "the state directory %s does not exist: name the right one with --state-dir", c.StateDir)
+	if err := stateExists(c); err != nil {
+		return err
 	}
 	lock, err := paths.LockStateDir(c.StateDir)
 	if item.ReasonOf(err) == "HELD" {
@@ -45,6 +45,13 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 	}
 	defer lock.Release()
 	return k.offline(ctx, daemon.KeeperConfig(c))
+}
+
+func stateExists(c daemon.Config) error {
+	if _, err := os.Stat(c.StateDir); err != nil {
+		return item.Errorf(item.KindNotFound, "NO_STATE", "the state directory %s does not exist: name the right one with --state-dir", c.StateDir)
+	}
+	return nil
 }
 
 func (p *program) keepOnline(ctx context.Context, c daemon.Config, k keepers) error {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -361,20 +362,28 @@ func address(key string, target *string) *setting {
 // database is a setting of a PostgreSQL database; may be empty. A password does not belong
 // into a configuration file.
 func database(key string, target *string) *setting {
-	const must = `a URL such as "postgres://podd@db.example/podd", without a password: PGPASSWORD or ~/.pgpass has it`
-	s := text(key, must, target, func(text string) bool {
-		if text == "" {
-			return true
-		}
-		u, err := url.Parse(text)
-		if err != nil {
-			return false
-		}
-		_, password := u.User.Password()
-		return (u.Scheme == "postgres" || u.Scheme == "postgresql") && !password && !u.Query().Has("password")
-	})
+	s := text(key, mustBeDatabase, target, func(text string) bool { return text == "" || isDatabase(text) })
 	s.secret = true
 	return s
+}
+
+const mustBeDatabase = `a URL such as "postgres://podd@db.example/podd", without a password: PGPASSWORD or ~/.pgpass has it`
+
+func isDatabase(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil {
+		return false
+	}
+	_, password := u.User.Password()
+	return (u.Scheme == "postgres" || u.Scheme == "postgresql") && !password && !u.Query().Has("password")
+}
+
+// CheckDatabase refuses what store.url can't be; the error says what it must be.
+func CheckDatabase(text string) error {
+	if !isDatabase(text) {
+		return errors.New(mustBeDatabase)
+	}
+	return nil
 }
 
 // endpoint is a setting of the address of one HTTP resource. It does not show the query,

@@ -85,7 +85,7 @@ func (c *checker) file(path string) error {
 		return err
 	}
 	if !existed {
-		return item.Errorf(item.KindNotFound, ReasonCannotOpen, "no database at %s: name podd's state directory with --state-dir", path)
+		return noDatabase(path)
 	}
 	f := &boltFile{path: path, readOnly: true}
 	db, err := f.open(0)

@@ -27,7 +27,8 @@
 //	├── meta
 //	│   ├── format            "podd"
 //	│   ├── version           the schema's version, 4 bytes
-//	│   └── id                the database's id, the same as in podd.id
+//	│   ├── id                the database's id, the same as in podd.id
+//	│   └── left              where its pods were migrated to; no podd opens it any more
 //	├── names
 //	│   └── NAME              POD
 //	├── pods

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"time"
 
 	"podd/internal/wire"
@@ -24,34 +23,18 @@ type head struct {
 	status []byte
 }
 
-const headLen = 8 + 8 + 8 + 4 + 4 + 8 + 4
-
 func (h head) encode() []byte {
-	b := make([]byte, 0, headLen+len(h.status))
-	b = binary.BigEndian.AppendUint64(b, uint64(h.epoch))
-	b = binary.BigEndian.AppendUint64(b, uint64(h.first))
-	b = binary.BigEndian.AppendUint64(b, uint64(h.last))
-	b = binary.BigEndian.AppendUint32(b, h.queued)
-	b = binary.BigEndian.AppendUint32(b, h.requests)
-	b = binary.BigEndian.AppendUint64(b, uint64(h.activity.Unix()))
-	b = binary.BigEndian.AppendUint32(b, uint32(h.activity.Nanosecond()))
-	return append(b, h.status...)
+	return rules.Head{
+		Epoch: int64(h.epoch), First: h.first, Last: h.last, Queued: h.queued, Requests: h.requests, Activity: h.activity, Status: h.status,
+	}.Encode()
 }
 
 // decodeHead reads what encode wrote; status is part of b's memory.
-func decodeHead(b []byte) (h head, ok bool) {
-	if len(b) < headLen {
-		return head{}, false
-	}
+func decodeHead(b []byte) (head, bool) {
+	h, ok := rules.DecodeHead(b)
 	return head{
-		epoch:    Epoch(binary.BigEndian.Uint64(b)),
-		first:    item.Seq(binary.BigEndian.Uint64(b[8:])),
-		last:     item.Seq(binary.BigEndian.Uint64(b[16:])),
-		queued:   binary.BigEndian.Uint32(b[24:]),
-		requests: binary.BigEndian.Uint32(b[28:]),
-		activity: time.Unix(int64(binary.BigEndian.Uint64(b[32:])), int64(binary.BigEndian.Uint32(b[40:]))).UTC(),
-		status:   b[headLen:],
-	}, true
+		epoch: Epoch(h.Epoch), first: h.First, last: h.Last, queued: h.Queued, requests: h.Requests, activity: h.Activity, status: h.Status,
+	}, ok
 }
 
 // join is the encoded pod of an encoded record and this head.

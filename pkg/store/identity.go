@@ -77,6 +77,8 @@ func syncDir(path string) error {
 type origin struct {
 	version uint32
 	id      string
+	// left is where its pods went; empty for a database that is in use.
+	left string
 }
 
 // inspect reads the origin of a database and refuses a truncated or foreign one.
@@ -125,7 +127,7 @@ func readOrigin(tx *bbolt.Tx) (origin, error) {
 	if string(meta.Get(keyFormat)) != formatName || !okVersion || id == "" {
 		return origin{}, fmt.Errorf("%w: its meta bucket is not podd's", errForeign)
 	}
-	return origin{version: version, id: id}, nil
+	return origin{version: version, id: id, left: string(meta.Get(keyLeft))}, nil
 }
 
 func emptied(path, known string) error {

@@ -27,6 +27,11 @@ func storeLineage(tx *bbolt.Tx, pod string, l rules.Lineage) error {
 	if err := tx.Bucket(bucketLineages).Put(key, wire.Seal(bucketLineages, key, l.Encode())); err != nil {
 		return err
 	}
+	return share(tx, pod, l)
+}
+
+// share marks the entries of a lineage as shared by a pod.
+func share(tx *bbolt.Tx, pod string, l rules.Lineage) error {
 	for _, s := range l {
 		key := sharerKey(s.Owner, pod)
 		value := wire.Seal(bucketSharers, key, seqKey(s.UpTo))

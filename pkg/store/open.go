@@ -106,6 +106,9 @@ func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []m
 	if at.version > newest {
 		return newer(cfg.Path, at.version, newest)
 	}
+	if at.left != "" {
+		return Left(cfg.Path, at.left)
+	}
 	if err := os.Chmod(cfg.Path, fileMode); err != nil {
 		return cannotOpen(cfg.Path, err)
 	}

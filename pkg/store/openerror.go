@@ -31,6 +31,15 @@ func newer(path string, version, newest uint32) error {
 		path, version, newest)
 }
 
+func older(path string, version, newest uint32) error {
+	return item.Errorf(item.KindPrecondition, ReasonCannotOpen,
+		"%s was written by an older podd (schema %d, not %d): start this podd with it once, then try again", path, version, newest)
+}
+
+func noDatabase(path string) error {
+	return item.Errorf(item.KindNotFound, ReasonCannotOpen, "no database at %s: name podd's state directory with --state-dir", path)
+}
+
 func cannotOpen(path string, err error) error {
 	cause := err
 	if e, ok := errors.AsType[*fs.PathError](err); ok {

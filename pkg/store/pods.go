@@ -124,7 +124,7 @@ type claim struct {
 	head head
 }
 
-func (c *claim) size() int { return headLen }
+func (c *claim) size() int { return rules.HeadLen }
 
 func (c *claim) check(tx *bbolt.Tx) (needed bool, err error) {
 	c.head, err = loadHead(tx, c.pod)

@@ -62,4 +62,6 @@ const (
 	ReasonUnreadable = rules.Unreadable
 	// ReasonNewer: a newer podd wrote the file.
 	ReasonNewer = rules.Newer
+	// ReasonLeft: the pods were migrated to another store.
+	ReasonLeft = rules.Left
 )

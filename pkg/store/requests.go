@@ -2,39 +2,23 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"podd/internal/wire"
-	"podd/pkg/item"
 	"podd/pkg/store/internal/rules"
 
 	"go.etcd.io/bbolt"
 )
 
-const requestLen = 32 + 8 + 1
-
 func requestKey(pod, id string) []byte { return append(podKey(pod), id...) }
 
-func (r Request) encode() []byte {
-	b := make([]byte, 0, requestLen)
-	b = append(b, r.Digest[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(r.Seq))
-	if r.Queued {
-		return append(b, 1)
-	}
-	return append(b, 0)
-}
+func (r Request) encode() []byte { return rules.EncodeRequest(r.Digest[:], r.Seq, r.Queued) }
 
 func decodeRequest(id string, b []byte) (Request, bool) {
-	if len(b) != requestLen {
+	digest, seq, queued, ok := rules.DecodeRequest(b)
+	if !ok {
 		return Request{}, false
 	}
-	return Request{
-		ID:     id,
-		Digest: [32]byte(b),
-		Seq:    item.Seq(binary.BigEndian.Uint64(b[32:])),
-		Queued: b[40] != 0,
-	}, true
+	return Request{ID: id, Digest: [32]byte(digest), Seq: seq, Queued: queued}, true
 }
 
 func loadRequest(tx *bbolt.Tx, pod, id string) (r Request, ok bool, err error) {

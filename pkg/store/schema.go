@@ -38,6 +38,7 @@ var (
 	keyFormat  = []byte("format")
 	keyVersion = []byte("version")
 	keyID      = []byte("id")
+	keyLeft    = []byte("left")
 )
 
 // fullPages is the fill factor of pages that only grow at their end: splitting them in the
@@ -62,6 +63,12 @@ func seqOf(key []byte) item.Seq {
 // podKey is the prefix of a pod's keys in a bucket that all pods share.
 func podKey(pod string) []byte {
 	return append(append(make([]byte, 0, len(pod)+1+8), pod...), 0)
+}
+
+// cutKey divides a key that begins with a pod's id.
+func cutKey(key []byte) (pod string, rest []byte, ok bool) {
+	before, rest, ok := bytes.Cut(key, separator)
+	return string(before), rest, ok
 }
 
 func podSeqKey(pod string, seq item.Seq) []byte {

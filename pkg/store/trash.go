@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"slices"
 	"time"
 
@@ -72,17 +71,15 @@ func moveKey(tx *bbolt.Tx, from, to []byte, id string) error {
 }
 
 func sealTrashed(id string, at time.Time, with string) []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
-	b = binary.BigEndian.AppendUint32(b, uint32(at.Nanosecond()))
-	return wire.Seal(bucketTrash, []byte(id), append(b, with...))
+	return wire.Seal(bucketTrash, []byte(id), rules.EncodeTrashed(at, with))
 }
 
 func openTrashed(id string, sealed []byte) (at time.Time, with string, ok bool) {
 	b, ok := wire.Unseal(bucketTrash, []byte(id), sealed)
-	if !ok || len(b) < 12 {
+	if !ok {
 		return at, "", false
 	}
-	return time.Unix(int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint32(b[8:]))).UTC(), string(b[12:]), true
+	return rules.DecodeTrashed(b)
 }
 
 // RestorePod moves a pod, and those that were deleted with it, out of the trash.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -24,13 +25,17 @@ type DatabaseConfig struct {
 // PostgreSQL check it, copy it and return its unused space.
 type Database struct{ store *postgres.Store }
 
+// holdWithin is how long to wait for a database that another podd uses, which may be one that
+// was just killed.
+const holdWithin = 10 * time.Second
+
 // OpenDatabase opens a PostgreSQL database.
 func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
 	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: c.Connections, Leaving: c.Leaving, Node: c.Node, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Membership.Hold(ctx); err != nil {
+	if err := s.Membership.Hold(ctx, holdWithin); err != nil {
 		_ = s.Close()
 		return nil, err
 	}

@@ -46,10 +46,16 @@ func scanAlert(row pgx.CollectableRow) (r alertRow, err error) {
 const alertColumns = "seq, acked, body"
 
 func (r alertRow) open() (item.Alert, error) {
+	a, err := r.decode()
+	a.Acked = r.acked
+	return a, err
+}
+
+// decode opens the body alone.
+func (r alertRow) decode() (item.Alert, error) {
 	body, ok := wire.Unseal(placeAlerts, seqKey(r.seq), r.body)
 	if ok {
 		if a, err := wire.DecodeAlert(body); err == nil {
-			a.Acked = r.acked
 			return a, nil
 		}
 	}

@@ -22,3 +22,15 @@ func (s *Store) LockAgain(ctx context.Context) error {
 	m.done.Go(func() { m.keep(keep, again) })
 	return nil
 }
+
+// Copied are the tables that Fill fills.
+func Copied() []string {
+	tables := []string{"lineages", "alert_head"}
+	for _, t := range targets {
+		tables = append(tables, t.table)
+	}
+	return tables
+}
+
+// NotCopied are tables of which a copy has nothing.
+var NotCopied = []string{"meta", "nodes"}

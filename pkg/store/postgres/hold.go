@@ -34,13 +34,13 @@ type Membership struct {
 	lease  lease
 }
 
-// Hold keeps other podd from using the database until Close. If one uses it, the error is
-// KindPrecondition, reason STORE_HELD. If another comes first after a broken connection,
-// Failed is closed.
+// Hold keeps other podd from using the database until Close. If one still uses it after some
+// time, the error is KindPrecondition, reason STORE_HELD: the server may take a while to see
+// that a podd was killed. If another comes first after a broken connection, Failed is closed.
 //
 // The pods of podd that are no nodes become its own.
-func (m *Membership) Hold(ctx context.Context) error {
-	conn, err := m.lock(ctx, 0)
+func (m *Membership) Hold(ctx context.Context, within time.Duration) error {
+	conn, err := m.lockWithin(ctx, within)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,23 @@ func (m *Membership) Hold(ctx context.Context) error {
 	}
 	m.keepWith(ctx, conn)
 	return nil
+}
+
+// lockWithin is lock, again until some time is over.
+func (m *Membership) lockWithin(ctx context.Context, within time.Duration) (*pgx.Conn, error) {
+	conn, err := m.lock(ctx, 0)
+	for end := time.Now().Add(within); item.ReasonOf(err) == store.ReasonHeld && time.Now().Before(end); {
+		m.log.Info("another podd uses the database, or was just killed: waiting for it", "database", m.where, "seconds", int(time.Until(end).Seconds()))
+		select {
+		case <-time.After(lookEvery):
+			conn, err = m.lock(ctx, 0)
+		case <-m.leaving:
+			return nil, err
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+	return conn, err
 }
 
 // keepWith keeps the lock that a connection has.

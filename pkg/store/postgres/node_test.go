@@ -92,7 +92,7 @@ func TestJoin(t *testing.T) {
 	first := join(t, url, "a", nil)
 	other := open(t, postgres.Config{URL: url, Node: "other"})
 	wantReason(t, "a second node a", other.Membership.Join(ctx, node("a", nil)), "NODE_TAKEN")
-	wantReason(t, "a podd alone", open(t, postgres.Config{URL: url, Node: "alone"}).Membership.Hold(ctx), store.ReasonHeld)
+	wantReason(t, "a podd alone", open(t, postgres.Config{URL: url, Node: "alone"}).Membership.Hold(ctx, 0), store.ReasonHeld)
 	again := join(t, url, "a", nil)
 	<-first.Failed()
 	if err := first.Membership.LostTo(); err == nil || !strings.Contains(err.Error(), "node a") {
@@ -112,7 +112,7 @@ func TestJoin(t *testing.T) {
 	create(t, last, "p")
 	_ = last.Close()
 	alone := open(t, postgres.Config{URL: url, Node: "alone"})
-	if err := alone.Membership.Hold(ctx); err != nil {
+	if err := alone.Membership.Hold(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
 	_, err := alone.Claim(ctx, "p")
@@ -126,7 +126,7 @@ func TestAloneTakesPods(t *testing.T) {
 	url := inSchema(t, crand.Text())
 	for _, id := range []string{"one", "two"} {
 		s := open(t, postgres.Config{URL: url, Node: id})
-		if err := s.Membership.Hold(t.Context()); err != nil {
+		if err := s.Membership.Hold(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		if id == "one" {

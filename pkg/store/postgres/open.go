@@ -58,6 +58,11 @@ var schema string
 // item.Errors: reason STORE_CANNOT_OPEN or STORE_NEWER. It does not change a database that it
 // cannot use.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	return connect(ctx, cfg, func(m *meta) error { return m.usable(m.where) })
+}
+
+// connect opens a database that check, which sees it as it was found, does not refuse.
+func connect(ctx context.Context, cfg Config, check func(m *meta) error) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -73,7 +78,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	db := &database{pool: pool, log: cfg.Logger, where: place(pc.ConnConfig), leaving: cfg.Leaving, node: cfg.Node}
 	s := &Store{database: db, Membership: &Membership{database: db, failed: make(chan struct{})}, writers: map[string]*writer{}}
-	if s.id, err = prepare(ctx, pool); err != nil {
+	if s.id, err = prepare(ctx, pool, &meta{where: s.where}, check); err != nil {
 		pool.Close()
 		if _, ok := errors.AsType[*item.Error](err); ok {
 			return nil, err
@@ -152,8 +157,14 @@ func cannotOpen(what string, err error) error {
 	return e
 }
 
+// meta is what a database says of itself; the id is empty if it has no tables.
+type meta struct {
+	where, id, left, filling string
+	version                  int
+}
+
 // prepare creates the tables, or checks their version, and returns the id of the database.
-func prepare(ctx context.Context, pool *pgxpool.Pool) (id string, err error) {
+func prepare(ctx context.Context, pool *pgxpool.Pool, m *meta, check func(m *meta) error) (id string, err error) {
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = 0"); err != nil {
 			return err
@@ -166,6 +177,9 @@ func prepare(ctx context.Context, pool *pgxpool.Pool) (id string, err error) {
 			return err
 		}
 		if !exists {
+			if err := check(m); err != nil {
+				return err
+			}
 			id = rand.Text()
 			if _, err := tx.Exec(ctx, schema); err != nil {
 				return err
@@ -173,15 +187,15 @@ func prepare(ctx context.Context, pool *pgxpool.Pool) (id string, err error) {
 			_, err := tx.Exec(ctx, "INSERT INTO meta (version, id) VALUES ($1, $2)", version, id)
 			return err
 		}
-		at := 0
-		if err := tx.QueryRow(ctx, "SELECT version, id FROM meta").Scan(&at, &id); err != nil {
+		err := tx.QueryRow(ctx, "SELECT version, id, coalesce(left_for, ''), coalesce(filled_from, '') FROM meta").Scan(&m.version, &m.id, &m.left, &m.filling)
+		if err != nil {
 			return err
 		}
-		if at > version {
+		if id = m.id; m.version > version {
 			return item.Errorf(item.KindPrecondition, store.ReasonNewer,
-				"a newer podd wrote the database (version %d, this podd knows %d): install that podd", at, version)
+				"a newer podd wrote the database (version %d, this podd knows %d): install that podd", m.version, version)
 		}
-		return nil
+		return check(m)
 	})
 	return id, err
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	crand "crypto/rand"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"podd/internal/testing/pgtest"
 	"podd/pkg/item"
@@ -203,13 +205,13 @@ func TestHoldOutlivesAConnection(t *testing.T) {
 	needServer(t)
 	schema := strings.ToLower(crand.Text())
 	s := open(t, postgres.Config{URL: inSchema(t, schema)})
-	if err := s.Membership.Hold(t.Context()); err != nil {
+	if err := s.Membership.Hold(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.LockAgain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, postgres.Config{URL: inSchema(t, schema)}).Membership.Hold(t.Context()); item.ReasonOf(err) != store.ReasonHeld {
+	if err := open(t, postgres.Config{URL: inSchema(t, schema)}).Membership.Hold(t.Context(), 0); item.ReasonOf(err) != store.ReasonHeld {
 		t.Errorf("a second podd: %v", err)
 	}
 	select {
@@ -217,4 +219,35 @@ func TestHoldOutlivesAConnection(t *testing.T) {
 		t.Error("the store failed")
 	default:
 	}
+}
+
+// A podd waits for the lock of one that was just killed.
+func TestHoldWaits(t *testing.T) {
+	needServer(t)
+	url := inSchema(t, strings.ToLower(crand.Text()))
+	first := open(t, postgres.Config{URL: url})
+	if err := first.Membership.Hold(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan string, 100)
+	second := open(t, postgres.Config{URL: url, Logger: slog.New(slog.NewTextHandler(lines(waits), nil))})
+	held := make(chan error, 1)
+	go func() { held <- second.Membership.Hold(t.Context(), time.Minute) }()
+	if line := <-waits; !strings.Contains(line, "waiting for it") {
+		t.Errorf("podd logs %q", line)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-held; err != nil {
+		t.Error(err)
+	}
+}
+
+// lines gets what is written.
+type lines chan string
+
+func (l lines) Write(b []byte) (int, error) {
+	l <- string(b)
+	return len(b), nil
 }

@@ -2,7 +2,10 @@
 CREATE TABLE meta (
 	one boolean PRIMARY KEY DEFAULT true CHECK (one),
 	version int NOT NULL,
-	id text NOT NULL
+	id text NOT NULL,
+	-- Where the pods went, or from where a copy is not complete yet: no podd opens either.
+	left_for text,
+	filled_from text
 );
 -- A podd of several that use the database at once. id is that of its state directory, start that
 -- of its run: a lease whose start is another is over. away is set once others have said so.

@@ -31,4 +31,5 @@ const (
 	CannotOpen = "STORE_CANNOT_OPEN"
 	Unreadable = "STORE_UNREADABLE"
 	Newer      = "STORE_NEWER"
+	Left       = "STORE_LEFT"
 )

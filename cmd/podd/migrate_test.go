@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"podd/internal/testing/pgtest"
+)
+
+// postgres starts a PostgreSQL of the test's own; without one the test is skipped.
+func postgres(t *testing.T) *pgtest.Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // A socket's path has to be short.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s, err := pgtest.Start(context.WithoutCancel(t.Context()), dir)
+	if errors.Is(err, pgtest.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop(true) })
+	return s
+}
+
+// useStore configures the store of a podd: a URL, or "" for the file.
+func useStore(t *testing.T, state, url string) {
+	t.Helper()
+	dir := filepath.Join(state, ".config", "podd")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	if url != "" {
+		text = "[store]\nurl = \"" + url + "\"\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantRefusal(t *testing.T, want string, state string, args ...string) {
+	t.Helper()
+	code, out, errs := keep(t, state, args...)
+	if code == exitDone || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
+		t.Errorf("podd %s: %d %q %q, want %q", strings.Join(args, " "), code, out, errs, want)
+	}
+	if words := len(strings.Fields(errs)); words > 32 {
+		t.Errorf("%d words: %s", words, errs)
+	}
+}
+
+// A store moves to PostgreSQL and back. Its pods go on where they were, and no podd opens the
+// store that was left.
+func TestMigrate(t *testing.T) {
+	db := postgres(t).URL()
+	state := stateDir(t)
+	url := model(t, say)
+	p := startPodd(t, state, url)
+	c := p.client()
+	createAndSubmit(t, c, t.TempDir())
+	log := until(t, c, turnEnded(1))
+	wantRefusal(t, "another podd", state, "migrate", "--to", db)
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	file := filepath.Join(state, "podd.db")
+
+	wantRefusal(t, "is not empty", state, "migrate", "--from", db, "--to", file)
+	wantRefusal(t, "from a file to PostgreSQL", state, "migrate", "--to", filepath.Join(state, "other.db"))
+	wantRefusal(t, "without a password", state, "migrate", "--to", "postgres://podd:secret@localhost/podd")
+	wantRefusal(t, "cannot open the database", state, "migrate", "--to", "postgres://podd@127.0.0.1:1/podd")
+	wantRefusal(t, "no database at", state, "migrate", "--from", filepath.Join(state, "none.db"), "--to", db)
+	code, out, errs := keep(t, state, "migrate", "--to", db)
+	if code != exitDone || !strings.Contains(out, "copied 1 pods") || !strings.Contains(out, "set store.url") || errs != "" {
+		t.Fatalf("to the database: %d %q %q", code, out, errs)
+	}
+	wantRefusal(t, "were migrated to postgres://", state, "migrate", "--to", strings.Replace(db, "/postgres?", "/template1?", 1))
+	wantRefusal(t, "is not empty", state, "migrate", "--to", db)
+	if p := startPodd(t, state, url); p.wait() == exitDone || !strings.Contains(p.log.String(), "were migrated to postgres://") {
+		t.Errorf("podd opens the file that it left: %s", p.log.String())
+	}
+	useStore(t, state, db)
+	p = startPodd(t, state, url)
+	same(t, until(t, p.client(), turnEnded(1)), log)
+	submit(t, p.client(), "more")
+	log = until(t, p.client(), turnEnded(2))
+	p.signal(syscall.SIGTERM)
+	p.wait()
+
+	wantRefusal(t, "is not empty", state, "migrate", "--to", file)
+	if err := os.Rename(file, file+".old"); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs = keep(t, state, "migrate", "--to", file)
+	if code != exitDone || !strings.Contains(out, "remove store.url") || errs != "" {
+		t.Fatalf("to the file: %d %q %q", code, out, errs)
+	}
+	if p := startPodd(t, state, url); p.wait() == exitDone || !strings.Contains(p.log.String(), "were migrated to "+file) {
+		t.Errorf("podd opens the database that it left: %s", p.log.String())
+	}
+	useStore(t, state, "")
+	if code, out, errs := keep(t, state, "check"); code != exitDone {
+		t.Errorf("check: %d %q %q", code, out, errs)
+	}
+	p = startPodd(t, state, url)
+	same(t, until(t, p.client(), turnEnded(2)), log)
+}
+
+// A damaged file is not migrated.
+func TestMigrateDamaged(t *testing.T) {
+	db := postgres(t).URL()
+	state := stateDir(t)
+	p := startPodd(t, state, model(t, say))
+	createAndSubmit(t, p.client(), t.TempDir())
+	until(t, p.client(), turnEnded(1))
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	path := filepath.Join(state, "podd.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("done"), []byte("gone")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRefusal(t, "run podd check", state, "migrate", "--to", db)
+	useStore(t, state, db)
+	if p := startPodd(t, state, "http://127.0.0.1:1/v1"); !strings.Contains(p.log.String(), "podd ready") {
+		t.Errorf("podd does not start with the database: %s", p.log.String())
+	}
+}
+
+// stall lets n pieces of data pass a proxy and then none, until end is called, which breaks the
+// connections.
+func stall(p *pgtest.Proxy, n int64) (stalled <-chan struct{}, end func()) {
+	reached, ended := make(chan struct{}), make(chan struct{})
+	var passed atomic.Int64
+	p.Cut(func(bool) bool {
+		switch at := passed.Add(1); {
+		case at < n:
+			return false
+		case at == n:
+			close(reached)
+		}
+		<-ended
+		return true
+	})
+	return reached, func() {
+		close(ended)
+		p.Cut(nil)
+	}
+}
+
+// Wherever a migration is killed, podd refuses a target that is not complete, and another
+// migration completes it.
+func TestMigrateKilled(t *testing.T) {
+	server := postgres(t)
+	state := stateDir(t)
+	url := model(t, say)
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), t.TempDir())
+	log := until(t, p.client(), turnEnded(1))
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	// A database that podd has seen, but not used, counts as empty.
+	useStore(t, state, server.URL())
+	p = startPodd(t, state, url)
+	p.signal(syscall.SIGTERM)
+	p.wait()
+
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // A socket's path has to be short.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	proxy, err := server.NewProxy(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	refused := 0
+	for n := int64(4); ; n += n / 2 {
+		useStore(t, state, "")
+		stalled, end := stall(proxy, n)
+		cmd := exec.Command(os.Args[0], "--state-dir", state, "migrate", "--to", proxy.URL())
+		cmd.Env = []string{runAsPodd + "=1", "HOME=" + state}
+		out := &bytes.Buffer{}
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		select {
+		case <-stalled:
+			_ = cmd.Process.Kill()
+			<-done
+			end()
+		case err := <-done:
+			end()
+			if err != nil {
+				t.Fatalf("after %d pieces: %v\n%s", n, err, out)
+			}
+		}
+		useStore(t, state, server.URL())
+		p := startPodd(t, state, url)
+		if strings.Contains(p.log.String(), "is incomplete: run podd migrate again") {
+			refused++
+			continue
+		}
+		if strings.Contains(out.String(), "copied 1 pods") {
+			same(t, until(t, p.client(), turnEnded(1)), log)
+			break
+		}
+		p.signal(syscall.SIGTERM)
+		p.wait()
+	}
+	if refused == 0 {
+		t.Error("no migration was killed in the middle: the test shows nothing")
+	}
+	t.Logf("%d times incomplete", refused)
+}
