@@ -15,7 +15,8 @@ const (
 )
 
 // returnMemory gives what work needed and a resting podd does not back to the system, until
-// ctx ends. Go itself keeps as much garbage as there is memory in use.
+// ctx ends: garbage, of which Go itself keeps as much as there is memory in use, and the pages
+// of the program.
 func returnMemory(ctx context.Context, running func() bool) {
 	ticker := time.NewTicker(restEvery)
 	defer ticker.Stop()
@@ -25,6 +26,7 @@ func returnMemory(ctx context.Context, running func() bool) {
 		case <-ticker.C:
 			if w.rests(running(), allocated()) {
 				debug.FreeOSMemory()
+				unmapProgram()
 			}
 		case <-ctx.Done():
 			return
@@ -37,14 +39,22 @@ type work struct {
 	// last and returned are what was allocated at the last look, and when memory was
 	// returned.
 	last, returned uint64
+	// quiet counts the last looks that found rest.
+	quiet int
 }
 
-// rests looks once. It is true once after work, when a look finds no turn and little that was
-// allocated since the one before.
+// quietLooks is how many looks have to find rest: pods need a few seconds to drop what they can
+// make again.
+const quietLooks = 3
+
+// rests looks once. It is true once after work, when some looks found no turn and little that
+// was allocated since the one before.
 func (w *work) rests(running bool, allocated uint64) bool {
-	quiet := !running && allocated-w.last < workBytes/8
+	if w.quiet++; running || allocated-w.last >= workBytes/8 {
+		w.quiet = 0
+	}
 	w.last = allocated
-	if !quiet || allocated-w.returned < workBytes {
+	if w.quiet < quietLooks || allocated-w.returned < workBytes {
 		return false
 	}
 	w.returned = allocated

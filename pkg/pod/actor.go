@@ -33,8 +33,6 @@ type actor struct {
 	task  task
 	turns turns
 	jobs  jobs
-	// encoder makes the requests' bodies; the running turn has it.
-	encoder worker.Encoder
 	// folded are the settings under which the journal's folds were made; based is the last
 	// entry of the base that goes with them, 0 without one. refused is the rule of the
 	// settings under which folding last failed because of damage.
@@ -105,7 +103,7 @@ func (a *actor) run() {
 		if a.closing != nil {
 			a.backlog.giveUp(a.closing)
 		}
-		idle.Reset(a.host.Idle)
+		idle.Reset(a.turns.patience(a.host.Idle))
 		select {
 		case m := <-a.mailbox.messages:
 			m.done <- a.guard(m.run)
@@ -120,6 +118,9 @@ func (a *actor) run() {
 		case <-a.jobs.late:
 			return
 		case <-idle.C:
+			if a.turns.rest() {
+				continue
+			}
 			if a.turns.now == nil && !a.backlog.waits() && !a.jobs.run() && a.jobs.wake == nil && !a.task.unsure && a.host.pods.forget(a) {
 				a.log.Debug("pod passivated")
 				return

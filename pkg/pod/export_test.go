@@ -25,6 +25,24 @@ func TryAgainAfter(d time.Duration) (before time.Duration) {
 	return before
 }
 
+// RestAfter sets how long pods keep the bytes of their last request until the test ends.
+func RestAfter(t *testing.T, d time.Duration) {
+	was := restAfter
+	restAfter = d
+	t.Cleanup(func() { restAfter = was })
+}
+
+// Rested waits until a loaded pod has dropped the bytes of its last request.
+func (h *Host) Rested(ctx context.Context, pod string) error {
+	a, _ := h.pods.find(pod)
+	for rests := false; !rests; {
+		if err := a.mailbox.do(ctx, func() { rests = a.turns.now == nil && a.turns.encoder.Rests() }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WaitUntil waits for a time of a clock.
 var WaitUntil = waitUntil
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"podd/pkg/worker"
 )
@@ -52,6 +53,29 @@ type turns struct {
 	// was left.
 	resume string
 	waited bool
+	// encoder makes the requests' bodies; the running turn has it.
+	encoder worker.Encoder
+}
+
+// restAfter is how long a pod keeps the bytes of its last request with nothing to do.
+var restAfter = 3 * time.Second
+
+// patience is how long the pod waits for something to do: first until it rests, then until it
+// leaves memory.
+func (t *turns) patience(idle time.Duration) time.Duration {
+	if t.now == nil && !t.encoder.Rests() {
+		return min(restAfter, idle)
+	}
+	return idle
+}
+
+// rest drops what the pod can make again cheaply. It says whether there was something.
+func (t *turns) rest() bool {
+	if t.now != nil || t.encoder.Rests() {
+		return false
+	}
+	t.encoder.Rest()
+	return true
 }
 
 // busy says whether a turn runs that can still be cancelled or waited for.
@@ -137,7 +161,7 @@ func (a *actor) startTurn(t worker.Turn) {
 		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
 			return w.Cancel(ctx, &turnLog{a, t.Number}, under.now, t.Number, cause)
 		}
-		t.Stop, t.Encoder = under.stopped, &a.encoder
+		t.Stop, t.Encoder = under.stopped, &a.turns.encoder
 		return w.Run(ctx, &turnLog{a, t.Number}, under.now, t)
 	})
 	for _, s := range t.Submits {

@@ -12,16 +12,38 @@ import (
 type Encoder struct {
 	model  llm.Model
 	encode llm.Encoder
-	// sent is the body of the last answered request.
-	sent []byte
+	// made is the last request, and kept the last answered one. sent is the body of kept; an
+	// Encoder that rests does not have it.
+	made, kept llm.Request
+	sent       []byte
 }
+
+// Rest drops the bytes of the last body until the next one is made. It must not be called
+// during a turn. The items that it keeps are those of the pod.
+func (e *Encoder) Rest() { e.encode, e.sent = nil, nil }
+
+// Rests says that Rest would drop nothing.
+func (e *Encoder) Rests() bool { return e.encode == nil }
 
 // body is the body of a request to a model.
 func (e *Encoder) body(m llm.Model, r llm.Request) ([]byte, error) {
+	if e.encode == nil && e.model != nil {
+		e.wake()
+	}
 	if e.encode == nil || !sameModel(e.model, m) {
 		e.model, e.encode = m, llm.NewEncoder(m)
 	}
+	e.made = r
 	return e.encode(r)
+}
+
+// wake encodes the last answered request again: equal items have equal bytes. If that fails,
+// the next request counts as the first one.
+func (e *Encoder) wake() {
+	e.encode = llm.NewEncoder(e.model)
+	if len(e.kept.Items) > 0 {
+		e.sent, _ = e.encode(e.kept)
+	}
 }
 
 // sameModel compares models of any type, including those that == cannot compare.
@@ -29,12 +51,12 @@ func sameModel(a, b llm.Model) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
-// answered records the body of an answered request, and returns the number of its first
-// bytes that equal the previous one: what a prompt cache can have. It is 0 for the first
-// request, also after a restart.
+// answered records that the last request, which has this body, was answered, and returns the
+// number of its first bytes that equal the previous one: what a prompt cache can have. It is
+// 0 for the first request, also after a restart.
 func (e *Encoder) answered(body []byte) (prefix int) {
 	prefix = commonPrefix(e.sent, body)
-	e.sent = body
+	e.kept, e.sent = e.made, body
 	return prefix
 }
 

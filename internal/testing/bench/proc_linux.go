@@ -15,6 +15,9 @@ import (
 func cpu(pid int) (total time.Duration, err error) {
 	for _, member := range family(pid) {
 		used, err := cpuOf(member)
+		if err != nil && member != pid {
+			continue // It has ended, and counts as its parent's.
+		}
 		if err != nil {
 			return 0, err
 		}
