@@ -29,7 +29,10 @@ func newCheckCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var harm, harmless []string
 			err := p.keep(cmd.Context(), keepers{
-				database: keeper.ErrCheck,
+				database: func(ctx context.Context, c keeper.DatabaseConfig) (err error) {
+					harm, harmless, err = keeper.CheckDatabase(ctx, c)
+					return err
+				},
 				online: func(ctx context.Context, c *client.Client) error {
 					resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
 					harm, harmless = resp.GetFindings(), resp.GetHarmless()

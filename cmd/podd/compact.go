@@ -21,7 +21,7 @@ func newCompactStoreCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var before, after int64
 			err := p.keep(cmd.Context(), keepers{
-				database: keeper.ErrCompact,
+				database: func(context.Context, keeper.DatabaseConfig) error { return keeper.ErrCompact },
 				online: func(ctx context.Context, c *client.Client) error {
 					resp, err := c.Admin().CompactStore(ctx, &poddv1.CompactStoreRequest{})
 					before, after = resp.GetBytesBefore(), resp.GetBytesAfter()

@@ -12,14 +12,14 @@ import (
 	"podd/pkg/item"
 )
 
-// keepers are the two ways to do something to the store.
+// keepers are the ways to do something to the store.
 type keepers struct {
 	// online asks the running podd.
 	online func(ctx context.Context, c *client.Client) error
 	// offline works on the file.
 	offline func(ctx context.Context, c keeper.Config) error
-	// database says what to use for a store that is no file.
-	database error
+	// database works on a database.
+	database func(ctx context.Context, c keeper.DatabaseConfig) error
 }
 
 // keep runs one of k: online if a podd holds the lock of the state directory, otherwise
@@ -28,9 +28,6 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 	c, err := p.daemonConfig()
 	if err != nil {
 		return err
-	}
-	if c.Settings.Store.URL != "" {
-		return k.database
 	}
 	c.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if err := stateExists(c); err != nil {
@@ -44,6 +41,9 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 		return err
 	}
 	defer lock.Release()
+	if c.Settings.Store.URL != "" {
+		return k.database(ctx, daemon.DatabaseConfig(c))
+	}
 	return k.offline(ctx, daemon.KeeperConfig(c))
 }
 

@@ -231,3 +231,59 @@ func TestMigrateKilled(t *testing.T) {
 	}
 	t.Logf("%d times incomplete", refused)
 }
+
+// A database is checked and backed up like a file, with podd and without. A backup is a file,
+// which podd migrate restores.
+func TestStoreVerbsOfDatabase(t *testing.T) {
+	server := postgres(t)
+	state := stateDir(t)
+	url := model(t, say)
+	useStore(t, state, server.URL())
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), t.TempDir())
+	log := until(t, p.client(), turnEnded(1))
+	var file string
+	for _, running := range []bool{true, false} {
+		if code, out, errs := keep(t, state, "check"); code != exitDone || out != "the store is sound\n" || errs != "" {
+			t.Errorf("running %v: check: %d %q %q", running, code, out, errs)
+		}
+		file = filepath.Join(t.TempDir(), "backup.db")
+		code, out, errs := keep(t, state, "backup", file)
+		if code != exitDone || !strings.HasPrefix(out, "backed up the store to "+file+", ") || errs != "" {
+			t.Errorf("running %v: backup: %d %q %q", running, code, out, errs)
+		}
+		wantRefusal(t, "VACUUM", state, "compact-store")
+		if left, _ := filepath.Glob(filepath.Join(state, "snapshots", "*")); len(left) > 0 {
+			t.Errorf("running %v: %q is left", running, left)
+		}
+		useStore(t, state, "")
+		restored(t, file, url, log)
+		useStore(t, state, server.URL())
+		if running {
+			p.signal(syscall.SIGTERM)
+			p.wait()
+		}
+	}
+	for _, name := range []string{"one", "two"} { // A backup stays as it is.
+		if err := server.Run(t.Context(), "CREATE DATABASE "+name); err != nil {
+			t.Fatal(err)
+		}
+		to := strings.Replace(server.URL(), "/postgres?", "/"+name+"?", 1)
+		if code, _, errs := keep(t, state, "migrate", "--from", file, "--to", to); code != exitDone || errs != "" {
+			t.Fatalf("restore: %d %q", code, errs)
+		}
+		useStore(t, state, to)
+		p = startPodd(t, state, url)
+		same(t, until(t, p.client(), turnEnded(1)), log)
+		p.signal(syscall.SIGTERM)
+		p.wait()
+	}
+	useStore(t, state, server.URL())
+	if err := server.Run(t.Context(), "UPDATE entries SET record = set_byte(record, 0, 255 - get_byte(record, 0)) WHERE seq = 2"); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(out, "entry 2 of pod") || !strings.Contains(errs, "the store is damaged") {
+		t.Errorf("check: %d %q %q", code, out, errs)
+	}
+	wantRefusal(t, "run podd check", state, "migrate", "--to", filepath.Join(t.TempDir(), "podd.db"))
+}

@@ -109,11 +109,11 @@ func TestPodd(t *testing.T) {
 			t.Fatalf("entry %d is %v", i+1, e)
 		}
 	}
-	if out, err := w.Command("podd", "check").CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_amcheck") {
+	if out, err := w.Command("podd", "check").CombinedOutput(); err != nil || !strings.Contains(string(out), "sound") {
 		t.Errorf("podd check says %q", out)
 	}
 	w.Stop()
-	if out, err := w.Command("podd", "backup", filepath.Join(w.Dir, "copy")).CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_dump") {
+	if out, err := w.Command("podd", "backup", filepath.Join(w.Dir, "copy")).CombinedOutput(); err != nil || !strings.Contains(string(out), "backed up") {
 		t.Errorf("podd backup says %q", out)
 	}
 }

@@ -36,15 +36,23 @@ func KeeperConfig(c Config) keeper.Config {
 	}
 }
 
+// DatabaseConfig is the part of c for a database.
+func DatabaseConfig(c Config) keeper.DatabaseConfig {
+	s := c.Settings.Store
+	return keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Dir: c.StateDir, Checker: c.Checker, Logger: c.Logger}
+}
+
 // openStore opens the file in the state directory or, if the configuration names one, a
 // PostgreSQL database.
 func (d *Daemon) openStore(ctx context.Context) error {
-	if s := d.Settings.Store; s.URL != "" {
+	if d.Settings.Store.URL != "" {
 		node, err := paths.EnsureNode(d.StateDir)
 		if err != nil {
 			return err
 		}
-		db, err := keeper.OpenDatabase(ctx, keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Node: node, Leaving: d.leaving, Logger: d.Logger})
+		c := DatabaseConfig(d.Config)
+		c.Leaving, c.Node = d.leaving, node
+		db, err := keeper.OpenDatabase(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -164,6 +164,9 @@ func (c *checker) alerts(tx *bbolt.Tx) error {
 	indexed := 0
 	err := tx.Bucket(bucketAlerts).ForEach(func(k, v []byte) error {
 		a, err := decodeAlert(seqOf(k), v)
+		if last := tx.Bucket(bucketAlerts).Sequence(); uint64(seqOf(k)) > last {
+			c.note("alert %d is above the last one, %d: a new alert could replace it", seqOf(k), last)
+		}
 		switch {
 		case err != nil:
 			c.sentence(err)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"podd/internal/paths"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -58,7 +59,7 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 // finding, with harmless findings in a list of their own.
 func (k *Keeper) Check(ctx context.Context) (harm, harmless []string, err error) {
 	var found []store.Finding
-	err = k.withCopy(ctx, func(path string) (err error) {
+	err = k.cfg.withCopy(k.copies(ctx), func(path string) (err error) {
 		found, err = k.cfg.check(ctx, path, false)
 		return err
 	})
@@ -87,18 +88,26 @@ func sentences(found []store.Finding) (harm, harmless []string) {
 // tempCopy is the name of a temporary copy.
 const tempCopy = "temp-"
 
+// copies makes a copy of the database.
+func (k *Keeper) copies(ctx context.Context) func(path string) error {
+	return func(path string) error { return k.store.CopyTo(ctx, path) }
+}
+
 // withCopy calls fn with a copy of the database and removes the copy.
-func (k *Keeper) withCopy(ctx context.Context, fn func(path string) error) error {
-	f, err := os.CreateTemp(k.cfg.snapshots(), tempCopy+"*")
+func (c Config) withCopy(copyTo, fn func(path string) error) error {
+	if err := paths.EnsurePrivateDir(c.snapshots()); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.snapshots(), tempCopy+"*")
 	if err != nil {
-		return stateError(k.cfg.snapshots(), err)
+		return stateError(c.snapshots(), err)
 	}
 	path := f.Name()
 	defer func() { _ = os.Remove(path) }()
 	if err := f.Close(); err != nil {
 		return stateError(path, err)
 	}
-	if err := k.store.CopyTo(ctx, path); err != nil {
+	if err := copyTo(path); err != nil {
 		return err
 	}
 	return fn(path)

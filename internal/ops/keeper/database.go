@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"time"
 
@@ -17,13 +16,18 @@ type DatabaseConfig struct {
 	Connections int
 	Node        string
 	Leaving     <-chan struct{}
+	// Dir and Checker are those of Config.
+	Dir     string
+	Checker []string
 	// Logger is required.
 	Logger *slog.Logger
 }
 
-// Database keeps a PostgreSQL database open, which no other podd uses meanwhile. The programs of
-// PostgreSQL check it, copy it and return its unused space.
-type Database struct{ store *postgres.Store }
+// Database keeps a PostgreSQL database open, which no other podd uses meanwhile.
+type Database struct {
+	store *postgres.Store
+	cfg   Config
+}
 
 // holdWithin is how long to wait for a database that another podd uses, which may be one that
 // was just killed.
@@ -39,7 +43,14 @@ func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
 		_ = s.Close()
 		return nil, err
 	}
-	return &Database{store: s}, nil
+	cfg := c.files()
+	cfg.removeTemps()
+	return &Database{store: s, cfg: cfg}, nil
+}
+
+// files is the part of c for copies of the database.
+func (c DatabaseConfig) files() Config {
+	return Config{Dir: c.Dir, Checker: c.Checker, Logger: c.Logger}
 }
 
 // Store is the open database.
@@ -67,20 +78,8 @@ func others(what, with string) error {
 	return item.Errorf(item.KindPrecondition, ReasonOfDatabase, "podd does not %s of a PostgreSQL database: use %s", what, with)
 }
 
-// ErrCheck, ErrBackup and ErrCompact say what to use instead.
-var (
-	ErrCheck   = others("check the pages", "pg_amcheck, and data checksums (initdb -k)")
-	ErrBackup  = others("make copies", "pg_dump, or a base backup with an archive of the WAL")
-	ErrCompact = others("return the unused space", "VACUUM FULL while podd is stopped; autovacuum makes the space usable again")
-)
-
-// Check is left to PostgreSQL.
-func (d *Database) Check(context.Context) (harm, harmless []string, err error) {
-	return nil, nil, ErrCheck
-}
-
-// Backup is left to PostgreSQL.
-func (d *Database) Backup(context.Context, io.Writer) error { return ErrBackup }
+// ErrCompact says what to use instead.
+var ErrCompact = others("return the unused space", "VACUUM FULL while podd is stopped; autovacuum makes the space usable again")
 
 // Compact is left to PostgreSQL.
 func (d *Database) Compact(context.Context) (before, after int64, err error) {

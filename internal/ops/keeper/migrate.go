@@ -164,7 +164,7 @@ func (m *Migration) toFile(ctx context.Context) (out Migrated, err error) {
 	temp := out.To + ".new"
 	defer func() { _ = os.Remove(temp) }()
 	snapshot := func(fn func(store.Stored) error) error { return db.Snapshot(ctx, fn) }
-	if err := snapshot(func(from store.Stored) error { return store.WriteFile(ctx, temp, from) }); err != nil {
+	if err := copiesOf(ctx, db)(temp); err != nil {
 		return out, err
 	}
 	// What is damaged in the database is damaged in the copy.

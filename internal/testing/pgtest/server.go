@@ -111,6 +111,15 @@ func (s *Server) URL() string {
 	return "postgres:///postgres?" + q.Encode()
 }
 
+// Run runs a statement, with psql.
+func (s *Server) Run(ctx context.Context, sql string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.dir, "-U", "podd", "-d", "postgres", "-c", sql)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("psql: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // Socket is the Unix socket of the server.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 

@@ -31,6 +31,9 @@ func OpenCopier(ctx context.Context, cfg Config, create bool) (*Copier, error) {
 	return &Copier{s}, nil
 }
 
+// CopierOf reads or writes an open database.
+func CopierOf(s *Store) *Copier { return &Copier{s} }
+
 // Hold keeps podd from using the database until Close, as that of Membership, but takes no pods.
 func (c *Copier) Hold(ctx context.Context, within time.Duration) error {
 	conn, err := c.s.Membership.lockWithin(ctx, within)

@@ -1,6 +1,12 @@
 package postgres
 
-import "context"
+import (
+	"context"
+
+	"podd/pkg/store"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // LockAgain takes the lock as after a broken connection of which the server knows nothing: the
 // connection that has it stays open, but is not looked at any more.
@@ -34,3 +40,6 @@ func Copied() []string {
 
 // NotCopied are tables of which a copy has nothing.
 var NotCopied = []string{"meta", "nodes"}
+
+// StoredIn is what a transaction sees.
+func StoredIn(ctx context.Context, tx pgx.Tx) store.Stored { return snapshot{ctx, tx} }

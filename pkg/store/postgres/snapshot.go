@@ -139,8 +139,9 @@ func sealed(place, key, body []byte) store.Row {
 func asHead(row pgx.CollectableRow) (store.Row, error) {
 	var pod string
 	var h rules.Head
-	var active, nanos int64
-	err := row.Scan(&pod, &h.Epoch, &h.First, &h.Last, &h.Queued, &h.Requests, &h.Status, &active, &nanos)
+	var queued, active, nanos int64
+	err := row.Scan(&pod, &h.Epoch, &h.First, &h.Last, &queued, &h.Requests, &h.Status, &active, &nanos)
+	h.Queued = uint32(queued)
 	h.Activity = time.Unix(active, nanos).UTC()
 	return sealed(placeHeads, []byte(pod), h.Encode()), err
 }
