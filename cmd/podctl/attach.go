@@ -27,14 +27,14 @@ func newAttachCommand(p *program) *cobra.Command {
 				return usagef("%w", err)
 			}
 			plain = plain || p.env("PODD_PLAIN") != ""
-			in, out, err := p.wholeTerminal(plain)
+			in, out, err := p.wholeTerminal("attach", plain)
 			if err != nil {
 				return err
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				left, err := attach.Run(cmd.Context(), attach.Config{
-					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Plain: plain,
-				})
+				cfg := attachment(p, c, pod, in, out, settings)
+				cfg.Plain = plain
+				left, err := attach.Run(cmd.Context(), cfg)
 				if err != nil {
 					return err
 				}
@@ -50,20 +50,25 @@ func newAttachCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// attachment is the view of a pod on a terminal.
+func attachment(p *program, c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
+	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings}
+}
+
 // wholeTerminal is the terminal of a verb that needs one; plain says that it need not move its
 // cursor.
-func (p *program) wholeTerminal(plain bool) (in, out *os.File, err error) {
+func (p *program) wholeTerminal(verb string, plain bool) (in, out *os.File, err error) {
 	in, _ = p.stdin.(*os.File)
 	out, _ = p.stdout.(*os.File)
 	_, typed := terminal(p.stdin)
 	_, shown := terminal(p.stdout)
 	switch kind := p.env("TERM"); {
 	case p.output == outputJSON:
-		return nil, nil, usagef("attach has no JSON output: use podctl tail -f -o json")
+		return nil, nil, usagef("%s has no JSON output: use podctl tail -f -o json", verb)
 	case !typed || !shown:
-		return nil, nil, usagef("attach needs a terminal: without one, use podctl submit -f and podctl tail -f")
+		return nil, nil, usagef("%s needs a terminal: without one, use podctl submit -f and podctl tail -f", verb)
 	case (kind == "dumb" || kind == "") && !plain:
-		return nil, nil, usagef("attach needs a terminal that can move its cursor, but TERM is %q: use podctl attach --plain here", kind)
+		return nil, nil, usagef("%s needs a terminal that can move its cursor, but TERM is %q: use podctl attach --plain here", verb, kind)
 	}
 	return in, out, nil
 }

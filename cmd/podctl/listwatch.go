@@ -34,7 +34,7 @@ func watchPods(ctx context.Context, p *program, c *client.Client) error {
 		w.seen = make(map[string]bool)
 		fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
 	}
-	for m, err := range c.Watch(ctx, lost) {
+	for m, err := range c.Watch(ctx, &poddv1.WatchRequest{}, lost) {
 		if err == nil {
 			err = w.take(m)
 		}

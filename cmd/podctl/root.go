@@ -73,7 +73,7 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
-		newCreateCommand(p), newListCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newDeleteCommand(p), newRestoreCommand(p),
+		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newDeleteCommand(p), newRestoreCommand(p),
 		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newSearchCommand(p), newExportCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),

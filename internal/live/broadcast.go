@@ -68,6 +68,19 @@ func (b *Broadcast) Advance(head item.Seq, done ...string) {
 	}
 }
 
+// Answer is how many bytes of the model's answer are in flight: its text, its reasoning and
+// the arguments of its calls.
+func (b *Broadcast) Answer() (bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range b.blocks {
+		if k.Kind != item.DeltaToolOutput {
+			bytes += k.dropped + len(k.text)
+		}
+	}
+	return bytes
+}
+
 // Forget drops the text in flight when its turn will not finish it.
 func (b *Broadcast) Forget() {
 	b.mu.Lock()

@@ -20,15 +20,15 @@ type fleet struct {
 }
 
 // Watch sends all pods and then those that change.
-func (s *fleet) Watch(_ *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
-	for c, err := range s.host.Fleet.Watch(out.Context()) {
+func (s *fleet) Watch(r *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
+	for c, err := range s.host.Fleet.Watch(out.Context(), r.GetWork()) {
 		if err != nil {
 			return err
 		}
 		m := &poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Complete{Complete: true}}
 		switch {
 		case c.Pod != nil:
-			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(c.Pod.Decode()), Approvals: int32(c.Approvals)} //nolint:gosec // Few.
+			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(c.Pod.Decode()), Approvals: int32(c.Approvals), Work: workToProto(c.Work)} //nolint:gosec // Few.
 			m.Kind = &poddv1.WatchResponse_Pod{Pod: pod}
 		case c.Removed != "":
 			m.Kind = &poddv1.WatchResponse_Removed{Removed: c.Removed}
@@ -38,6 +38,24 @@ func (s *fleet) Watch(_ *poddv1.WatchRequest, out poddv1.FleetService_WatchServe
 		}
 	}
 	return nil
+}
+
+// workToProto is nil for a watcher that did not ask for it.
+func workToProto(w *pod.Work) *poddv1.PodWork {
+	if w == nil {
+		return nil
+	}
+	out := &poddv1.PodWork{
+		TokensPerSecond: int32(w.TokensPerSecond), ContextTokens: int64(w.Tokens), Window: int64(w.Window), //nolint:gosec // Far below.
+		TurnCostUsd: w.Turn.USD, TurnUnpricedRequests: w.Turn.Unpriced, DayCostUsd: w.Day.USD, DayUnpricedRequests: w.Day.Unpriced,
+	}
+	if w.Tools != "" {
+		out.Tools = strings.Split(w.Tools, ",")
+	}
+	if !w.Began.IsZero() {
+		out.TurnBegan = timestamppb.New(w.Began)
+	}
+	return out
 }
 
 // searchKindPrefix precedes the name of a search.Kind in its enum value.

@@ -145,3 +145,14 @@ func unlike(got, want *fold.Fold, now time.Time) string {
 	}
 	return ""
 }
+
+// Paces are those of an answer whose bytes were looked at once a second.
+func Paces(bytes []int) (paces []int) {
+	var k observed
+	now := time.Unix(0, 0)
+	for _, n := range bytes {
+		now = now.Add(time.Second)
+		paces = append(paces, k.pace(n, now))
+	}
+	return paces
+}

@@ -56,10 +56,11 @@ func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 	})
 }
 
-// publish shows the running jobs, and the waiting calls, to those who do not wait for the
+// publish shows the running jobs, the waiting calls and the pod's work to those who do not wait for the
 // pod, and wakes the waiters for a closed question.
 func (j *journal) publish() {
 	j.presence.jobs.Store(int32(len(j.state.Jobs.Running())))
+	j.presence.standing.Store(j.standing())
 	j.presence.ask(waiting(&j.state.Turn, j.id, j.rec.Name), j.rec.Last)
 	for id, closed := range j.waiters {
 		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {

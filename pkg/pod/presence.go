@@ -20,6 +20,8 @@ type presence struct {
 	// the log up to the entry asked.
 	asking atomic.Pointer[[]Approval]
 	asked  atomic.Int64
+	// standing is what its fold says of its work; nil until the log is read.
+	standing atomic.Pointer[standing]
 	// activity says whether its turn works.
 	activity activity
 }

@@ -21,6 +21,8 @@ type FleetChange struct {
 	// person.
 	Pod       *store.PodRecord
 	Approvals int
+	// Work is what it works on; nil for a watcher that did not ask.
+	Work *Work
 	// Removed is the id of a pod that was deleted.
 	Removed string
 	// Complete says that all pods that there were at the start have been sent.
@@ -31,12 +33,16 @@ type FleetChange struct {
 const watchPause = 200 * time.Millisecond
 
 // Watch sends all pods in the order of their names, then Complete, and then each pod that
-// changes, until ctx ends. Changes of one pod in quick succession come as one.
-func (f *Fleet) Watch(ctx context.Context) iter.Seq2[FleetChange, error] {
+// changes, until ctx ends. Changes of one pod in quick succession come as one. With work
+// it also says what the pods work on.
+func (f *Fleet) Watch(ctx context.Context, work bool) iter.Seq2[FleetChange, error] {
 	return func(yield func(FleetChange, error) bool) {
 		r := f.host.listeners.fleet.Subscribe(false)
 		defer r.Close()
 		w := watcher{host: f.host, known: make(map[string]watched)}
+		if work {
+			w.observer = newObserver(f.host)
+		}
 		for first := true; ; first = false {
 			head := r.Head()
 			more, err := w.send(ctx, yield)
@@ -44,7 +50,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[FleetChange, error] {
 				more = yield(FleetChange{Complete: true}, nil)
 			}
 			if err == nil && more {
-				err = next(ctx, r, head)
+				err = next(ctx, r, head, w.observer.next())
 			}
 			if err != nil {
 				yield(FleetChange{}, err)
@@ -57,9 +63,15 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[FleetChange, error] {
 	}
 }
 
-// next waits for a change, and then for those that come with it.
-func next(ctx context.Context, r *live.Reader, head item.Seq) error {
-	if _, err := r.Next(ctx, head); err != nil {
+// next waits for a change, at most for within, and then for those that come with it. 0 is
+// for ever.
+func next(ctx context.Context, r *live.Reader, head item.Seq, within time.Duration) error {
+	either, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if within > 0 {
+		defer time.AfterFunc(within, cancel).Stop()
+	}
+	if _, err := r.Next(either, head); err != nil && (ctx.Err() != nil || either.Err() == nil) {
 		return err
 	}
 	return wait(ctx, watchPause)
@@ -81,12 +93,14 @@ func wait(ctx context.Context, d time.Duration) error {
 type watcher struct {
 	host  *Host
 	known map[string]watched
+	*observer
 }
 
 // watched is a pod as it was sent.
 type watched struct {
 	body      []byte
 	approvals int
+	work      Work
 }
 
 // send sends what differs from what is known. more is false when the consumer stops.
@@ -107,12 +121,19 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	for i := range pods {
 		p := &pods[i]
 		there[p.ID] = true
-		now := watched{p.Body, approvals[p.ID]}
-		if before, ok := w.known[p.ID]; ok && before.approvals == now.approvals && bytes.Equal(before.body, now.body) {
+		now := watched{body: p.Body, approvals: approvals[p.ID]}
+		change := FleetChange{Pod: p, Approvals: now.approvals}
+		if w.observer != nil {
+			if now.work, err = w.look(ctx, p.Decode()); err != nil {
+				return false, err
+			}
+			change.Work = &now.work
+		}
+		if before, ok := w.known[p.ID]; ok && before.approvals == now.approvals && before.work == now.work && bytes.Equal(before.body, now.body) {
 			continue
 		}
 		w.known[p.ID] = now
-		if !yield(FleetChange{Pod: p, Approvals: now.approvals}, nil) {
+		if !yield(change, nil) {
 			return false, nil
 		}
 	}
@@ -125,6 +146,7 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	slices.Sort(gone)
 	for _, id := range gone {
 		delete(w.known, id)
+		w.forget(id)
 		if !yield(FleetChange{Removed: id}, nil) {
 			return false, nil
 		}

@@ -41,7 +41,7 @@ func (s *Spending) requests(ctx context.Context, p item.Pod, after item.Seq, sin
 		// Earlier entries are those of the pod that it was forked from.
 		from = p.CreatedAt
 	}
-	next, err := s.firstSince(ctx, p, max(after+1, p.First), from)
+	next, err := store.FirstSince(ctx, s.store, p, max(after+1, p.First), from)
 	var all []request
 	for err == nil {
 		var page []store.Record
@@ -74,29 +74,4 @@ func unreadable(err error) bool {
 		return true
 	}
 	return false
-}
-
-// firstSince is the first entry from low on that is not before a time: times of a log never
-// go back.
-func (s *Spending) firstSince(ctx context.Context, p item.Pod, low item.Seq, from time.Time) (item.Seq, error) {
-	high := p.Last + 1
-	for low = max(low, 1); low < high; {
-		middle := low + (high-low)/2
-		page, err := s.store.Read(ctx, p.ID, middle-1, 1)
-		var e item.Entry
-		if err == nil && len(page) > 0 {
-			e, err = page[0].Decode()
-		}
-		switch {
-		case item.KindOf(err) == item.KindDataLoss:
-			high = middle
-		case err != nil:
-			return low, err
-		case e.Time.Before(from):
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return low, nil
 }

@@ -149,6 +149,7 @@ var ranks = map[string]int{
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,
 	"internal/clients/attach": 6,
+	"internal/clients/top":    6,
 	"internal/testing/crash":  6,
 	"internal/daemon":         6,
 
@@ -183,12 +184,12 @@ var ranks = map[string]int{
 func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
-		"charm.land/bubbletea/v2":                         {"internal/clients/attach"},
+		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
 		"github.com/aymanbagabas/go-udiff":                {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs"},
 		"github.com/clipperhouse/displaywidth":            {"internal/clients/cells"},
-		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach"},
+		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach", "internal/clients/top"},
 		"github.com/charmbracelet/x/ansi":                 {"internal/clients/attach"},
 		"github.com/coder/acp-go-sdk":                     {"internal/clients/acp"},
 		"github.com/creack/pty":                           {"internal/clients/attach", "internal/commands/shim", "internal/guard/sandbox", "cmd/"},
@@ -213,7 +214,7 @@ func homes() map[string][]string {
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
 		"google.golang.org/genproto":                      rpc,
 		"google.golang.org/grpc":                          rpc,
-		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript", "internal/clients/attach"),
+		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript", "internal/clients/attach", "internal/clients/top"),
 		"mvdan.cc/sh/v3":                                  {"internal/guard/policy", "internal/testing/pages"},
 	}
 }

@@ -109,7 +109,9 @@ func (SearchKind) EnumDescriptor() ([]byte, []int) {
 }
 
 type WatchRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Also send what the pods work on, at most once a second for a pod.
+	Work          bool `protobuf:"varint,1,opt,name=work,proto3" json:"work,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -142,6 +144,13 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
 	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *WatchRequest) GetWork() bool {
+	if x != nil {
+		return x.Work
+	}
+	return false
 }
 
 type WatchResponse struct {
@@ -250,7 +259,9 @@ type WatchedPod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// Its calls that wait for a person.
-	Approvals     int32 `protobuf:"varint,2,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	Approvals int32 `protobuf:"varint,2,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	// Only if the request asks for it.
+	Work          *PodWork `protobuf:"bytes,3,opt,name=work,proto3" json:"work,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -299,6 +310,131 @@ func (x *WatchedPod) GetApprovals() int32 {
 	return 0
 }
 
+func (x *WatchedPod) GetWork() *PodWork {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+// PodWork is what a pod works on and costs. podd derives it and stores none of it.
+type PodWork struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When the running turn began; unset between turns.
+	TurnBegan *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=turn_began,json=turnBegan,proto3" json:"turn_began,omitempty"`
+	// The tools that run now.
+	Tools []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Tokens a second of the answer that the model writes now, estimated from its bytes; 0
+	// without one.
+	TokensPerSecond int32 `protobuf:"varint,3,opt,name=tokens_per_second,json=tokensPerSecond,proto3" json:"tokens_per_second,omitempty"`
+	// Tokens of the next request, estimated; 0 if the pod is not in memory.
+	ContextTokens int64 `protobuf:"varint,4,opt,name=context_tokens,json=contextTokens,proto3" json:"context_tokens,omitempty"`
+	// The model's window in tokens; 0 if unknown.
+	Window int64 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
+	// Cost of the running turn, or of the last one of a pod in memory, by the configured
+	// prices and with its sub-pods. Requests without a known price are only counted.
+	TurnCostUsd          float64 `protobuf:"fixed64,6,opt,name=turn_cost_usd,json=turnCostUsd,proto3" json:"turn_cost_usd,omitempty"`
+	TurnUnpricedRequests int64   `protobuf:"varint,7,opt,name=turn_unpriced_requests,json=turnUnpricedRequests,proto3" json:"turn_unpriced_requests,omitempty"`
+	// The same of all requests since midnight in podd's time zone.
+	DayCostUsd          float64 `protobuf:"fixed64,8,opt,name=day_cost_usd,json=dayCostUsd,proto3" json:"day_cost_usd,omitempty"`
+	DayUnpricedRequests int64   `protobuf:"varint,9,opt,name=day_unpriced_requests,json=dayUnpricedRequests,proto3" json:"day_unpriced_requests,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *PodWork) Reset() {
+	*x = PodWork{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PodWork) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PodWork) ProtoMessage() {}
+
+func (x *PodWork) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PodWork.ProtoReflect.Descriptor instead.
+func (*PodWork) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PodWork) GetTurnBegan() *timestamppb.Timestamp {
+	if x != nil {
+		return x.TurnBegan
+	}
+	return nil
+}
+
+func (x *PodWork) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *PodWork) GetTokensPerSecond() int32 {
+	if x != nil {
+		return x.TokensPerSecond
+	}
+	return 0
+}
+
+func (x *PodWork) GetContextTokens() int64 {
+	if x != nil {
+		return x.ContextTokens
+	}
+	return 0
+}
+
+func (x *PodWork) GetWindow() int64 {
+	if x != nil {
+		return x.Window
+	}
+	return 0
+}
+
+func (x *PodWork) GetTurnCostUsd() float64 {
+	if x != nil {
+		return x.TurnCostUsd
+	}
+	return 0
+}
+
+func (x *PodWork) GetTurnUnpricedRequests() int64 {
+	if x != nil {
+		return x.TurnUnpricedRequests
+	}
+	return 0
+}
+
+func (x *PodWork) GetDayCostUsd() float64 {
+	if x != nil {
+		return x.DayCostUsd
+	}
+	return 0
+}
+
+func (x *PodWork) GetDayUnpricedRequests() int64 {
+	if x != nil {
+		return x.DayUnpricedRequests
+	}
+	return 0
+}
+
 type SearchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 1,024 bytes.
@@ -317,7 +453,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +465,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +478,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SearchRequest) GetText() string {
@@ -393,7 +529,7 @@ type SearchResponse struct {
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +541,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +554,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SearchResponse) GetKind() isSearchResponse_Kind {
@@ -487,7 +623,7 @@ type SearchHit struct {
 
 func (x *SearchHit) Reset() {
 	*x = SearchHit{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +635,7 @@ func (x *SearchHit) String() string {
 func (*SearchHit) ProtoMessage() {}
 
 func (x *SearchHit) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +648,7 @@ func (x *SearchHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchHit.ProtoReflect.Descriptor instead.
 func (*SearchHit) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SearchHit) GetPod() string {
@@ -589,17 +725,31 @@ var File_podd_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\x0e\n" +
-	"\fWatchRequest\"z\n" +
+	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\"\n" +
+	"\fWatchRequest\x12\x12\n" +
+	"\x04work\x18\x01 \x01(\bR\x04work\"z\n" +
 	"\rWatchResponse\x12'\n" +
 	"\x03pod\x18\x01 \x01(\v2\x13.podd.v1.WatchedPodH\x00R\x03pod\x12\x1a\n" +
 	"\aremoved\x18\x02 \x01(\tH\x00R\aremoved\x12\x1c\n" +
 	"\bcomplete\x18\x03 \x01(\bH\x00R\bcompleteB\x06\n" +
-	"\x04kind\"J\n" +
+	"\x04kind\"p\n" +
 	"\n" +
 	"WatchedPod\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1c\n" +
-	"\tapprovals\x18\x02 \x01(\x05R\tapprovals\"\xa8\x01\n" +
+	"\tapprovals\x18\x02 \x01(\x05R\tapprovals\x12$\n" +
+	"\x04work\x18\x03 \x01(\v2\x10.podd.v1.PodWorkR\x04work\"\xf5\x02\n" +
+	"\aPodWork\x129\n" +
+	"\n" +
+	"turn_began\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tturnBegan\x12\x14\n" +
+	"\x05tools\x18\x02 \x03(\tR\x05tools\x12*\n" +
+	"\x11tokens_per_second\x18\x03 \x01(\x05R\x0ftokensPerSecond\x12%\n" +
+	"\x0econtext_tokens\x18\x04 \x01(\x03R\rcontextTokens\x12\x16\n" +
+	"\x06window\x18\x05 \x01(\x03R\x06window\x12\"\n" +
+	"\rturn_cost_usd\x18\x06 \x01(\x01R\vturnCostUsd\x124\n" +
+	"\x16turn_unpriced_requests\x18\a \x01(\x03R\x14turnUnpricedRequests\x12 \n" +
+	"\fday_cost_usd\x18\b \x01(\x01R\n" +
+	"dayCostUsd\x122\n" +
+	"\x15day_unpriced_requests\x18\t \x01(\x03R\x13dayUnpricedRequests\"\xa8\x01\n" +
 	"\rSearchRequest\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12)\n" +
@@ -656,35 +806,38 @@ func file_podd_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_podd_v1_fleet_proto_goTypes = []any{
 	(SearchKind)(0),               // 0: podd.v1.SearchKind
 	(*WatchRequest)(nil),          // 1: podd.v1.WatchRequest
 	(*WatchResponse)(nil),         // 2: podd.v1.WatchResponse
 	(*WatchedPod)(nil),            // 3: podd.v1.WatchedPod
-	(*SearchRequest)(nil),         // 4: podd.v1.SearchRequest
-	(*SearchResponse)(nil),        // 5: podd.v1.SearchResponse
-	(*SearchHit)(nil),             // 6: podd.v1.SearchHit
-	(*Pod)(nil),                   // 7: podd.v1.Pod
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*PodWork)(nil),               // 4: podd.v1.PodWork
+	(*SearchRequest)(nil),         // 5: podd.v1.SearchRequest
+	(*SearchResponse)(nil),        // 6: podd.v1.SearchResponse
+	(*SearchHit)(nil),             // 7: podd.v1.SearchHit
+	(*Pod)(nil),                   // 8: podd.v1.Pod
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 }
 var file_podd_v1_fleet_proto_depIdxs = []int32{
-	3, // 0: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
-	7, // 1: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
-	0, // 2: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	8, // 3: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	6, // 4: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	8, // 5: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	0, // 6: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	4, // 7: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	1, // 8: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
-	5, // 9: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	2, // 10: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	3,  // 0: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	8,  // 1: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	4,  // 2: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
+	9,  // 3: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
+	0,  // 4: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	9,  // 5: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	7,  // 6: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	9,  // 7: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	0,  // 8: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	5,  // 9: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	1,  // 10: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	6,  // 11: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	2,  // 12: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	11, // [11:13] is the sub-list for method output_type
+	9,  // [9:11] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }
@@ -698,7 +851,7 @@ func file_podd_v1_fleet_proto_init() {
 		(*WatchResponse_Removed)(nil),
 		(*WatchResponse_Complete)(nil),
 	}
-	file_podd_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[5].OneofWrappers = []any{
 		(*SearchResponse_Hit)(nil),
 		(*SearchResponse_Warning)(nil),
 	}
@@ -708,7 +861,7 @@ func file_podd_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_fleet_proto_rawDesc), len(file_podd_v1_fleet_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -51,6 +51,8 @@ export enum SearchKind {
 }
 
 export interface WatchRequest {
+  /** Also send what the pods work on, at most once a second for a pod. */
+  work: boolean;
 }
 
 export interface WatchResponse {
@@ -74,6 +76,36 @@ export interface WatchedPod {
     | undefined;
   /** Its calls that wait for a person. */
   approvals: number;
+  /** Only if the request asks for it. */
+  work: PodWork | undefined;
+}
+
+/** PodWork is what a pod works on and costs. podd derives it and stores none of it. */
+export interface PodWork {
+  /** When the running turn began; unset between turns. */
+  turnBegan:
+    | Date
+    | undefined;
+  /** The tools that run now. */
+  tools: string[];
+  /**
+   * Tokens a second of the answer that the model writes now, estimated from its bytes; 0
+   * without one.
+   */
+  tokensPerSecond: number;
+  /** Tokens of the next request, estimated; 0 if the pod is not in memory. */
+  contextTokens: number;
+  /** The model's window in tokens; 0 if unknown. */
+  window: number;
+  /**
+   * Cost of the running turn, or of the last one of a pod in memory, by the configured
+   * prices and with its sub-pods. Requests without a known price are only counted.
+   */
+  turnCostUsd: number;
+  turnUnpricedRequests: number;
+  /** The same of all requests since midnight in podd's time zone. */
+  dayCostUsd: number;
+  dayUnpricedRequests: number;
 }
 
 export interface SearchRequest {
@@ -119,11 +151,14 @@ export interface SearchHit {
 }
 
 function createBaseWatchRequest(): WatchRequest {
-  return {};
+  return { work: false };
 }
 
 export const WatchRequest: MessageFns<WatchRequest> = {
-  encode(_: WatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: WatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.work !== false) {
+      writer.uint32(8).bool(message.work);
+    }
     return writer;
   },
 
@@ -140,6 +175,14 @@ export const WatchRequest: MessageFns<WatchRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.work = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -224,7 +267,7 @@ export const WatchResponse: MessageFns<WatchResponse> = {
 };
 
 function createBaseWatchedPod(): WatchedPod {
-  return { pod: undefined, approvals: 0 };
+  return { pod: undefined, approvals: 0, work: undefined };
 }
 
 export const WatchedPod: MessageFns<WatchedPod> = {
@@ -234,6 +277,9 @@ export const WatchedPod: MessageFns<WatchedPod> = {
     }
     if (message.approvals !== 0) {
       writer.uint32(16).int32(message.approvals);
+    }
+    if (message.work !== undefined) {
+      PodWork.encode(message.work, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -265,6 +311,158 @@ export const WatchedPod: MessageFns<WatchedPod> = {
             }
 
             message.approvals = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.work = PodWork.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePodWork(): PodWork {
+  return {
+    turnBegan: undefined,
+    tools: [],
+    tokensPerSecond: 0,
+    contextTokens: 0,
+    window: 0,
+    turnCostUsd: 0,
+    turnUnpricedRequests: 0,
+    dayCostUsd: 0,
+    dayUnpricedRequests: 0,
+  };
+}
+
+export const PodWork: MessageFns<PodWork> = {
+  encode(message: PodWork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.turnBegan !== undefined) {
+      Timestamp.encode(toTimestamp(message.turnBegan), writer.uint32(10).fork()).join();
+    }
+    for (const v of message.tools) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.tokensPerSecond !== 0) {
+      writer.uint32(24).int32(message.tokensPerSecond);
+    }
+    if (message.contextTokens !== 0) {
+      writer.uint32(32).int64(message.contextTokens);
+    }
+    if (message.window !== 0) {
+      writer.uint32(40).int64(message.window);
+    }
+    if (message.turnCostUsd !== 0) {
+      writer.uint32(49).double(message.turnCostUsd);
+    }
+    if (message.turnUnpricedRequests !== 0) {
+      writer.uint32(56).int64(message.turnUnpricedRequests);
+    }
+    if (message.dayCostUsd !== 0) {
+      writer.uint32(65).double(message.dayCostUsd);
+    }
+    if (message.dayUnpricedRequests !== 0) {
+      writer.uint32(72).int64(message.dayUnpricedRequests);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodWork {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodWork();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turnBegan = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tools.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.tokensPerSecond = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.contextTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.window = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.turnCostUsd = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.turnUnpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.dayCostUsd = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.dayUnpricedRequests = longToNumber(reader.int64());
             continue;
           }
         }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/clients/attach"
+	"podd/internal/clients/desk"
+	"podd/internal/clients/top"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newTopCommand(p *program) *cobra.Command {
+	once := false
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Show all pods in a live table, those that need you first",
+		Long: "Shows what each pod does, waits for and costs, and keeps the table current. Enter attaches to the marked pod, q quits.\n" +
+			"With --once, without a terminal or with -o json it prints the pods once.",
+		Args:              operands,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, out, err := p.wholeTerminal("top", false)
+			if once || err != nil {
+				return p.with(func(c *client.Client) error { return topVerb{p}.once(cmd.Context(), c) })
+			}
+			settings, err := desk.Load(desk.File(p.env, "desk.toml"))
+			if err != nil {
+				return usagef("%w", err)
+			}
+			return p.with(func(c *client.Client) error { return topVerb{p}.live(cmd.Context(), c, in, out, settings) })
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "print the table once")
+	return cmd
+}
+
+// topVerb shows all pods.
+type topVerb struct{ *program }
+
+// once prints the pods as they are now.
+func (p topVerb) once(ctx context.Context, c *client.Client) error {
+	fleet := top.NewFleet()
+	for m, err := range c.Watch(ctx, &poddv1.WatchRequest{Work: true}, func(error) { fleet.Lost() }) {
+		if err != nil {
+			return err
+		}
+		if fleet.Take(m); fleet.Complete() {
+			break
+		}
+	}
+	pods := top.Sorted(fleet.Pods())
+	if p.output == outputJSON {
+		for _, pod := range pods {
+			if err := p.printJSON(pod); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(pods) == 0 {
+		_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
+		return err
+	}
+	return top.Write(p.stdout, pods, p.now())
+}
+
+// live shows the table, and the pods that the person chooses, until the person quits.
+func (p topVerb) live(ctx context.Context, c *client.Client, in, out *os.File, settings desk.Settings) error {
+	watch := func(ctx context.Context, lost func(error)) iter.Seq2[*poddv1.WatchResponse, error] {
+		return c.Watch(ctx, &poddv1.WatchRequest{Work: true}, lost)
+	}
+	chosen := ""
+	for {
+		var err error
+		chosen, err = top.Run(ctx, top.Config{Watch: watch, In: in, Out: out, Color: p.env("NO_COLOR") == "", Now: p.now, Selected: chosen})
+		if err != nil || chosen == "" {
+			return err
+		}
+		if _, err := attach.Run(ctx, attachment(p.program, c, chosen, in, out, settings)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package pod
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/fold"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Work is what a pod works on and costs. It is comparable.
+type Work struct {
+	// Began is when the running turn began; zero between turns.
+	Began time.Time
+	// Tools are those that run, with commas between them.
+	Tools string
+	// TokensPerSecond is how fast the model writes; 0 while it does not.
+	TokensPerSecond int
+	// Tokens is the estimated size of the next request, Window that of the model; 0 if unknown.
+	Tokens, Window int
+	// Turn is what the running turn cost, or the last one of a pod in memory. Day is what all
+	// requests since midnight did. Both include sub-pods.
+	Turn, Day Cost
+}
+
+// Cost is what requests cost.
+type Cost struct {
+	// USD is the cost of those with a known price; Unpriced counts the others.
+	USD      float64
+	Unpriced int64
+}
+
+// standing is what the fold of a pod in memory says of its work.
+type standing struct {
+	// began is the entry that began the running turn; 0 between turns.
+	began          item.Seq
+	tools          string
+	tokens, window int
+	// kilo is how many bytes 1,000 tokens have.
+	kilo int
+	turn Cost
+}
+
+func (j *journal) standing() *standing {
+	t := &j.state.Turn
+	s := &standing{
+		tokens: j.carried.Tokens(), window: j.carried.Window(), kilo: max(j.carried.BytesOf(1000), 1),
+		turn: Cost{t.Spent.Cost, t.Spent.Unpriced},
+	}
+	if t.Open {
+		s.began = t.Began
+		var tools []string
+		for _, c := range t.Calls {
+			if q := t.Question(c.CallID); c.Started != nil && (q == nil || !q.IsOpen()) {
+				tools = append(tools, c.Name)
+			}
+		}
+		s.tools = strings.Join(tools, ",")
+	}
+	return s
+}
+
+// observer looks at the work of pods for one watcher, and remembers what it has read.
+type observer struct {
+	host *Host
+	pods map[string]*observed
+	// works says that a pod had a running turn when the observer looked last.
+	works bool
+}
+
+func newObserver(h *Host) *observer { return &observer{host: h, pods: make(map[string]*observed)} }
+
+// observed is what the observer knows of a pod: when the turn of an entry began, how long
+// the answer was when it was first seen, and what the log of a day up to an entry cost.
+type observed struct {
+	turn  item.Seq
+	began time.Time
+
+	bytes, last int
+	since       time.Time
+
+	day   time.Time
+	upTo  item.Seq
+	spent Cost
+}
+
+// look is a pod's work now.
+func (o *observer) look(ctx context.Context, p item.Pod) (w Work, err error) {
+	k := o.pods[p.ID]
+	if k == nil {
+		k = new(observed)
+		o.pods[p.ID] = k
+	}
+	if w.Day, err = o.today(ctx, p, k); err != nil {
+		return Work{}, err
+	}
+	a, _ := o.host.pods.find(p.ID)
+	if a == nil {
+		return w, nil
+	}
+	s := a.presence.standing.Load()
+	if s == nil {
+		return w, nil
+	}
+	w.Tools, w.Tokens, w.Window, w.Turn = s.tools, s.tokens, s.window, s.turn
+	if s.began == 0 {
+		return w, nil
+	}
+	o.works = true
+	w.TokensPerSecond = k.pace(a.journal.live.Answer(), o.host.Now()) * 1000 / s.kilo
+	w.Began, err = o.begin(ctx, p.ID, k, s.began)
+	return w, err
+}
+
+// begin is when the turn of an entry began.
+func (o *observer) begin(ctx context.Context, pod string, k *observed, turn item.Seq) (time.Time, error) {
+	if k.turn != turn {
+		page, err := o.host.Store.Read(ctx, pod, turn-1, 1)
+		if err != nil || len(page) == 0 {
+			return time.Time{}, readable(err)
+		}
+		e, err := page[0].Decode()
+		if err != nil {
+			return time.Time{}, readable(err)
+		}
+		k.turn, k.began = turn, e.Time
+	}
+	return k.began, nil
+}
+
+// leastPace is how long an answer is watched before its pace is known.
+const leastPace = 500 * time.Millisecond
+
+// pace is how many bytes a second the answer grew since it was first seen.
+func (k *observed) pace(bytes int, now time.Time) int {
+	if bytes == 0 || bytes < k.last || k.since.IsZero() {
+		k.bytes, k.since = bytes, now
+	}
+	k.last = bytes
+	if d := now.Sub(k.since); d >= leastPace {
+		return int(float64(bytes-k.bytes) / d.Seconds())
+	}
+	return 0
+}
+
+// today is what a pod's own entries since midnight cost. Those of before a fork are another
+// pod's.
+func (o *observer) today(ctx context.Context, p item.Pod, k *observed) (Cost, error) {
+	year, month, day := o.host.Now().Date()
+	from := time.Date(year, month, day, 0, 0, 0, 0, o.host.Now().Location())
+	if !k.day.Equal(from) {
+		k.day, k.upTo, k.spent = from, 0, Cost{}
+	}
+	if p.CreatedAt.After(from) {
+		from = p.CreatedAt
+	}
+	if k.upTo >= p.Last || p.Status.LastActivity.Before(from) {
+		return k.spent, nil
+	}
+	if k.upTo == 0 {
+		first, err := store.FirstSince(ctx, o.host.Store, p, p.First, from)
+		if err != nil {
+			return k.spent, readable(err)
+		}
+		k.upTo = first - 1
+	}
+	models := o.host.settings().Models
+	err := o.host.Logs.readRecords(ctx, p.ID, k.upTo, func(seq item.Seq, body []byte) error {
+		k.upTo = seq
+		if wire.KindOf(body) != wire.KindUsage {
+			return nil
+		}
+		e, err := wire.DecodeEntry(body)
+		if u, ok := e.Kind.(item.RequestUsage); ok && err == nil && !e.Time.Before(from) {
+			k.spent.add(u, models)
+		}
+		return nil
+	})
+	return k.spent, readable(err)
+}
+
+func (c *Cost) add(u item.RequestUsage, models fold.Models) {
+	if usd, known := models.Cost(u); known {
+		c.USD += usd
+	} else {
+		c.Unpriced += u.Usage.Requests
+	}
+}
+
+// readable is err, unless a log is damaged, gone or shorter than its record said: of such a
+// pod less is known.
+func readable(err error) error {
+	switch item.KindOf(err) {
+	case item.KindDataLoss, item.KindNotFound, item.KindOutOfRange:
+		return nil
+	}
+	return err
+}
+
+// next is how long a watcher may wait before it has to look again: a second while a turn
+// runs, else until the next day. 0, for ever, without an observer.
+func (o *observer) next() time.Duration {
+	if o == nil {
+		return 0
+	}
+	if o.works {
+		o.works = false
+		return time.Second
+	}
+	now := o.host.Now()
+	year, month, day := now.Date()
+	return time.Date(year, month, day+1, 0, 0, 1, 0, now.Location()).Sub(now)
+}
+
+// forget forgets a deleted pod.
+func (o *observer) forget(id string) {
+	if o != nil {
+		delete(o.pods, id)
+	}
+}
