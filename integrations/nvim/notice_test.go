@@ -68,6 +68,59 @@ func TestNotices(t *testing.T) {
 	follows.AwaitLua(`_G.said[3] == 'podd: a call of pod other needs approval: :Podd approvals'`)
 }
 
+// A long turn that finishes out of sight, and an alert, are one notice of the Neovim that follows the
+// pod; alerts from before are counted by one.
+func TestEndsAndAlertsNotify(t *testing.T) {
+	const until = "\nstep\ncall shell {\"command\": \"until [ -e gate ]; do sleep 0.05; done; rm gate\"}\nstep\ntext Fine.\n"
+	w := newWorld(t, "on \"lost\""+until+"on \"hold\""+until+"otherwise\ntext Fine.\n")
+	makePod(t, w)
+	other := filepath.Join(w.Dir, "other")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("create", "other", "--dir", other)
+	w.Podctl("submit", "-p", "other", "-f", "see @./missing.txt")
+	// long lets a turn of a pod run until the editor that follows it has seen it running.
+	long := func(e *neovim.Editor, pod, dir, text string) {
+		t.Helper()
+		w.Podctl("submit", "-p", pod, text)
+		e.AwaitLua(`vim.fn.getbufline('^podd://` + pod + `$', '$')[1] == '[running]'`)
+		if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func(e *neovim.Editor) string { return e.Lua(`return table.concat(_G.said, '|')`) }
+	const unseen = "podd: 1 unacknowledged alert: :Podd alerts"
+	bystander := neovim.Edit(t, w)
+	bystander.Lua(`require('podd.notice').LONG = 0`)
+	bystander.Ex("Podd open other")
+	bystander.AwaitLua(`#_G.said > 0`)
+	follows := neovim.Edit(t, w)
+	follows.Lua(`require('podd.notice').LONG = 0`)
+	follows.Ex("Podd open p")
+	follows.Await("[idle]")
+	w.Podctl("submit", "-p", "p", "-f", "in sight")
+	follows.Await("turn 1 finished")
+	follows.Ex("quit | enew")
+	long(follows, "p", w.Workspace, "see @./lost.txt")
+	follows.AwaitLua(`#_G.said > 1`)
+	if got := said(follows); !strings.Contains(got, "podd: warn: @./lost.txt is sent as text") || !strings.HasSuffix(got, "|podd: p finished turn 2") {
+		t.Errorf("Neovim says %q", got)
+	}
+	id := strings.TrimSpace(follows.Lua(`for _, name in ipairs(vim.fn.readdir(vim.fn.stdpath('cache') .. '/podd/questions')) do
+		local id = name:match('^end%-(.+)%-2$')
+		if id then return id end end`))
+	if got := bystander.Lua(`return require('podd.claim').take('end-` + id + `-2') and 1 or 0`); got != "0" {
+		t.Error("two Neovims have a claim to one end")
+	}
+	bystander.Ex("quit | enew")
+	long(bystander, "other", other, "hold")
+	bystander.AwaitLua(`#_G.said > 1`)
+	if got := said(bystander); got != unseen+"|podd: other finished turn 2" {
+		t.Errorf("the other Neovim says %q", got)
+	}
+}
+
 // The Markdown of an answer has colours, and its text stays as it is.
 func TestMarkdown(t *testing.T) {
 	w := newWorld(t, "step\ntext # Head\n| - an `a*b*c` and **bold** of snake_case_names\n| ```go\n| x **no**\n| ```\n| *em* [l](http://e.org)\n")

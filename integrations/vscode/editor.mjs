@@ -27,10 +27,11 @@ export class Editor {
     const install = spawnSync(process.execPath, [server, ...places, "--install-extension", process.env.PODD_VSIX], { encoding: "utf8" });
     if (!install.stdout.includes("successfully installed")) throw new Error(`the extension was not installed:\n${install.stdout}${install.stderr}`);
     e.log = "";
+    e.clock = path.join(home, "clock");
     e.server = spawn(process.execPath, [
       server, ...places, "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",
       "--telemetry-level", "off",
-    ]);
+    ], { env: { ...process.env, NODE_OPTIONS: `--require ${path.join(import.meta.dirname, "clock.cjs")}`, PODD_CLOCK: e.clock } });
     const port = await new Promise((resolve, reject) => {
       const take = (text) => {
         e.log += text;
@@ -53,6 +54,11 @@ export class Editor {
     await page.goto(`${this.address}?folder=${folder}`);
     await page.getByRole("button", { name: "Yes, I trust the authors" }).click();
     return page;
+  }
+
+  /** later puts VS Code's clock forward. */
+  later(ms) {
+    fs.writeFileSync(this.clock, String(ms));
   }
 
   /** window is another window of the same VS Code, with another folder. */

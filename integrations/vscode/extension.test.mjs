@@ -122,14 +122,15 @@ check("the stream's tab is there again when the window is loaded again", async (
   await e.page.locator(".tab", { hasText: "podd: here" }).waitFor();
 });
 
-check("without its stream a question is one notification of one window, which goes away with the answer", async () => {
+check("without its stream a question is one notification of one window, which goes away with the answer; so is an alert", async () => {
   await e.closeTab("podd: here");
   const other = await e.window(process.env.OTHER);
   await e.await("the other window", other.statusBar.bind(other), (text) => text.includes("elsewhere: idle"));
+  podctl("submit", "-p", "elsewhere", "-f", "see @./missing.txt");
+  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1 && list[0].includes("missing.txt is sent as text"));
   podctl("submit", "-p", "elsewhere", "run echo five");
-  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length > 0);
-  assert.equal(shown.length, 1);
-  assert.match(shown[0], /^elsewhere: .*Review and answer$/);
+  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length === 2);
+  assert.ok(shown.some((text) => /^elsewhere: .*Review and answer$/.test(text)), shown.join("\n"));
   await e.await("the count", e.statusBar.bind(e), (text) => text.endsWith("1"));
   assert.deepEqual(await e.notifications(), []);
   // The window that is left takes over.
@@ -236,6 +237,19 @@ check("a few letters of a path offer it", async () => {
   await page.locator("#input").press("Tab");
   assert.equal(await page.locator("#input").inputValue(), "see @sub/b.txt ");
   await page.locator("#input").fill("");
+});
+
+check("the end of a long turn out of sight is a notification", async () => {
+  podctl("submit", "-p", "here", "run echo seven");
+  await (await e.stream()).locator(".ask").waitFor();
+  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
+  await e.closeTab("podd: here");
+  e.later(61_000);
+  await e.await("the question", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("here: "));
+  podctl("approve", "here", waiting("here"));
+  await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0] === "podd: here finished turn 11");
+  await e.page.getByRole("button", { name: "Open stream" }).click();
+  await (await e.stream()).getByText("turn 11 finished").waitFor();
 });
 
 check("a podd that is away is not a podd without pods", async () => {

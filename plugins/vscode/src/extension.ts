@@ -3,12 +3,15 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Approval } from "./gen/podd/v1/approval";
+import { Outcome } from "./gen/podd/v1/entry";
 import type { Segment } from "./gen/podd/v1/item";
 import type { Pod } from "./gen/podd/v1/pod";
 import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
 import { effortChoices, modelChoices } from "./podd/models";
+import { outcome } from "./podd/follow";
 import { places } from "./podd/places";
+import type { Ended } from "./podd/turns";
 import { type State, Watch } from "./podd/watch";
 import { proposals } from "./proposal";
 import { type Selected, segments } from "./selection";
@@ -33,15 +36,18 @@ class Extension {
   private readonly diffs = new Diffs();
   private readonly notifier: Notifier;
   private readonly watch: Watch;
-  /** The pod that was last opened or given input. */
+  /** The pod that was last opened or given input, and all of those. */
   private current = "";
+  private readonly used = new Set<string>();
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const asks = {
       acknowledge: (seq: number) => this.connect().acknowledge([seq]),
       open: (pod: string) => this.open(pod),
-      inSight: (a: Approval) => (this.panels.get(a.pod)?.visible ?? false) || this.diffs.visible(a),
+      inSight: (pod: string, a?: Approval) => (this.panels.get(pod)?.visible ?? false) || (!!a && this.diffs.visible(a)),
       patience: (pod: string) => this.patience(pod),
+      uses: (pod: string) => this.used.has(pod),
+      finished: async ({ pod, turn }: Ended) => (await outcome(this.connect(), pod, turn)) === Outcome.FINISHED,
       report: (what: Promise<unknown>) => this.report(what),
     };
     this.notifier = new Notifier(asks, new Claims(path.join(context.globalStorageUri.fsPath, "questions")));
@@ -163,13 +169,15 @@ class Extension {
         this.notifier.questions();
       },
     };
+    this.used.add(pod);
     this.panels.set(pod, new Panel(this.connect(), kept, this.context.extensionUri, asks, view));
     this.tell(pod);
     asks.seen();
   }
 
-  /** patience lets the window of the pod's folder show a question first, then the one that a person uses. */
+  /** patience lets a window that shows the pod's stream have a notice first, then that of its folder, then the one that a person uses. */
   private patience(pod: string): number {
+    if (this.panels.get(pod)?.visible) return 0;
     const p = this.watch.state.pods.find((q) => q.id === pod);
     if (p?.spec && p.spec.dir === folder()) return 0;
     return vscode.window.state.focused ? every : 2 * every;

@@ -8,11 +8,12 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import { status } from "@grpc/grpc-js";
 
+import { Outcome } from "../src/gen/podd/v1/entry";
 import type { Segment } from "../src/gen/podd/v1/item";
 import type { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Connection } from "../src/podd/connection";
 import { PoddError } from "../src/podd/errors";
-import { follow } from "../src/podd/follow";
+import { follow, outcome } from "../src/podd/follow";
 import { images } from "../src/images";
 import { effortChoices, modelChoices, modelOf } from "../src/podd/models";
 import { places } from "../src/podd/places";
@@ -59,6 +60,8 @@ test("a pod is made, given input, and its stream is shown", async () => {
     ],
   );
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
+  const pod = (await c.settings("talk")).pod!;
+  assert.deepEqual([await outcome(c, pod, 1), await outcome(c, pod, 2)], [Outcome.FINISHED, undefined]);
 });
 
 test("while plan mode is on, a prompt begins a turn that only plans, and one that steers does not say", async () => {

@@ -8,7 +8,8 @@ import { test } from "node:test";
 
 import { type Block, type Change, Transcript } from "../../transcript/transcript";
 import type { Preview } from "../src/gen/podd/v1/entry";
-import { StreamResponse } from "../src/gen/podd/v1/pod";
+import { Pod, PodState, StreamResponse } from "../src/gen/podd/v1/pod";
+import { Turns } from "../src/podd/turns";
 import { Batch } from "../src/stream/batch";
 import { rendered } from "../src/stream/markdown";
 import { type Proposal, proposals } from "../src/proposal";
@@ -138,6 +139,16 @@ test("a question belongs to one window, and to another when that one ends", () =
   } finally {
     fs.rmSync(path.dirname(dir), { recursive: true });
   }
+});
+
+test("a turn is long after a minute in sight, and ends once", () => {
+  const pod = (turn: number, state: PodState) => ({ ...Pod.decode(new Uint8Array()), id: "p", turn, state });
+  const [runs, idle] = [PodState.RUNNING, PodState.IDLE];
+  const turns = new Turns((p) => p.state === runs);
+  const ended = (p: Pod, at: number) => turns.ended([p], at).map((e) => e.turn);
+  assert.deepEqual([ended(pod(1, runs), 0), ended(pod(1, runs), 59_000), ended(pod(1, idle), 60_000), ended(pod(1, idle), 61_000)], [[], [], [1], []]);
+  assert.deepEqual([ended(pod(2, runs), 0), ended(pod(2, idle), 59_999)], [[], []]);
+  assert.deepEqual([ended(pod(3, runs), 0), ended(pod(4, runs), 60_000), ended(pod(4, idle), 119_999)], [[], [3], []]);
 });
 
 test("a preview is the two sides of a diff, whole where the file is the one it was made from", async () => {

@@ -138,9 +138,13 @@ function M.watch()
       watching = false
       return
     end
-    local last = '0'
+    local last, shown = '0', nil
     for _, a in ipairs(r.alerts) do
       unacked[a.seq], last = view.matters(a) or nil, a.seq
+      shown = view.matters(a) and a or shown
+    end
+    if shown then
+      require('podd.notice').unseen(M.unacknowledged(), shown)
     end
     require('podd.notice').look()
     bridge.stream('StreamAlerts', { after_seq = last, unacked = true }, function(m)
@@ -149,8 +153,8 @@ function M.watch()
         unacked[m.alert.seq] = matters or nil
         if m.alert.source == 'approval' then
           require('podd.notice').look()
-        elseif matters or not require('podd.stream').visible() then
-          require('podd').say(view.alert(m.alert), matters and vim.log.levels.WARN or vim.log.levels.INFO)
+        elseif matters then
+          require('podd.notice').alert(m.alert)
         end
         vim.cmd('redrawstatus!')
       elseif m['end'] then

@@ -1,5 +1,5 @@
--- Which Neovim shows a question: the one that has its claim, a file that names the process.
--- A claim counts as long as that process runs.
+-- Which Neovim shows a notice: the one that has its claim, a file that names the process. A claim
+-- counts as long as that process runs.
 local M = {}
 
 local mine = {}
@@ -31,7 +31,12 @@ local function runs(file)
   return code ~= 'ESRCH'
 end
 
--- take says whether this Neovim has the claim to a question; it gets one that nobody has.
+-- alert is the key of an alert, also where several podds are in use.
+function M.alert(a)
+  return ('alert-%s-%s'):format(a.seq, a.time)
+end
+
+-- take says whether this Neovim has the claim to a notice; it gets one that nobody has.
 function M.take(key)
   if mine[key] then
     return true

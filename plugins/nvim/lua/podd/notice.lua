@@ -1,5 +1,5 @@
--- Notices of calls that wait for approval: one for each, by one Neovim, taken back when the
--- call is answered. A call whose stream is on the screen needs none.
+-- Notices, each by one Neovim; docs/vscode.md of podd lists them. That of a call that waits is
+-- taken back when the call is answered, and one whose stream is on the screen needs none.
 local bridge = require('podd.bridge')
 local claim = require('podd.claim')
 local M = {}
@@ -7,6 +7,9 @@ local M = {}
 -- How often the calls are looked at while some wait, and how long a call is left to a Neovim
 -- that follows its pod, in milliseconds.
 local AGAIN, LEAVE = 2000, 1000
+
+-- How long a turn runs whose end is worth a notice, in milliseconds.
+M.LONG = 60000
 
 -- By the key of a call that waits: when it was first seen, its notice, and its window.
 local since, notices, windows = {}, {}, {}
@@ -53,7 +56,7 @@ local function settle(list)
     local k = key(a)
     renew(k, a)
     waits[k], since[k] = true, since[k] or time
-    local known, visible = require('podd.stream').sight(a)
+    local known, visible = require('podd.stream').sight(a.pod)
     if (known or time - since[k] >= LEAVE) and claim.take(k) and not visible and not notices[k] and not windows[k] then
       local record, text = require('podd').say(('a call of pod %s needs approval: :Podd approvals'):format(a.pod_name), vim.log.levels.WARN)
       notices[k] = { record = record, text = text }
@@ -88,6 +91,43 @@ function M.look()
     if stale then
       stale = false
       M.look()
+    end
+  end)
+end
+
+-- once tells something about a pod, by one Neovim: first one that follows the pod.
+local function once(k, pod, tell)
+  local known, visible = require('podd.stream').sight(pod)
+  vim.defer_fn(function()
+    if claim.take(k) then
+      tell(visible)
+    end
+  end, (known or pod == '') and 0 or LEAVE)
+end
+
+-- alert tells a new alert.
+function M.alert(a)
+  once(claim.alert(a), a.pod, function()
+    require('podd').say(require('podd.view').alert(a), vim.log.levels.WARN)
+  end)
+end
+
+-- unseen tells how many alerts there were before this Neovim followed a pod; last is the last of them.
+function M.unseen(count, last)
+  once('unseen-' .. claim.alert(last), '', function()
+    require('podd').say(('%d unacknowledged alert%s: :Podd alerts'):format(count, count == 1 and '' or 's'))
+  end)
+end
+
+-- finished tells that a turn finished which ran for so many milliseconds, unless its stream is on
+-- the screen.
+function M.finished(pod, id, turn, ran)
+  if ran < M.LONG then
+    return
+  end
+  once(('end-%s-%s'):format(id, turn), id, function(visible)
+    if not visible then
+      require('podd').say(('%s finished turn %s'):format(pod, turn))
     end
   end)
 end

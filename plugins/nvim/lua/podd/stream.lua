@@ -123,7 +123,23 @@ local function keys(s)
   return table.concat(vim.tbl_map(function(a) return a.call_seq .. a.digest end, s and s.approvals or {}), ' ')
 end
 
+-- ended tells the end of a turn that this Neovim has seen running.
+local function ended(v, list)
+  for _, p in ipairs(list) do
+    local b = p.block
+    if b.kind == 'end' and v.turn == b.turn then
+      v.turn, v.over = nil, b.turn
+      if b['end'].outcome == 'finished' then
+        require('podd.notice').finished(v.pod, v.id, b.turn, now() - v.began)
+      end
+    end
+  end
+end
+
 local function state(v, s)
+  if s.pod.state ~= 'POD_STATE_IDLE' and v.over ~= s.pod.turn and v.turn ~= s.pod.turn then
+    v.turn, v.began = s.pod.turn, now()
+  end
   if keys(v.state) ~= keys(s) then
     v.changed = now()
     require('podd.notice').look()
@@ -136,6 +152,7 @@ local attach
 local function handle(v, m)
   if m.blocks then
     blocks.change(v.blocks, m.blocks)
+    ended(v, m.blocks.put or {})
   elseif m.restarted then
     blocks.restarted(v.blocks)
   elseif m.state then
@@ -268,7 +285,7 @@ function M.begin(v)
       return later(v)
     end
     v.waiting = false
-    v.dir = r.pod.spec.dir
+    v.id, v.dir = r.pod.id, r.pod.spec.dir
     local last, first = tonumber(r.pod.last_seq), tonumber(r.pod.first_seq)
     attach(v, math.max(last - require('podd').config.history, first - 1, 0))
   end)
@@ -296,24 +313,14 @@ function M.redraw(pod)
   end
 end
 
--- sight says whether a buffer follows the pod of a call that waits, and whether a window shows it.
-function M.sight(a)
+-- sight says whether a buffer follows a pod, by its id, and whether a window shows it.
+function M.sight(id)
   for buf, v in pairs(views) do
-    if v.pod == a.pod_name or v.pod == a.pod then
+    if v.id == id then
       return true, #vim.fn.win_findbuf(buf) > 0
     end
   end
   return false, false
-end
-
--- visible says whether a window shows a stream.
-function M.visible()
-  for buf in pairs(views) do
-    if #vim.fn.win_findbuf(buf) > 0 then
-      return true
-    end
-  end
-  return false
 end
 
 -- status is what the statusline shows.

@@ -1,6 +1,7 @@
 import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
 
-import type { StreamResponse } from "../gen/podd/v1/pod";
+import type { Outcome } from "../gen/podd/v1/entry";
+import type { Pod, StreamRequest, StreamResponse } from "../gen/podd/v1/pod";
 import type { Connection } from "./connection";
 import { PoddError, poddError } from "./errors";
 
@@ -27,7 +28,7 @@ export async function follow(c: Connection, pod: string, after: number, to: Foll
   let pause = 50;
   while (!signal.aborted) {
     try {
-      await once(c, pod, seq, signal, (m) => {
+      await once(c, { pod, afterSeq: seq, follow: true, deltas: true }, signal, (m) => {
         pause = 50;
         if (m.kind?.$case === "entry") {
           if (m.kind.value.seq <= seq) return; // It was read before.
@@ -52,11 +53,25 @@ export async function follow(c: Connection, pod: string, after: number, to: Foll
   }
 }
 
-/** once reads one stream to its end, which is always an error. */
-function once(c: Connection, pod: string, afterSeq: number, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
+/** How many of the last entries are read for the end of a turn. */
+const lastEntries = 100;
+
+/** outcome is how a turn that ended just now ended; undefined if the end of the pod's log does not say. */
+export async function outcome(c: Connection, pod: Pod, turn: number): Promise<Outcome | undefined> {
+  let found: Outcome | undefined;
+  const afterSeq = Math.max(pod.firstSeq - 1, pod.lastSeq - lastEntries, 0);
+  await once(c, { pod: pod.id, afterSeq, follow: false, deltas: false }, new AbortController().signal, ({ kind }) => {
+    const entry = kind?.$case === "entry" ? kind.value : undefined;
+    if (entry?.turn === turn && entry.kind?.$case === "turnEnded") found = entry.kind.value.outcome;
+  });
+  return found;
+}
+
+/** once reads one stream to its end. That of a stream which follows is always an error. */
+function once(c: Connection, request: StreamRequest, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     c.check(); // Throwing rejects.
-    const stream: ClientReadableStream<StreamResponse> = c.pods.stream({ pod, afterSeq, follow: true, deltas: true });
+    const stream: ClientReadableStream<StreamResponse> = c.pods.stream(request);
     const cancel = () => stream.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     const done = () => signal.removeEventListener("abort", cancel);

@@ -2,38 +2,56 @@ import * as vscode from "vscode";
 
 import type { Approval } from "../gen/podd/v1/approval";
 import { type Alert, AlertLevel } from "../gen/podd/v1/entry";
+import { type Ended, Turns } from "../podd/turns";
 import type { State } from "../podd/watch";
 import { visible } from "../stream/visible";
 import type { Claims } from "./claims";
+import { turnRuns } from "./tree";
 
 /** The actions that notifications offer. */
 export interface Asks {
   acknowledge(seq: number): Promise<void>;
   open(pod: string): void;
-  /** Whether the pod's stream or the call's diff is visible. */
-  inSight(a: Approval): boolean;
-  /** How long another window may claim a question about the pod before this one, in milliseconds. */
+  /** Whether a pod's stream is visible, or the diff of its call. */
+  inSight(pod: string, a?: Approval): boolean;
+  /** How long another window may claim a notice about the pod before this one, in milliseconds. */
   patience(pod: string): number;
+  /** Whether a person opened the pod in this window. */
+  uses(pod: string): boolean;
+  /** Whether a turn finished; one that failed or was cancelled did not. */
+  finished(what: Ended): Promise<boolean>;
   report(what: Promise<unknown>): void;
 }
 
 /** review is the command behind the link of a question's notification. */
 export const review = "podd.review";
 
-/** How often the notifier looks whether a question has lost its window, in milliseconds. */
+/** How often the notifier looks whether a question has lost its window, and how long the claim to an end lasts, in milliseconds. */
 const again = 2000;
+const endClaim = 10_000;
+
+/** News is what is shown once, by the window that claims it. */
+interface News {
+  key: string;
+  pod: string;
+  show(): Promise<void>;
+  /** Whether the claim to it is still needed. */
+  lasts(now: State): boolean;
+}
 
 /**
- * Notifier shows each alert once, and each call that waits as long as it waits: in a
- * notification of one window, unless a window shows it.
+ * Notifier shows what docs/vscode.md lists: each call that waits as long as it waits, unless a window
+ * shows it, and once the end of a long turn and each alert. One window does.
  */
 export class Notifier implements vscode.Disposable {
-  private readonly told = new Set<number>();
+  private readonly told = new Set<string>();
+  private news: News[] = [];
   /** The questions that have a notification, by their key; each closes it. */
   private readonly open = new Map<string, () => void>();
   private readonly dismissed = new Set<string>();
-  /** When each question was first seen here. */
+  /** When each question and each news was first seen here. */
   private readonly since = new Map<string, number>();
+  private readonly turns = new Turns(turnRuns);
   private first = true;
   private waiting: Approval[] = [];
   private timer?: NodeJS.Timeout;
@@ -49,29 +67,52 @@ export class Notifier implements vscode.Disposable {
   }
 
   show(now: State): void {
-    this.questions(now.approvals);
-    for (const a of now.alerts) {
-      if (this.told.has(a.seq)) continue;
-      this.told.add(a.seq);
+    this.news = this.news.filter((n) => n.lasts(now));
+    const alerts = now.alerts.filter(matters);
+    for (const a of alerts) {
       // Alerts from before the start are in the stream; they are not shown one by one.
-      if (!this.first) this.asks.report(this.alert(a));
+      this.add({ key: alertKey(a), pod: a.pod, show: () => this.alert(a), lasts: (s) => s.alerts.some((b) => b.seq === a.seq) }, this.first);
     }
-    if (this.first && now.alerts.some(matters)) {
-      void vscode.window.showInformationMessage(`podd: ${now.alerts.length} unacknowledged ${now.alerts.length === 1 ? "alert" : "alerts"}; "podctl alerts" lists them.`);
+    if (this.first && alerts.length > 0) {
+      const last = alerts.at(-1)!;
+      const text = `podd: ${alerts.length} unacknowledged ${alerts.length === 1 ? "alert" : "alerts"}; "podctl alerts" lists them.`;
+      const show = async () => void vscode.window.showInformationMessage(text);
+      this.add({ key: `unseen-${alertKey(last)}`, pod: "", show, lasts: (s) => s.alerts.some((b) => b.seq === last.seq) });
+    }
+    for (const e of now.away ? [] : this.turns.ended(now.pods, Date.now())) {
+      const until = Date.now() + endClaim;
+      if (this.asks.uses(e.pod.id)) this.add({ key: `end-${e.pod.id}-${e.turn}`, pod: e.pod.id, show: () => this.end(e), lasts: () => Date.now() < until });
     }
     this.first = this.first && now.away !== "";
+    this.questions(now.approvals);
   }
 
-  /** questions shows the calls that wait and closes the notifications of all others. */
+  private add(n: News, told = false): void {
+    if (this.news.some((m) => m.key === n.key)) return;
+    this.news.push(n);
+    if (told) this.told.add(n.key);
+  }
+
+  /** tell shows the news that this window claims, and forgets those that another one has. */
+  private tell(): void {
+    for (const n of this.news) {
+      if (this.told.has(n.key) || this.left(n.key, n.pod) > 0) continue;
+      this.told.add(n.key);
+      if (this.claims.take(n.key)) this.asks.report(n.show());
+    }
+  }
+
+  /** questions shows the calls that wait and closes the notifications of all others, and tells the news. */
   questions(waiting: Approval[] = this.waiting): void {
     this.waiting = waiting;
-    const keys = new Set(waiting.map(key));
+    const keys = new Set([...waiting.map(key), ...this.news.map((n) => n.key)]);
     this.claims.keep(keys);
+    this.tell();
     for (const k of this.since.keys()) {
       if (!keys.has(k)) this.since.delete(k);
     }
     const mine = waiting.filter((a) => this.claim(a));
-    const wanted = new Map(mine.filter((a) => !this.asks.inSight(a)).map((a) => [key(a), a]));
+    const wanted = new Map(mine.filter((a) => !this.asks.inSight(a.pod, a)).map((a) => [key(a), a]));
     for (const [k, close] of this.open) {
       if (!wanted.has(k)) close();
     }
@@ -79,19 +120,19 @@ export class Notifier implements vscode.Disposable {
       if (!this.open.has(k) && !this.dismissed.has(k)) this.ask(k, a);
     }
     clearTimeout(this.timer);
-    if (mine.length < waiting.length) this.timer = setTimeout(() => this.questions(), Math.min(again, ...waiting.map((a) => this.left(a) || again)));
+    const soon = [...waiting.map((a) => this.left(key(a), a.pod)), ...this.news.map((n) => this.left(n.key, n.pod))].filter((ms) => ms > 0);
+    if (mine.length < waiting.length || soon.length > 0) this.timer = setTimeout(() => this.questions(), Math.min(again, ...soon));
   }
 
   /** claim says whether this window answers for a question. One that shows it need not wait for another. */
   private claim(a: Approval): boolean {
-    const k = key(a);
-    if (!this.since.has(k)) this.since.set(k, Date.now());
-    return (this.left(a) === 0 || this.asks.inSight(a)) && this.claims.take(k);
+    return (this.left(key(a), a.pod) === 0 || this.asks.inSight(a.pod, a)) && this.claims.take(key(a));
   }
 
-  /** left is how long a question is left to other windows, in milliseconds. */
-  private left(a: Approval): number {
-    return Math.max(0, this.since.get(key(a))! + this.asks.patience(a.pod) - Date.now());
+  /** left is how long something about a pod is left to other windows, in milliseconds. */
+  private left(k: string, pod: string): number {
+    if (!this.since.has(k)) this.since.set(k, Date.now());
+    return Math.max(0, this.since.get(k)! + this.asks.patience(pod) - Date.now());
   }
 
   /** VS Code lets an extension close only progress notifications. */
@@ -117,8 +158,14 @@ export class Notifier implements vscode.Disposable {
     });
   }
 
+  /** end shows that a turn finished, unless its stream shows that. */
+  private async end(e: Ended): Promise<void> {
+    if (this.asks.inSight(e.pod.id) || !(await this.asks.finished(e))) return;
+    const chosen = await vscode.window.showInformationMessage(message(`podd: ${e.pod.name} finished turn ${e.turn}`), "Open stream");
+    if (chosen) this.asks.open(e.pod.id);
+  }
+
   private async alert(a: Alert): Promise<void> {
-    if (!matters(a)) return;
     const show = a.level === AlertLevel.ERROR ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
     const chosen = await show(message(`podd: ${a.text}`), "Acknowledge", ...(a.pod ? ["Open stream"] : []));
     if (chosen === "Acknowledge") await this.asks.acknowledge(a.seq);
@@ -128,6 +175,11 @@ export class Notifier implements vscode.Disposable {
 
 function key(a: Approval): string {
   return `${a.pod}-${a.callSeq}`;
+}
+
+/** alertKey names an alert, also where several podds are in use. */
+function alertKey(a: Alert): string {
+  return `alert-${a.seq}-${a.time?.getTime() ?? 0}`;
 }
 
 /** matters says whether to show an alert. A call that needs approval has its own notification. */
