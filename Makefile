@@ -43,7 +43,7 @@ test: cgo-check bubblewrap ## run all tests with the race detector; installs bub
 	go test $(RACE) -timeout 20m ./...
 
 # What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
-INTEGRATIONS_NEED := bwrap:bubblewrap systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
+INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
 	/usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules

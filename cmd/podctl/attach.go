@@ -52,7 +52,7 @@ func newAttachCommand(p *program) *cobra.Command {
 
 // attachment is the view of a pod on a terminal.
 func attachment(p *program, c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
-	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings}
+	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Remote: p.at.remote()}
 }
 
 // wholeTerminal is the terminal of a verb that needs one; plain says that it need not move its

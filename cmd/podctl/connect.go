@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"podd/internal/paths"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 )
@@ -17,7 +16,7 @@ const startPatience = 2 * time.Second
 // connect makes a client of the podd that flags and environment name. The caller
 // closes it.
 func (p *program) connect() (*client.Client, error) {
-	cfg, err := p.clientConfig()
+	cfg, err := p.at.clientConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -26,18 +25,6 @@ func (p *program) connect() (*client.Client, error) {
 		fmt.Fprintf(p.stderr, "! podd cannot accept the prompt now; retrying: %s\n", sanitize.Line(cause.Error()))
 	}
 	return client.New(cfg)
-}
-
-// clientConfig says where that podd is.
-func (p *program) clientConfig() (client.Config, error) {
-	socket, err := paths.Socket(p.places, p.env)
-	if err != nil {
-		return client.Config{}, err
-	}
-	// Without a state directory the calls that need the client token are refused;
-	// all others work.
-	state, _ := paths.StateDir(p.places, p.env)
-	return client.Config{Socket: socket.Path, StateDir: state.Path}, nil
 }
 
 // withPod calls f with a client and the pod that a verb is about: the named one or, if that

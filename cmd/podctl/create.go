@@ -23,10 +23,10 @@ func newCreateCommand(p *program) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var spec item.PodSpec
-			if err := absolute(flags.dir, &spec.Dir); err != nil {
+			if err := p.at.directory(flags.dir, &spec.Dir); err != nil {
 				return err
 			}
-			if _, err := flags.apply(cmd, &spec); err != nil {
+			if _, err := flags.apply(p, cmd, &spec); err != nil {
 				return err
 			}
 			if err := p.allowWide(cmd.Context(), spec.Dir, yes); err != nil {

@@ -45,7 +45,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 		return turnError{}
 	}
 	if number, end := f.turn.Ended(); end.Outcome != item.OutcomeFinished {
-		if hint := keyHint(p.env, *end); hint != "" {
+		if hint := keyHint(p.env, *end); hint != "" && !p.at.remote() {
 			fmt.Fprintf(p.stderr, "! %s\n", hint)
 		}
 		return turnError{number, *end}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -44,8 +43,8 @@ func newMCPListCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := filepath.Abs(valid(dir))
-			if err != nil {
+			var at string
+			if err := p.at.directory(dir, &at); err != nil {
 				return err
 			}
 			r := &poddv1.ListMcpServersRequest{Dir: at}
@@ -143,8 +142,8 @@ func newMCPTestCommand(p *program) *cobra.Command {
 		Short: "Start an MCP server, list what it offers, and stop it",
 		Args:  operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := filepath.Abs(valid(dir))
-			if err != nil {
+			var at string
+			if err := p.at.directory(dir, &at); err != nil {
 				return err
 			}
 			return p.with(func(c *client.Client) error {
@@ -176,8 +175,8 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 			"because they changed. Rules and the approval mode still apply.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := filepath.Abs(valid(dir))
-			if err != nil {
+			var at string
+			if err := p.at.directory(dir, &at); err != nil {
 				return err
 			}
 			return p.with(func(c *client.Client) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -34,8 +33,8 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 		Example: "  podctl mcp login tickets --browser",
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := filepath.Abs(valid(flags.dir))
-			if err != nil {
+			var at string
+			if err := p.at.directory(flags.dir, &at); err != nil {
 				return err
 			}
 			if flags.port < 0 || flags.port > 65535 {
@@ -141,8 +140,8 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 			"warning says if the server did not revoke them: end the sign-in there, too.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := filepath.Abs(valid(dir))
-			if err != nil {
+			var at string
+			if err := p.at.directory(dir, &at); err != nil {
 				return err
 			}
 			return p.with(func(c *client.Client) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
-	"podd/internal/paths"
 	"podd/internal/sanitize"
 )
 
@@ -28,7 +27,7 @@ type program struct {
 	// a negative value not at all.
 	startFor time.Duration
 
-	places paths.Flags
+	at     address
 	output output
 	render render
 }
@@ -67,10 +66,13 @@ func newRootCommand(p *program) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	p.output, p.render = outputText, renderAuto
+	p.at.env = p.env
 	flags := root.PersistentFlags()
 	flags.VarP(&p.output, "output", "o", "output format: text, or json with one object per line")
-	flags.StringVar(&p.places.Socket, "socket", "", "podd's Unix socket (PODD_SOCKET)")
-	flags.StringVar(&p.places.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
+	flags.StringVarP(&p.at.host, "host", "H", "", "the machine of podd, as ssh://[USER@]HOST[:PORT] (PODD_HOST)")
+	flags.StringVar(&p.at.Socket, "socket", "", "podd's Unix socket (PODD_SOCKET)")
+	flags.StringVar(&p.at.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
+	completeWith(root, "host")
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
 		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newDeleteCommand(p), newRestoreCommand(p),
@@ -78,7 +80,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
-		newStatusCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
+		newStatusCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	podOperand{p}.flags(root)
 	return root

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -90,9 +89,9 @@ var specFields = []struct{ flag, field string }{
 
 // apply sets the fields whose flags were given, and returns them. Paths become absolute;
 // podd checks that they exist. An empty value restores the default.
-func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
+func (f *specFlags) apply(p *program, cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
 	set := map[string]func() error{
-		"dir":               func() error { return absolute(f.dir, &spec.Dir) },
+		"dir":               func() error { return p.at.directory(f.dir, &spec.Dir) },
 		"model":             func() error { spec.Model = f.model; return nil },
 		"effort":            func() error { spec.Options.Effort = f.options.effort; return nil },
 		"verbosity":         func() error { spec.Options.Verbosity = f.options.verbosity; return nil },
@@ -101,9 +100,9 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []stri
 		"service-tier":      func() error { spec.Options.ServiceTier = f.options.tier; return nil },
 		"cache-ttl":         func() error { spec.Options.CacheTTL = f.options.ttl; return nil },
 		"instructions":      func() error { return readInstructions(f.instructions, &spec.Instructions) },
-		"base-instructions": func() error { return baseInstructions(f.base, &spec.BaseInstructions) },
-		"read":              func() error { return absoluteAll(f.read, &spec.Read) },
-		"write":             func() error { return absoluteAll(f.write, &spec.Write) },
+		"base-instructions": func() error { return p.at.baseInstructions(f.base, &spec.BaseInstructions) },
+		"read":              func() error { return p.at.directories(f.read, &spec.Read) },
+		"write":             func() error { return p.at.directories(f.write, &spec.Write) },
 		"ask":               func() error { spec.Ask = f.ask; return nil },
 		"network":           func() error { spec.Network = string(f.network); return nil },
 		"plan":              func() error { spec.Plan = f.plan; return nil },
@@ -152,44 +151,6 @@ func readInstructions(path string, to *string) error {
 		return usagef("cannot read the instructions: %w", err)
 	}
 	*to = string(text)
-	return nil
-}
-
-// baseInstructions takes a word, or makes the path of a file absolute.
-func baseInstructions(value string, to *string) error {
-	if value == "" || value == "builtin" || value == "none" {
-		*to = value
-		return nil
-	}
-	return absolute(value, to)
-}
-
-// absolute makes a path absolute.
-func absolute(path string, to *string) error {
-	if path == "" {
-		return usagef("the path of the directory is empty")
-	}
-	whole, err := filepath.Abs(path)
-	if err != nil {
-		return fmt.Errorf("cannot read the current directory: %w", err)
-	}
-	*to = whole
-	return nil
-}
-
-// absoluteAll makes paths absolute. A single empty path means an empty list.
-func absoluteAll(paths []string, to *[]string) error {
-	if len(paths) == 1 && paths[0] == "" {
-		*to = nil
-		return nil
-	}
-	all := make([]string, len(paths))
-	for i, path := range paths {
-		if err := absolute(path, &all[i]); err != nil {
-			return err
-		}
-	}
-	*to = all
 	return nil
 }
 

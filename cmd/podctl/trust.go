@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,8 +30,8 @@ func newTrustCommand(p *program) *cobra.Command {
 		Example: "  podctl trust .",
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(valid(args[0]))
-			if err != nil {
+			var dir string
+			if err := p.at.directory(args[0], &dir); err != nil {
 				return err
 			}
 			return p.with(func(c *client.Client) error { return p.trust(cmd.Context(), c, dir, flags) })

@@ -22,7 +22,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var spec item.PodSpec
-			fields, err := flags.apply(cmd, &spec)
+			fields, err := flags.apply(p, cmd, &spec)
 			if err != nil {
 				return err
 			}

@@ -36,6 +36,9 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 	if named != "" {
 		return valid(named), "", nil
 	}
+	if p.at.remote() {
+		return "", "", usagef("the current directory is of this machine: with -H, name a pod of the other one")
+	}
 	dir, err := currentDir()
 	if err != nil {
 		return "", "", err
@@ -72,6 +75,9 @@ func podID(ctx context.Context, c *client.Client, pod string) string {
 // terminal, or --yes, wants one.
 func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
 	resolved, err := filepath.EvalSymlinks(dir)
+	if p.at.remote() {
+		resolved, err = filepath.Clean(dir), nil
+	}
 	if err != nil {
 		return nil // podd says what is wrong with it.
 	}

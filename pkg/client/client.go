@@ -1,7 +1,9 @@
 package client
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,8 +33,12 @@ const window = 1 << 20
 
 // Config says which podd to use, and how to wait for it.
 type Config struct {
-	// Socket is the path of podd's socket; required.
+	// Socket is the path of podd's socket; required. With Dial, it only names podd in errors.
 	Socket string
+	// Dial, if set, makes the connections to podd. Its ctx bounds the connecting.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Token, if set, is the client token in place of the one in StateDir; "" sends none.
+	Token func(ctx context.Context) (string, error)
 	// StateDir is podd's state directory, which contains the client token. It is read when a
 	// call needs the token; if empty, such calls are sent without it.
 	StateDir string
@@ -68,11 +74,20 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Socket == "" {
 		return nil, item.Errorf(item.KindInvalid, "NO_SOCKET", "a client needs the path of podd's socket")
 	}
-	if err := paths.CheckSocketLength(cfg.Socket); err != nil {
-		return nil, err
+	if cfg.Dial == nil {
+		if err := paths.CheckSocketLength(cfg.Socket); err != nil {
+			return nil, err
+		}
+		cfg.Dial = func(ctx context.Context) (net.Conn, error) { return Dial(ctx, cfg.Socket) }
 	}
-	c := &Client{dialer: &dialer{socket: cfg.Socket, startFor: cfg.StartFor}, retryFor: cfg.RetryFor, patient: cfg.Patient, waiting: cfg.Waiting}
-	auth := token{dir: cfg.StateDir}
+	if cfg.Token == nil {
+		cfg.Token = tokenIn(cfg.StateDir)
+	}
+	c := &Client{
+		dialer:   &dialer{socket: cfg.Socket, open: cfg.Dial, startFor: cfg.StartFor},
+		retryFor: cfg.RetryFor, patient: cfg.Patient, waiting: cfg.Waiting,
+	}
+	auth := token{read: cfg.Token}
 	conn, err := grpc.NewClient("passthrough:///podd",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(c.dialer.dial),

@@ -16,10 +16,12 @@ import (
 	"podd/pkg/item"
 )
 
-// dialer connects to the socket and remembers the last error: gRPC passes on only its
-// text.
+// dialer connects to podd and remembers the last error: gRPC passes on only its text.
 type dialer struct {
+	// socket names podd in errors.
 	socket string
+	// open makes a connection.
+	open func(ctx context.Context) (net.Conn, error)
 	// startFor is Config.StartFor; begun is when the first attempt started.
 	startFor time.Duration
 
@@ -33,9 +35,9 @@ type dialer struct {
 
 // dial ignores the address that gRPC passes: there is only one socket.
 func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
-	conn, err := connect(ctx, d.socket)
+	conn, err := d.open(ctx)
 	for d.starting(err) && pause(ctx, startPause) {
-		conn, err = connect(ctx, d.socket)
+		conn, err = d.open(ctx)
 	}
 	if ctx.Err() != nil {
 		return conn, err // closing, not a failure of podd
@@ -82,9 +84,10 @@ func (d *dialer) state() (reached bool, failed error) {
 	return d.reached, d.failed
 }
 
-// connect opens a socket of this user. It refuses a socket of another user, who must not
-// get the client token or anything else meant for podd.
-func connect(ctx context.Context, path string) (net.Conn, error) {
+// Dial opens podd's socket, as a Client does. It refuses a socket of another user, who must
+// not get the client token or anything else meant for podd. An error is of kind unavailable
+// and reason UNREACHABLE, or of kind denied.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, unreachable(path, err)

@@ -31,10 +31,20 @@ var needToken = map[string]bool{
 	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 }
 
-// token adds the client token to the calls that need it. The file is read for each of
-// them, so that a client survives a new token and other calls work without one.
+// token adds the client token to the calls that need it. It is read for each of them, so
+// that a client survives a new token and other calls work without one.
 type token struct {
-	dir string
+	read func(ctx context.Context) (string, error)
+}
+
+// tokenIn reads the token in a state directory; without a directory there is none.
+func tokenIn(dir string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		if dir == "" {
+			return "", nil
+		}
+		return paths.ReadToken(dir)
+	}
 }
 
 func (t token) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -60,11 +70,11 @@ func (t token) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.Cli
 }
 
 func (t token) add(ctx context.Context, method string) (context.Context, error) {
-	if t.dir == "" || !needToken[method] {
+	if !needToken[method] {
 		return ctx, nil
 	}
-	text, err := paths.ReadToken(t.dir)
-	if err != nil {
+	text, err := t.read(ctx)
+	if err != nil || text == "" {
 		return ctx, err
 	}
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+text), nil

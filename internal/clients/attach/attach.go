@@ -35,6 +35,8 @@ type Config struct {
 	Plain bool
 	// Desk are the person's settings.
 	Desk desk.Settings
+	// Remote says that podd runs on another machine.
+	Remote bool
 	// Name identifies the client when it answers a question.
 	Name string
 }

@@ -62,6 +62,8 @@ func (a commander) runs() bool {
 		hidden = hidden || c.paste != ""
 	}
 	switch {
+	case a.Remote:
+		a.said = "a command would run on this machine, not on the pod's; a blank before ! makes it text"
 	case command == "":
 		a.said = "give a command after !; a blank before it makes it text"
 	case hidden:

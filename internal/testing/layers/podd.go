@@ -150,6 +150,7 @@ var ranks = map[string]int{
 	"internal/clients/bridge": 6,
 	"internal/clients/attach": 6,
 	"internal/clients/top":    6,
+	"internal/clients/remote": 2,
 	"internal/testing/crash":  6,
 	"internal/daemon":         6,
 

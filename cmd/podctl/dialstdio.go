@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/clients/remote"
+	"podd/internal/paths"
+	"podd/pkg/client"
+)
+
+// newDialStdioCommand makes the verb that a podctl with -H runs on the other machine. It is
+// hidden: no person types it.
+func newDialStdioCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:    "dial-stdio",
+		Short:  "Join standard input and output to podd's socket, for podctl -H",
+		Args:   operands,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := p.at.localConfig()
+			if err != nil {
+				return remote.Refuse(p.stdout, err)
+			}
+			conn, err := client.Dial(cmd.Context(), cfg.Socket)
+			if err != nil {
+				return remote.Refuse(p.stdout, err)
+			}
+			// Without a token podd refuses the calls that need it, and says why.
+			token, _ := paths.ReadToken(cfg.StateDir)
+			return remote.Serve(conn, token, p.stdin, p.stdout)
+		},
+	}
+}
