@@ -13,6 +13,7 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/guard/keys"
 	"podd/internal/guard/secrets"
+	"podd/internal/lazy"
 	"podd/pkg/item"
 )
 
@@ -20,10 +21,12 @@ import (
 const keyEndpoints = "endpoints"
 
 var (
-	endpointName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,23}$`)
+	endpointName = lazy.Regexp(`^[a-z][a-z0-9-]{0,23}$`)
 	// headerName is RFC 9110's token.
 	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 )
+
+func isEndpointName(s string) bool { return endpointName().MatchString(s) }
 
 // ownMembers are the members of a request that podd sets, which body cannot.
 var ownMembers = []string{"model", "stream", "stream_options", "store", "include", "instructions", "input", "messages", "system", "tools"}
@@ -72,7 +75,7 @@ func (l *loader) endpoint(t *table) {
 func (l *loader) defined(d *definition) error {
 	t := d.table
 	switch {
-	case !endpointName.MatchString(t.name):
+	case !isEndpointName(t.name):
 		return bad("%s: [%s] has a name that models cannot have before a slash: use 1 to 24 lower-case letters, digits and dashes, and begin with a letter", t.origin, t.path)
 	case t.name == item.DefaultEndpoint:
 		return bad("%s: [%s] is the endpoint of the top-level keys base_url, api and api_key_file: set those, or choose another name and set endpoint to it", t.origin, t.path)

@@ -41,7 +41,7 @@ func (l *loader) settings() []*setting {
 	return append([]*setting{
 		l.model("model", &p.Model).or("PODD_MODEL").
 			hinting("the built-in one at api.openai.com, elsewhere the first that the endpoint lists"),
-		text("endpoint", "the name of an endpoint", &c.Endpoint, endpointName.MatchString),
+		text("endpoint", "the name of an endpoint", &c.Endpoint, isEndpointName),
 		l.models("fallback_models", &p.Fallbacks).hinting("none"),
 		choice("api", &c.API, endpoints.APIs()...).hinting("responses at api.openai.com, messages at api.anthropic.com, elsewhere chat").like(`"responses"`),
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),

@@ -2,9 +2,9 @@ package config
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 
+	"podd/internal/lazy"
 	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -18,13 +18,15 @@ type ModelOptions struct {
 }
 
 // optionWord is what an effort or a service tier looks like.
-var optionWord = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
+var optionWord = lazy.Regexp(`^[A-Za-z0-9_-]{0,32}$`)
+
+func isOptionWord(s string) bool { return optionWord().MatchString(s) }
 
 // optionSettings are the keys of [options], of an endpoint and of a model.
 func optionSettings(o *item.Options) []*setting {
 	const follows = "the model's"
-	effort := text("effort", `a word such as "low" or "high"`, &o.Effort, optionWord.MatchString).hinting(follows).like(`"high"`)
-	tier := text("service_tier", `a word such as "flex"`, &o.ServiceTier, optionWord.MatchString).hinting(follows).like(`"flex"`)
+	effort := text("effort", `a word such as "low" or "high"`, &o.Effort, isOptionWord).hinting(follows).like(`"high"`)
+	tier := text("service_tier", `a word such as "flex"`, &o.ServiceTier, isOptionWord).hinting(follows).like(`"flex"`)
 	all := []*setting{
 		effort,
 		choice("verbosity", &o.Verbosity, "low", "medium", "high").hinting(follows).like(`"low"`),
@@ -58,7 +60,7 @@ func (l *loader) modelTable(t *table) {
 	facts := []*setting{
 		number("window", &o.Facts.Window, 0, 1<<30).hinting(follows).like("65536"),
 		answer("images", &o.Facts.Images).hinting(follows).like("true"),
-		texts("efforts", `a list of words such as ["low", "high"]`, &o.Facts.Effort, func(word string) bool { return word != "" && optionWord.MatchString(word) }).
+		texts("efforts", `a list of words such as ["low", "high"]`, &o.Facts.Effort, func(word string) bool { return word != "" && isOptionWord(word) }).
 			hinting(follows).like(`["low", "high"]`),
 	}
 	for _, s := range facts {

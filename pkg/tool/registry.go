@@ -3,17 +3,17 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 
+	"podd/internal/lazy"
 	"podd/pkg/item"
 )
 
 // validName is what the endpoints accept as a function's name.
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var validName = lazy.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func checkName(name string) error {
-	if !validName.MatchString(name) {
+	if !validName().MatchString(name) {
 		return fmt.Errorf("%q is not a valid tool name: use 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
 	}
 	return nil

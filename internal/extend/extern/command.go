@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
+	"podd/internal/lazy"
 	"podd/pkg/item"
 )
 
@@ -41,13 +42,13 @@ type Command struct {
 }
 
 var (
-	nameForm     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	nameForm     = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // check refuses commands that can't run, and events that are not in known.
 func (c Command) check(known []string) error {
-	if !nameForm.MatchString(c.Name) {
+	if !nameForm().MatchString(c.Name) {
 		return bad("the name %q is not valid: use at most 64 letters, digits, \".\", \"-\" and \"_\"", c.Name)
 	}
 	if len(c.On) == 0 {

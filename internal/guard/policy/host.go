@@ -3,13 +3,14 @@ package policy
 import (
 	"errors"
 	"net"
-	"regexp"
 	"strings"
+
+	"podd/internal/lazy"
 )
 
 // hostForm matches a valid host in a rule: a name, an address, or a pattern of either,
 // and a port.
-var hostForm = regexp.MustCompile(`^(?:\[[0-9a-f:.*]+\]|[0-9a-z_.*-]+|[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*)(?::(?:[0-9]{1,5}|\*))?$`)
+var hostForm = lazy.Regexp(`^(?:\[[0-9a-f:.*]+\]|[0-9a-z_.*-]+|[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*)(?::(?:[0-9]{1,5}|\*))?$`)
 
 // compileHost reads a rule's host; an error continues "the host X ...".
 func compileHost(pattern string) (string, error) {
@@ -17,7 +18,7 @@ func compileHost(pattern string) (string, error) {
 	if strings.ContainsAny(pattern, "/@") {
 		return "", errors.New(`is not a host: write a name such as "go.dev" or "*.go.dev", without https:// and path`)
 	}
-	if !hostForm.MatchString(pattern) {
+	if !hostForm().MatchString(pattern) {
 		return "", errors.New(`is not a host: write a name such as "go.dev", "*.go.dev" or "localhost:8080"`)
 	}
 	return pattern, nil

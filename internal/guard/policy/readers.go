@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"podd/internal/lazy"
 )
 
 // plainReaders are programs that only read and print, whatever their arguments.
@@ -13,7 +15,7 @@ var plainReaders = strings.Fields("basename cat cd cksum cmp comm cut df diff di
 
 // readers are programs that only read and print with the options that these patterns
 // match: any other option may write a file or run a program.
-var readers = map[string]*regexp.Regexp{
+var readers = map[string]func() *regexp.Regexp{
 	"[":      tests,
 	"test":   tests,
 	"fd":     only(`-[HIusgFapi0L]+|-[detES].*|--(hidden|no-ignore|glob|fixed-strings|absolute-path|type|extension|exclude|max-depth|color)`),
@@ -39,8 +41,8 @@ var (
 )
 
 // only is the pattern of these options, of their values after =, and of numbers.
-func only(options string) *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^(-[0-9]+[a-zA-Z]?|(` + options + `)(=.*)?)$`)
+func only(options string) func() *regexp.Regexp {
+	return lazy.Regexp(`(?s)^(-[0-9]+[a-zA-Z]?|(` + options + `)(=.*)?)$`)
 }
 
 // quietVerbs are commands of git that write, but run nothing that their words name.
@@ -75,7 +77,7 @@ func beyond(words []string) []bool {
 		options, from = readers[verb], 2
 	}
 	if options != nil {
-		beyondReading(options, program, words[from:], bad[from:])
+		beyondReading(options(), program, words[from:], bad[from:])
 		return bad
 	}
 	against, run := slices.Concat(guards[program], guards[verb]), runVerb(words)

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
+
+	"podd/internal/lazy"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,7 +75,7 @@ func (g *Guard) note(path, why string) *Moved {
 }
 
 // plainName matches names that are kept.
-var plainName = regexp.MustCompile(`^[\w.-]{1,64}$`)
+var plainName = lazy.Regexp(`^[\w.-]{1,64}$`)
 
 // destination is where a thing goes. A file that appears again replaces the earlier one.
 func (g *Guard) destination(m *Moved, name string) (away *os.File, to string, err error) {
@@ -89,7 +90,7 @@ func (g *Guard) destination(m *Moved, name string) (away *os.File, to string, er
 		_ = os.Remove(m.To)
 		return away, m.To, nil
 	}
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		name = "file"
 	}
 	return away, filepath.Join(dir, rand.Text()[:8]+"-"+name), nil

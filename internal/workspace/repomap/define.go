@@ -52,7 +52,7 @@ func matches(l *language, line []byte) []string {
 	if len(line) > longest {
 		return nil
 	}
-	groups := l.definition.FindSubmatch(line)
+	groups := l.definition().FindSubmatch(line)
 	for _, g := range groups[min(1, len(groups)):] {
 		if len(g) > 0 {
 			return []string{lastName(string(g))}

@@ -1,16 +1,16 @@
 package anthropic
 
 import (
-	"regexp"
 	"strings"
 
+	"podd/internal/lazy"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
 )
 
 // callID matches the ids that the API accepts.
-var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var callID = lazy.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // begin begins a body with everything before the items.
 func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
@@ -147,7 +147,7 @@ func (e *encoder) image(image item.Image) {
 func (e *encoder) result(r item.ToolResult) {
 	e.block()
 	e.Dst = append(e.Dst, `{"type":"tool_result"`...)
-	e.Dst = encode.Member(e.Dst, "tool_use_id", encode.CallID(r.CallID, callID))
+	e.Dst = encode.Member(e.Dst, "tool_use_id", encode.CallID(r.CallID, callID()))
 	if r.IsError {
 		e.Dst = append(e.Dst, `,"is_error":true`...)
 	}
@@ -225,7 +225,7 @@ func speaks(it item.Item) bool {
 func (e *encoder) call(call item.ToolCall) {
 	name, arguments := call.Sent()
 	e.Dst = append(e.Dst, `{"type":"tool_use"`...)
-	e.Dst = encode.Member(e.Dst, "id", encode.CallID(call.CallID, callID))
+	e.Dst = encode.Member(e.Dst, "id", encode.CallID(call.CallID, callID()))
 	e.Dst = encode.Member(e.Dst, "name", encode.ToolName(name))
 	e.Dst = append(e.Dst, `,"input":`...)
 	e.Dst = encode.Raw(e.Dst, encode.Arguments(arguments))

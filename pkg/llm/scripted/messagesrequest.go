@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"podd/internal/lazy"
 )
 
 // messagesRequest has the members of a request of the Messages API. Others are refused.
@@ -87,10 +88,10 @@ func (c *resultContent) UnmarshalJSON(data []byte) error {
 }
 
 var (
-	blockID  = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+	blockID  = lazy.Regexp(`^[a-zA-Z0-9_-]+$`)
+	toolName = lazy.Regexp(`^[a-zA-Z0-9_-]{1,128}$`)
 	// half finds the halves of surrogate pairs, which the API refuses alone.
-	half = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
+	half = lazy.Regexp(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 )
 
 // parseMessages reads a body and refuses what the Messages API refuses.
@@ -135,7 +136,7 @@ func (w *messagesRequest) check(body []byte) error {
 			return fmt.Errorf("%s: Extra inputs are not permitted", name)
 		}
 	}
-	for _, found := range half.FindAll(body, -1) {
+	for _, found := range half().FindAll(body, -1) {
 		if len(found) == 6 {
 			return errors.New("the request body is not valid JSON: no low surrogate in string")
 		}
@@ -164,7 +165,7 @@ func (w *messagesRequest) check(body []byte) error {
 		}
 	}
 	for i, t := range w.Tools {
-		if !toolName.MatchString(t.Name) || t.Schema.Type != "object" {
+		if !toolName().MatchString(t.Name) || t.Schema.Type != "object" {
 			return fmt.Errorf("tools.%d: name or input_schema is not valid", i)
 		}
 	}
@@ -252,11 +253,11 @@ func (c *conversation) answer(r *Request, blocks []messagesBlock) error {
 func (c *conversation) call(b messagesBlock) error {
 	var input map[string]json.RawMessage
 	switch {
-	case !blockID.MatchString(b.ID):
+	case !blockID().MatchString(b.ID):
 		return fmt.Errorf("tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$', not %q", b.ID)
 	case c.used[b.ID]:
 		return fmt.Errorf("tool_use.id: %q is used twice", b.ID)
-	case !toolName.MatchString(b.Name):
+	case !toolName().MatchString(b.Name):
 		return fmt.Errorf("tool_use.name: %q is no name", b.Name)
 	case json.Unmarshal(b.Input, &input) != nil || input == nil:
 		return errors.New("tool_use.input: Input should be a valid dictionary")

@@ -3,19 +3,20 @@ package scripted
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"podd/internal/lazy"
 )
 
 // claudeName finds the family and the version in a model's name: claude-opus-4-1-20250805,
 // claude-3-7-sonnet-20250219, claude-sonnet-4.6.
-var claudeName = regexp.MustCompile(`claude-(?:(?:opus|sonnet|haiku|fable)-)?([1-9])(?:[-.]([0-9]))?(?:[^0-9.]|$)`)
+var claudeName = lazy.Regexp(`claude-(?:(?:opus|sonnet|haiku|fable)-)?([1-9])(?:[-.]([0-9]))?(?:[^0-9.]|$)`)
 
 // claude is the version of a model, as tenths: 37 for 3.7. It is 0 for models of others,
 // of which the server knows nothing.
 func claude(model string) int {
-	m := claudeName.FindStringSubmatch(model)
+	m := claudeName().FindStringSubmatch(model)
 	if m == nil {
 		return 0
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
+	"podd/internal/lazy"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -113,14 +113,14 @@ func (j *job) read(after int64, limit int) tool.JobOutput {
 }
 
 // sequences are what a terminal is controlled with.
-var sequences = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[ -/]*[0-~]|\r+\n")
+var sequences = lazy.Regexp("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[ -/]*[0-~]|\r+\n")
 
 // starts are carriage returns at the beginning of a line, where they change nothing.
-var starts = regexp.MustCompile("(?m)^\r+")
+var starts = lazy.Regexp("(?m)^\r+")
 
 // unpainted is what was printed to a terminal without what controls it.
 func unpainted(text string) string {
-	return starts.ReplaceAllString(sequences.ReplaceAllStringFunc(text, func(s string) string {
+	return starts().ReplaceAllString(sequences().ReplaceAllStringFunc(text, func(s string) string {
 		if strings.HasSuffix(s, "\n") {
 			return "\n"
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"podd/internal/lazy"
 	"podd/pkg/tool"
 )
 
@@ -17,23 +18,23 @@ const maxOutcome = 160
 type outcomeRule struct {
 	// marks are the lines that only this program prints, and counts are derived from them. A
 	// rule whose marks are not in the output does not apply.
-	marks  *regexp.Regexp
+	marks  func() *regexp.Regexp
 	counts []outcomeCount
 	// names finds what failed in the whole output: its first group that is not empty.
-	names *regexp.Regexp
+	names func() *regexp.Regexp
 }
 
 // outcomeCount is one count of a rule: the sum of the numbers in the group of find, or
 // without a group how often find matches.
 type outcomeCount struct {
-	find *regexp.Regexp
+	find func() *regexp.Regexp
 	// noun goes before label, in the number of the count; may be empty. If it has both, a
 	// count of any size reads the same: "build failed".
 	noun, label string
 	plain       bool
 }
 
-func lines(expression string) *regexp.Regexp { return regexp.MustCompile("(?m)" + expression) }
+func lines(expression string) func() *regexp.Regexp { return lazy.Regexp("(?m)" + expression) }
 
 // counted are counts of the same form for several words: "3 failed, 117 passed". %s in
 // the form is replaced by the word.
@@ -117,15 +118,15 @@ var outcomeRules = []outcomeRule{
 }
 
 var (
-	errorWord = regexp.MustCompile(`(?i)error|fatal|fail|panic|exception|cannot|can't|could not|not found|no such|denied|refused|undefined|unable|invalid|missing|unknown|killed`)
-	escape    = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
+	errorWord = lazy.Regexp(`(?i)error|fatal|fail|panic|exception|cannot|can't|could not|not found|no such|denied|refused|undefined|unable|invalid|missing|unknown|killed`)
+	escape    = lazy.Regexp(`\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
 )
 
 // outcome says in at most maxOutcome bytes how the work that printed this went, as text
 // after the way in which the command ended; empty if it printed nothing. It is a guess
 // and decides nothing. text has no secrets.
 func outcome(text string, success bool) string {
-	text = escape.ReplaceAllString(text, "")
+	text = escape().ReplaceAllString(text, "")
 	for _, rule := range outcomeRules {
 		if said := rule.read(text); said != "" {
 			return ", " + said
@@ -136,7 +137,7 @@ func outcome(text string, success bool) string {
 		// Text that a carriage return overwrites is not visible.
 		line = strings.TrimSpace(strings.TrimSuffix(line, "\r"))
 		line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:])
-		if line != "" && (success || errorWord.MatchString(line) || !errorWord.MatchString(last)) {
+		if line != "" && (success || errorWord().MatchString(line) || !errorWord().MatchString(last)) {
 			last = line
 		}
 	}
@@ -148,7 +149,7 @@ func outcome(text string, success bool) string {
 
 // read is what the rule makes of an output; empty if the output is not from its program.
 func (r outcomeRule) read(text string) string {
-	marked := strings.Join(r.marks.FindAllString(text, -1), "\n")
+	marked := strings.Join(r.marks().FindAllString(text, -1), "\n")
 	if marked == "" {
 		return ""
 	}
@@ -163,7 +164,7 @@ func (r outcomeRule) read(text string) string {
 
 func (c outcomeCount) read(marked string) string {
 	var n int64
-	for _, found := range c.find.FindAllStringSubmatch(marked, -1) {
+	for _, found := range c.find().FindAllStringSubmatch(marked, -1) {
 		one := int64(1)
 		if len(found) > 1 {
 			one, _ = strconv.ParseInt(found[1], 10, 64)
@@ -184,7 +185,7 @@ func (c outcomeCount) read(marked string) string {
 // failed names what failed, each once.
 func (r outcomeRule) failed(text string) []string {
 	var names []string
-	for _, found := range r.names.FindAllStringSubmatch(text, -1) {
+	for _, found := range r.names().FindAllStringSubmatch(text, -1) {
 		i := slices.IndexFunc(found[1:], func(group string) bool { return group != "" })
 		if i < 0 {
 			continue

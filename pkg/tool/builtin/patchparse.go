@@ -3,9 +3,10 @@ package builtin
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"podd/internal/lazy"
 )
 
 // The lines of the patch format that are not content.
@@ -223,13 +224,13 @@ func (p *patchParser) atFile() bool {
 }
 
 // lineNumbers matches what a unified diff has after @@.
-var lineNumbers = regexp.MustCompile(`^-\d+(,\d+)? \+\d+(,\d+)? @@ ?`)
+var lineNumbers = lazy.Regexp(`^-\d+(,\d+)? \+\d+(,\d+)? @@ ?`)
 
 func (p *patchParser) hunk(number int) (hunk, error) {
 	h := hunk{number: number}
 	for p.at < len(p.lines) && strings.HasPrefix(p.lines[p.at], "@@") {
 		rest := strings.TrimPrefix(strings.TrimPrefix(p.lines[p.at], "@@"), " ")
-		if rest = lineNumbers.ReplaceAllString(rest, ""); strings.TrimSpace(rest) != "" {
+		if rest = lineNumbers().ReplaceAllString(rest, ""); strings.TrimSpace(rest) != "" {
 			h.headers = append(h.headers, rest)
 		}
 		p.at++

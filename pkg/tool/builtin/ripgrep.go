@@ -6,9 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
+
+	"podd/internal/lazy"
 )
 
 // Files are searched in batches. A batch of fewer than ripgrepWorthwhile is read at once
@@ -48,14 +49,14 @@ func (s *searcher) newBatch(ctx context.Context, args searchArgs, h *hits) *batc
 
 // ripgrepOnly matches what means something else to rg than to RE2: operators and classes
 // within a class, an open repetition, the replacement character.
-var ripgrepOnly = regexp.MustCompile(`\[[^\]]*(\[[^:]|&&|--|~~)|\{,|\x{FFFD}`)
+var ripgrepOnly = lazy.Regexp(`\[[^\]]*(\[[^:]|&&|--|~~)|\{,|\x{FFFD}`)
 
 // forRipgrep is an RE2 expression in rg's syntax, which may match more and never less. ok
 // is false if there is no simple conversion: \w and similar classes are ASCII in RE2 and
 // Unicode in rg, so their opposites match less there; other escapes differ or do not
 // exist.
 func forRipgrep(pattern string) (translated string, ok bool) {
-	if ripgrepOnly.MatchString(pattern) {
+	if ripgrepOnly().MatchString(pattern) {
 		return "", false
 	}
 	safe := "tfrv"

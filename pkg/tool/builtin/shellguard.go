@@ -123,7 +123,7 @@ func sayMoved(moved []sandbox.Moved) string {
 // sayHeld says which protected path a command could not change, as far as its output
 // shows; empty without one.
 func (r *shellRun) sayHeld(output string) string {
-	if r.guard == nil || r.shell.fs == nil || !saysReadOnly.MatchString(output) {
+	if r.guard == nil || r.shell.fs == nil || !saysReadOnly().MatchString(output) {
 		return ""
 	}
 	held := r.guard.Held()

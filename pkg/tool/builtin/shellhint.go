@@ -2,23 +2,23 @@ package builtin
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"podd/internal/guard/sandbox"
+	"podd/internal/lazy"
 	"podd/internal/workspace/git"
 	"podd/pkg/scopefs"
 )
 
 // What programs print when a sandbox keeps something from them.
 var (
-	saysReadOnly = regexp.MustCompile(`Read-only file system|Device or resource busy|EROFS`)
-	saysNetwork  = regexp.MustCompile(`(?i)could(?: not|n't) resolve|unable to resolve|failed to resolve|temporary failure|name or service not known|no such host|` +
+	saysReadOnly = lazy.Regexp(`Read-only file system|Device or resource busy|EROFS`)
+	saysNetwork  = lazy.Regexp(`(?i)could(?: not|n't) resolve|unable to resolve|failed to resolve|temporary failure|name or service not known|no such host|` +
 		`NameResolutionError|getaddrinfo|EAI_AGAIN|ENOTFOUND|failed to lookup address|dns error|` +
 		`network is unreachable|ENETUNREACH|no route to host|address family not supported|EAFNOSUPPORT`)
-	saysLoopback = regexp.MustCompile(`(?i)(?:localhost|127\.0\.0\.1|\[?::1\b).*(?:refused|ECONNREFUSED|connect to server|failed)|(?:refused|ECONNREFUSED).*(?:localhost|127\.0\.0\.1|::1)`)
-	saysKey      = regexp.MustCompile(`Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed`)
+	saysLoopback = lazy.Regexp(`(?i)(?:localhost|127\.0\.0\.1|\[?::1\b).*(?:refused|ECONNREFUSED|connect to server|failed)|(?:refused|ECONNREFUSED).*(?:localhost|127\.0\.0\.1|::1)`)
+	saysKey      = lazy.Regexp(`Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed`)
 )
 
 // hint says in half a sentence which access helps where the output looks as if the sandbox
@@ -32,7 +32,7 @@ func (r *shellRun) hint(output string) string {
 	for said := range strings.Lines(output) {
 		text := ""
 		switch {
-		case saysReadOnly.MatchString(said):
+		case saysReadOnly().MatchString(said):
 			if git.Names(said) {
 				text = s.gitHint(said, use)
 			} else {
@@ -40,11 +40,11 @@ func (r *shellRun) hint(output string) string {
 			}
 		case s.box.Mode() == sandbox.Landlock && strings.Contains(said, "Permission denied") && s.isOutside(said):
 			text = outsideHint
-		case !use.network && saysNetwork.MatchString(said):
+		case !use.network && saysNetwork().MatchString(said):
 			text = `; commands have no network here: if it needs one, call again with access "network" and why`
-		case !use.network && s.box.Mode() == sandbox.Bwrap && saysLoopback.MatchString(said):
+		case !use.network && s.box.Mode() == sandbox.Bwrap && saysLoopback().MatchString(said):
 			text = `; each command has a loopback of its own: to reach a server outside, call again with access "network" and why`
-		case saysKey.MatchString(said):
+		case saysKey().MatchString(said):
 			text = `; the sandbox hides keys and credentials: if it needs them, call again with access "host" and why`
 		}
 		if text != "" {

@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"podd/internal/lazy"
 )
 
 // Folder is the files of one pod.
@@ -116,10 +117,10 @@ const outputExt = ".out"
 
 // plainName matches a tool's name that is safe in a file's name. A model may call a tool
 // by any name.
-var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var plainName = lazy.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func fileName(tool string) string {
-	if !plainName.MatchString(tool) {
+	if !plainName().MatchString(tool) {
 		tool = "tool"
 	}
 	return tool + "-" + rand.Text()[:12] + outputExt

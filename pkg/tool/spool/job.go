@@ -26,7 +26,7 @@ const recordExt = ".job"
 // jobName is the stem of the files of a call. The call's id comes from an endpoint and
 // may contain any characters.
 func jobName(tool, id string) string {
-	if !plainName.MatchString(tool) {
+	if !plainName().MatchString(tool) {
 		tool = "tool"
 	}
 	sum := sha256.Sum256([]byte(id))
