@@ -26,6 +26,7 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 	}
 	d.undo = append(d.undo, func() {
 		wg.Wait()
+		found.Close()
 		d.launcher.Close()
 	})
 }

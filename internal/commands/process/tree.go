@@ -30,10 +30,11 @@ var leaders sync.Map
 // Tree is a running command and everything that it started.
 type Tree struct {
 	id ID
-	// cmd is nil for a tree that another process started.
-	cmd *exec.Cmd
-	// exited is closed when the leader has ended.
+	// child says that the leader is a child of this process.
+	child bool
+	// exited is closed when the leader has ended; then state says how, if it is a child.
 	exited chan struct{}
+	state  *os.ProcessState
 	// leave stops watching a tree that Find returned.
 	leave func()
 	seen  sightings
@@ -43,8 +44,7 @@ type Tree struct {
 // command a session of its own, sets its WaitDelay if it is zero, and waits for the command. The
 // environment is cmd.Env and the mark, never this process's own.
 func Start(cmd *exec.Cmd) (*Tree, error) {
-	t := &Tree{cmd: cmd, exited: make(chan struct{}), leave: func() {}}
-	t.id.Mark = markVariable + "=" + rand.Text()
+	t := newTree()
 	cmd.Env = append(slices.Clone(cmd.Env), t.id.Mark)
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -57,19 +57,50 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t.id.PID = cmd.Process.Pid
-	forget := lead(t.id.PID)
-	// Only this process waits for the leader, and it has not yet: look finds a leader that
-	// has ended, too.
-	t.id.Born, _ = inspect(t.id.PID)
-	go func() {
-		defer close(t.exited)
-		// Once Wait has returned, the process id can be another process's.
-		defer forget()
+	t.follows(cmd.Process.Pid, func() *os.ProcessState {
 		// The outcome is in ProcessState.
 		_ = cmd.Wait()
-	}()
+		return cmd.ProcessState
+	})
 	return t, nil
+}
+
+// Begin is Start for a child that start makes the leader of a session of its own, with the mark in
+// the environment of what it runs.
+func Begin(start func(mark string) (*os.Process, error)) (*Tree, error) {
+	t := newTree()
+	child, err := start(t.id.Mark)
+	if err != nil {
+		return nil, err
+	}
+	t.follows(child.Pid, func() *os.ProcessState {
+		// Nobody else waits for it.
+		state, _ := child.Wait()
+		return state
+	})
+	return t, nil
+}
+
+// newTree is a tree without a leader.
+func newTree() *Tree {
+	t := &Tree{child: true, exited: make(chan struct{}), leave: func() {}}
+	t.id.Mark = markVariable + "=" + rand.Text()
+	return t
+}
+
+// follows waits for a child, the leader.
+func (t *Tree) follows(pid int, wait func() *os.ProcessState) {
+	t.id.PID = pid
+	forget := lead(pid)
+	// Only this process waits for the leader, and it has not yet: look finds a leader that
+	// has ended, too.
+	t.id.Born, _ = inspect(pid)
+	go func() {
+		defer close(t.exited)
+		// Once wait has returned, the process id can be another process's.
+		defer forget()
+		t.state = wait()
+	}()
 }
 
 // lead registers a leader until forget is called.
@@ -114,9 +145,7 @@ func (t *Tree) Exited() <-chan struct{} { return t.exited }
 func (t *Tree) State() *os.ProcessState {
 	select {
 	case <-t.exited:
-		if t.cmd != nil {
-			return t.cmd.ProcessState
-		}
+		return t.state
 	default:
 	}
 	return nil
@@ -202,7 +231,7 @@ func (t *Tree) leaderGone() bool {
 	case <-t.exited:
 		return true
 	default:
-		return t.cmd == nil && t.id.gone()
+		return !t.child && t.id.gone()
 	}
 }
 

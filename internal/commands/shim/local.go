@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 
+	"podd/internal/commands/enter"
 	"podd/internal/commands/process"
 )
 
@@ -19,6 +21,8 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 		c.Record.Close()
 		return nil, errors.New("commands have no terminals here")
 	}
+	// Limits would not reach what a first process has started.
+	c.Entry = nil
 	child, _, err := start(c)
 	if err != nil {
 		return nil, err
@@ -45,13 +49,41 @@ func start(c Command) (child *process.Tree, t *terminal, err error) {
 	if err := c.Record.Note(Note{Begins: true}); err != nil {
 		return nil, nil, err
 	}
+	if child, err = entered(c); child == nil {
+		child, t, err = executed(c)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, c.Record.Note(Note{Failed: true}))
+	}
+	id := child.ID()
+	if err := c.Record.Note(Note{Process: &id}); err != nil {
+		// Without a record no later podd could find the command.
+		child.Stop(0)
+		return nil, nil, ErrLost
+	}
+	return child, t, nil
+}
+
+// entered starts a command by its Entry, if it has one that works; otherwise child is nil, and
+// nothing has run.
+func entered(c Command) (child *process.Tree, err error) {
+	if c.Entry == nil {
+		return nil, nil
+	}
+	return process.Begin(func(mark string) (*os.Process, error) {
+		return enter.Start(c.Entry, append(slices.Clone(c.Env), mark), c.Output)
+	})
+}
+
+// executed starts a command by its command line.
+func executed(c Command) (child *process.Tree, t *terminal, err error) {
 	cmd := exec.Command(c.Args[0])
 	cmd.Args, cmd.Env, cmd.Dir = c.Args, c.Env, c.Dir
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.Output, c.Output, c.Files
 	if c.Terminal {
 		var slave *os.File
 		if t, slave, err = openTerminal(cmd); err != nil {
-			return nil, nil, errors.Join(err, c.Record.Note(Note{Failed: true}))
+			return nil, nil, err
 		}
 		defer slave.Close()
 	}
@@ -59,16 +91,10 @@ func start(c Command) (child *process.Tree, t *terminal, err error) {
 		if t != nil {
 			_ = t.master.Close()
 		}
-		return nil, nil, errors.Join(err, c.Record.Note(Note{Failed: true}))
+		return nil, nil, err
 	}
 	if t != nil {
 		go t.copy(c.Output)
-	}
-	id := child.ID()
-	if err := c.Record.Note(Note{Process: &id}); err != nil {
-		// Without a record no later podd could find the command.
-		child.Stop(0)
-		return nil, nil, ErrLost
 	}
 	return child, t, nil
 }

@@ -2,21 +2,24 @@ package shim
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"podd/internal/commands/enter"
 	"podd/internal/commands/process"
 	"podd/pkg/tool/record"
 )
 
 // A request is a head, with the descriptors of output, record and files, and a body: the
-// words what, dir, number of args, args and env, a NUL after each but the last. The head is the
+// words what, for askEnter the entry, dir, number of args, args and env, a NUL after each but the last. The head is the
 // body's length and the number of descriptors, 4 bytes each, most significant byte first.
 const headBytes = 8
 
@@ -62,12 +65,13 @@ func (a answer) err() error {
 	return nil
 }
 
-// What a request asks for: to run a command, to run it in a terminal, or to type input into
-// one. The last has no descriptors; its other words are the mark of the command's tree, and
+// What a request asks for: to run a command, to run it in a terminal, to run it in prepared
+// namespaces, whose descriptors are then the first of its files, or to type input into a terminal. The last has no descriptors; its other words are the mark of the command's tree, and
 // the input, which may have NULs.
 const (
 	askRun      = "run"
 	askTerminal = "terminal"
+	askEnter    = "enter"
 	askInput    = "input"
 )
 
@@ -85,16 +89,31 @@ type request struct {
 	rights []byte
 }
 
+// wireEntry is an entry without its files. JSON writes no NUL.
+type wireEntry struct {
+	Plan enter.Plan `json:"plan"`
+	Args []string   `json:"args"`
+}
+
 func encode(c Command) (request, error) {
-	files := append([]*os.File{c.Output, c.Record.File()}, c.Files...)
+	files := []*os.File{c.Output, c.Record.File()}
+	what := []string{askRun}
+	switch {
+	case c.Terminal:
+		what[0] = askTerminal
+	case c.Entry != nil:
+		entry, err := json.Marshal(wireEntry{c.Entry.Plan, c.Entry.Args})
+		if err != nil {
+			return request{}, err
+		}
+		files = append(files, c.Entry.Spaces...)
+		what = []string{askEnter, string(entry)}
+	}
+	files = append(files, c.Files...)
 	if len(files) > maxFiles {
 		return request{}, errFiles
 	}
-	what := askRun
-	if c.Terminal {
-		what = askTerminal
-	}
-	words := append(append([]string{what, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...), c.Env...)
+	words := append(append(append(what, c.Dir, strconv.Itoa(len(c.Args))), c.Args...), c.Env...)
 	body := strings.Join(words, nul)
 	if strings.Count(body, nul) != len(words)-1 {
 		return request{}, errNUL
@@ -167,8 +186,12 @@ func decode(body string, files []*os.File) (asked, error) {
 		}
 		return asked{mark: mark, input: []byte(input)}, nil
 	}
+	entry, rest, files, err := decodeEntry(what, rest, files)
+	if err != nil {
+		return asked{}, err
+	}
 	words := strings.Split(rest, nul)
-	if len(words) < 2 || len(files) < 2 || what != askRun && what != askTerminal {
+	if len(words) < 2 || len(files) < 2 || what != askRun && what != askTerminal && what != askEnter {
 		return asked{}, errDamaged
 	}
 	count, err := strconv.Atoi(words[1])
@@ -177,9 +200,24 @@ func decode(body string, files []*os.File) (asked, error) {
 	}
 	words, dir := words[2:], words[0]
 	return asked{Command: Command{
-		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal,
+		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal, Entry: entry,
 		Output: files[0], Record: record.Of(files[1]), Files: files[2:],
 	}}, nil
+}
+
+// decodeEntry takes the entry from a request that has one.
+func decodeEntry(what, body string, files []*os.File) (entry *enter.Entry, rest string, others []*os.File, err error) {
+	if what != askEnter {
+		return nil, body, files, nil
+	}
+	text, rest, ok := strings.Cut(body, nul)
+	var w wireEntry
+	const first = 2
+	if !ok || json.Unmarshal([]byte(text), &w) != nil || len(files) < first+enter.SpacesCount {
+		return nil, "", nil, errDamaged
+	}
+	entry = &enter.Entry{Plan: w.Plan, Args: w.Args, Spaces: files[first : first+enter.SpacesCount]}
+	return entry, rest, slices.Concat(files[:first], files[first+enter.SpacesCount:]), nil
 }
 
 func filesOf(rights []byte) ([]*os.File, error) {

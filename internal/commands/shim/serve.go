@@ -190,6 +190,9 @@ func (s *server) serve(conn *net.UnixConn) {
 func (s *server) serveOne(n uint64, c Command, tell func(answer)) {
 	child, t, err := start(c)
 	closeAll(c.Files)
+	if c.Entry != nil {
+		closeAll(c.Entry.Spaces)
+	}
 	if t == nil {
 		_ = c.Output.Close()
 	}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"podd/internal/commands/process"
+	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 )
@@ -27,6 +28,8 @@ type house struct {
 	binary string
 	// limited says that Limit applies to what runs.
 	limited bool
+	// client starts commands if they enter prepared namespaces.
+	client *shim.Client
 	// git is what commands may change in repositories.
 	git sandbox.GitAccess
 }
@@ -131,8 +134,12 @@ func (h *house) sandbox(mode sandbox.Mode) *sandbox.Sandbox {
 	if mode == ownLandlock {
 		mode, c.Launcher = sandbox.Landlock, nil
 	}
+	if mode == enters {
+		mode, h.client = sandbox.Bwrap, h.shim()
+	}
 	c.Mode = mode
 	s := sandbox.Detect(h.t.Context(), c)
+	h.t.Cleanup(s.Close)
 	if mode == sandbox.Off || s.Mode() == mode {
 		return s
 	}
@@ -181,6 +188,9 @@ func (h *house) run(s *sandbox.Sandbox, attack string, argv ...string) string {
 
 func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, argv ...string) string {
 	h.t.Helper()
+	if h.client != nil && s.Mode() == sandbox.Bwrap {
+		return h.runEntered(s, scope, attack, argv...)
+	}
 	c, err := s.Command(scope, 4, argv...)
 	if err != nil {
 		h.t.Fatal(err)

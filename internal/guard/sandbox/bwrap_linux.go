@@ -3,10 +3,13 @@ package sandbox
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"podd/internal/commands/confine"
+	"podd/internal/commands/enter"
 )
 
 // wrapBwrap makes the command line of bwrap.
@@ -20,24 +23,59 @@ func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{
-		s.program, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-		"--cap-drop", "ALL", "--seccomp", c.add(filter),
-	}
-	if s.nested {
-		args = append(args, "--disable-userns")
-	}
-	if !scope.Network && !scope.Joined {
-		args = append(args, "--unshare-net")
-	}
-	mounted, err := s.mounts(c, scope)
+	filtered := []string{"--seccomp", c.add(filter)}
+	m, err := s.mounts(c, scope)
 	if err != nil {
 		return err
 	}
-	args = append(append(args, mounted...), "--chdir", scope.Dir, "--")
-	c.Args = append(args, argv...)
+	options := s.namespaces(scope)
+	c.Args = slices.Concat([]string{s.program}, options, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
 	c.Env = tempEnv("/tmp")
+	s.enter(c, m, options, argv)
 	return nil
+}
+
+// namespaces are bwrap's options but for mounts and the filter.
+func (s *Sandbox) namespaces(scope Scope) []string {
+	options := []string{
+		"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
+	}
+	if s.nested {
+		options = append(options, "--disable-userns")
+	}
+	if !scope.Network && !scope.Joined {
+		options = append(options, "--unshare-net")
+	}
+	return options
+}
+
+// enter adds prepared namespaces to a command, if there are some for its state. Those of a process
+// with namespaces of its own are not above them.
+func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
+	changes, ok := m.plan()
+	if !ok || m.scope.Joined {
+		return
+	}
+	state := m.state(options)
+	spaces, nested := s.prepared.of(state, func() (*space, error) {
+		// bwrap reads some of the files, which the command needs unread.
+		again := &Command{first: 3}
+		defer again.Close()
+		m, err := s.mounts(again, m.scope)
+		if err != nil {
+			return nil, err
+		}
+		if m.state(options) != state {
+			return nil, errors.New("it has changed meanwhile")
+		}
+		return s.prepare(slices.Concat(options, m.options()), again.Files)
+	})
+	if len(spaces) == 0 {
+		return
+	}
+	c.Entry = &enter.Entry{
+		Plan: enter.Plan{Dir: m.scope.Dir, Network: !m.scope.Network, Nested: nested, Mounts: changes}, Spaces: spaces, Args: argv,
+	}
 }
 
 // tempEnv are the variables for the directory that serves as /tmp. Caches go there too:
@@ -46,8 +84,8 @@ func tempEnv(dir string) []string {
 	return []string{"TMPDIR=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}
 }
 
-// mounts is the part of the command line for the file system.
-func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
+// mounts are the file system of a command.
+func (s *Sandbox) mounts(c *Command, scope Scope) (*mounts, error) {
 	m := &mounts{
 		sandbox: s, scope: scope, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
 	}
@@ -78,12 +116,8 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		}
 		m.add(path, "--ro-bind-fd", c.add(dir), path)
 	}
-	args := m.args()
-	if len(s.list) > 0 {
-		// The directories on the way to readable paths are bwrap's own, in memory.
-		args = append(args, "--remount-ro", "/")
-	}
-	return args, m.makePrivate(scope.Temp)
+	m.sort()
+	return m, m.makePrivate(scope.Temp)
 }
 
 // base is the system's part, and every command's own.

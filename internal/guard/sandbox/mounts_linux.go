@@ -27,11 +27,15 @@ type mounts struct {
 	passed []*os.File
 	// roots are the writable ones, opened.
 	roots []openRoot
+	// on are the identities of hidden paths below roots.
+	on []string
 }
 
 type mount struct {
 	path string
 	args []string
+	// size is that of a directory in memory.
+	size int64
 }
 
 // openRoot is a writable root. Anyone who may write there can change the target of any
@@ -45,13 +49,21 @@ func (m *mounts) add(path string, args ...string) {
 	m.list = append(m.list, mount{path: path, args: args})
 }
 
-// args is the command line, in the order of execution.
-func (m *mounts) args() []string {
+// sort puts the mounts in the order of execution.
+func (m *mounts) sort() {
 	depth := func(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
 	slices.SortStableFunc(m.list, func(a, b mount) int { return depth(a.path) - depth(b.path) })
+}
+
+// options are bwrap's for the sorted mounts.
+func (m *mounts) options() []string {
 	var args []string
 	for _, mount := range m.list {
 		args = append(args, mount.args...)
+	}
+	if len(m.sandbox.list) > 0 {
+		// The directories on the way to readable paths are bwrap's own, in memory.
+		args = append(args, "--remount-ro", "/")
 	}
 	return args
 }
@@ -182,7 +194,7 @@ func (m *mounts) tmpfs(path string, most int64) {
 		m.add(path, "--tmpfs", path)
 		return
 	}
-	m.add(path, "--size", strconv.FormatInt(most, 10), "--tmpfs", path)
+	m.list = append(m.list, mount{path, []string{"--size", strconv.FormatInt(most, 10), "--tmpfs", path}, most})
 }
 
 // hide replaces a file or directory by an empty one.
@@ -192,6 +204,7 @@ func (m *mounts) hide(path string) {
 		if file == nil {
 			return
 		}
+		m.on = append(m.on, inodeOf(file))
 		_ = file.Close()
 	}
 	if isDir(path) {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"podd/internal/commands/enter"
 	"podd/internal/commands/launcher"
 	"podd/pkg/scopefs"
 )
@@ -91,8 +93,9 @@ type Sandbox struct {
 	nested  bool
 
 	// guards are those of running commands.
-	guards sync.Map
-	spare  spare
+	guards   sync.Map
+	spare    spare
+	prepared prepared
 }
 
 // Mode is Bwrap, Landlock or None.
@@ -153,7 +156,9 @@ type Command struct {
 	// Files are open at the descriptors from the requested one on.
 	Files []*os.File
 	// Held are the paths that no mount protects.
-	Held  Held
+	Held Held
+	// Entry is a faster way to run it in the same sandbox, if there is one.
+	Entry *enter.Entry
 	first int
 }
 
@@ -163,9 +168,22 @@ func (c *Command) add(file *os.File) string {
 	return fmt.Sprint(c.first + len(c.Files) - 1)
 }
 
+// numbered is the file at a descriptor.
+func (c *Command) numbered(fd string) *os.File {
+	n, _ := strconv.Atoi(fd)
+	return c.Files[n-c.first]
+}
+
 // Close closes the files.
 func (c *Command) Close() {
-	for _, file := range c.Files {
+	if c.Entry != nil {
+		closeFiles(c.Entry.Spaces)
+	}
+	closeFiles(c.Files)
+}
+
+func closeFiles(files []*os.File) {
+	for _, file := range files {
 		_ = file.Close()
 	}
 }

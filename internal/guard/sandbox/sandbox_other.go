@@ -22,3 +22,9 @@ func memory() int64 { return 0 }
 
 // Main does nothing here.
 func Main() {}
+
+// prepared is for Linux.
+type prepared struct{}
+
+// Close has nothing to end here.
+func (*Sandbox) Close() {}

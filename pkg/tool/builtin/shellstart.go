@@ -35,6 +35,9 @@ func (r *shellRun) start(ctx context.Context, confined *sandbox.Command, use gra
 	c := r.shell.command(confined, use)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
 	c.Keeper, c.Terminal = r.keeper, r.args.Terminal
+	if c.Keeper.Path == "" {
+		c.Entry = confined.Entry
+	}
 	if c.Terminal {
 		c.Env = append(c.Env, "TERM=xterm-256color")
 	}

@@ -1,0 +1,299 @@
+package enter
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"podd/internal/commands/confine"
+)
+
+// Start starts a command with an environment. Its output and errors go to a file, and its input is
+// empty. Its process leads a session of its own, ends with the command, and with its status; the
+// caller waits for it. On error nothing has run.
+func Start(e *Entry, env []string, output *os.File) (*os.Process, error) {
+	if len(e.Spaces) != SpacesCount || len(e.Args) == 0 {
+		return nil, errors.New("namespaces to enter are missing")
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	defer unix.Close(pipe[0])
+	m := &maker{stages: &stages{pipe: uintptr(pipe[1])}, Entry: e, env: env, output: output.Fd(), null: null.Fd()}
+	err = m.make()
+	var outer uintptr
+	if err == nil {
+		var errno syscall.Errno
+		if outer, errno = m.stages.fork(); errno != 0 {
+			err = errno
+		}
+	}
+	_ = unix.Close(pipe[1])
+	runtime.KeepAlive(m)
+	if err != nil {
+		return nil, err
+	}
+	first, err := m.hear(pipe[0])
+	reap(int(outer))
+	if err == nil && first == 0 {
+		err = errors.New("the first process of its namespaces has ended")
+	}
+	if err != nil {
+		if first != 0 {
+			reap(first)
+		}
+		return nil, err
+	}
+	return os.FindProcess(first)
+}
+
+// reap waits for a child's end.
+func reap(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// maker puts the system calls together.
+type maker struct {
+	*stages
+	*Entry
+	env          []string
+	output, null uintptr
+	// kept is the memory that the calls refer to.
+	kept  []any
+	calls *[]call
+}
+
+// hear reads what the processes say until the command has begun.
+func (m *maker) hear(pipe int) (first int, err error) {
+	var said [3]uintptr
+	for {
+		n, failed := unix.Read(pipe, unsafe.Slice((*byte)(unsafe.Pointer(&said)), saidBytes))
+		switch {
+		case failed == unix.EINTR:
+		case failed != nil:
+			return first, failed
+		case n < int(saidBytes):
+			return first, err
+		case said[0] == saidFirst:
+			first = int(said[1])
+		default:
+			err = fmt.Errorf("step %d of entering its namespaces: %w", said[1], syscall.Errno(said[2]))
+		}
+	}
+}
+
+func (m *maker) make() error {
+	filter, err := confine.AllowLocal.Program()
+	if err != nil {
+		return err
+	}
+	m.calls = &m.stages.outer
+	m.enterSpaces()
+	m.calls = &m.stages.first
+	m.closeOthers()
+	m.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	m.call(unix.SYS_SETSID)
+	if err := m.mount(); err != nil {
+		return err
+	}
+	if m.Plan.Nested {
+		m.call(unix.SYS_SETNS, m.Spaces[2].Fd(), unix.CLONE_NEWUSER)
+	}
+	m.giveUp(filter)
+	m.calls = &m.stages.rest
+	m.call(unix.SYS_CLOSE_RANGE, 0, uintptr(^uint32(0)), 0)
+	m.calls = &m.stages.command
+	return m.execute()
+}
+
+func (m *maker) call(number uintptr, args ...uintptr) *call {
+	c := call{number: number}
+	copy(c.args[:], args)
+	*m.calls = append(*m.calls, c)
+	return &(*m.calls)[len(*m.calls)-1]
+}
+
+// text is the address of a text that ends with a NUL.
+func (m *maker) text(s string) uintptr {
+	b := append([]byte(s), 0)
+	m.kept = append(m.kept, b)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+// texts is the address of a list of texts.
+func (m *maker) texts(list []string) uintptr {
+	addresses := make([]uintptr, len(list)+1)
+	for i, s := range list {
+		addresses[i] = m.text(s)
+	}
+	m.kept = append(m.kept, addresses)
+	return uintptr(unsafe.Pointer(&addresses[0]))
+}
+
+// enterSpaces enters the prepared namespaces and makes the command's own.
+func (m *maker) enterSpaces() {
+	m.call(unix.SYS_SETNS, m.Spaces[0].Fd(), unix.CLONE_NEWUSER)
+	m.call(unix.SYS_SETNS, m.Spaces[1].Fd(), unix.CLONE_NEWNS)
+	own := unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	if m.Plan.Network {
+		own |= unix.CLONE_NEWNET
+	}
+	m.call(unix.SYS_UNSHARE, uintptr(own))
+	if !m.Plan.Network {
+		return
+	}
+	loopback := &[ifreqBytes]byte{}
+	copy(loopback[:], "lo")
+	*(*uint16)(unsafe.Pointer(&loopback[unix.IFNAMSIZ])) = unix.IFF_UP | unix.IFF_RUNNING
+	m.kept = append(m.kept, loopback)
+	m.call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0).keep = 1
+	up := m.call(unix.SYS_IOCTL, 0, unix.SIOCSIFFLAGS, uintptr(unsafe.Pointer(loopback)))
+	up.use, up.slot = 1, 1
+	done := m.call(unix.SYS_CLOSE, 0)
+	done.use, done.slot = 1, 1
+}
+
+// closeOthers closes what the first process does not need: descriptors of other commands are open
+// there, some of them locks.
+func (m *maker) closeOthers() {
+	needed := []uintptr{m.null, m.output, m.pipe}
+	if m.Plan.Nested {
+		needed = append(needed, m.Spaces[2].Fd())
+	}
+	slices.Sort(needed)
+	next := uintptr(0)
+	for _, fd := range needed {
+		if fd > next {
+			m.call(unix.SYS_CLOSE_RANGE, next, fd-1, 0)
+		}
+		next = fd + 1
+	}
+	m.call(unix.SYS_CLOSE_RANGE, next, uintptr(^uint32(0)), 0)
+}
+
+// ifreqBytes is the size of struct ifreq.
+const ifreqBytes = 40
+
+// readOnlyProc are parts of /proc that bwrap makes read-only where root could write them.
+var readOnlyProc = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}
+
+// mount makes the mounts that no two commands share.
+func (m *maker) mount() error {
+	const quiet = unix.MS_NOSUID | unix.MS_NODEV
+	at := unix.AT_FDCWD
+	cwd := uintptr(at)
+	m.call(unix.SYS_UMASK, 0).keep = maxSlots
+	m.call(unix.SYS_MOUNT, m.text("proc"), m.text("/proc"), m.text("proc"), quiet|unix.MS_NOEXEC, 0)
+	if os.Geteuid() == 0 {
+		for _, path := range readOnlyProc {
+			if _, err := os.Stat(path); err == nil {
+				p := m.text(path)
+				m.call(unix.SYS_MOUNT, p, p, 0, unix.MS_BIND, 0)
+				m.call(unix.SYS_MOUNT, 0, p, 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet|unix.MS_NOEXEC, 0)
+			}
+		}
+	}
+	m.call(unix.SYS_MOUNT, m.text("devpts"), m.text("/dev/pts"), m.text("devpts"), unix.MS_NOSUID|unix.MS_NOEXEC,
+		m.text("newinstance,ptmxmode=0666,mode=620"))
+	slots := map[string]int{}
+	for _, change := range m.Plan.Mounts {
+		if change.Kind != Keep {
+			continue
+		}
+		if len(slots) == maxSlots-1 {
+			return errors.New("more is kept than can be")
+		}
+		slots[change.Path] = len(slots) + 1
+		m.call(unix.SYS_OPEN_TREE, cwd, m.text(change.Path), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE).keep = len(slots)
+	}
+	for _, change := range m.Plan.Mounts {
+		m.makeWay(change)
+		if change.Kind == Nothing {
+			continue
+		}
+		if change.Kind == Keep {
+			moved := m.call(unix.SYS_MOVE_MOUNT, 0, m.text(""), cwd, m.text(change.Path), unix.MOVE_MOUNT_F_EMPTY_PATH)
+			moved.use, moved.slot = 1, slots[change.Path]
+			continue
+		}
+		options := "mode=0755"
+		if change.Size > 0 {
+			options += ",size=" + strconv.FormatInt(change.Size, 10)
+		}
+		m.call(unix.SYS_MOUNT, m.text("tmpfs"), m.text(change.Path), m.text("tmpfs"), quiet, m.text(options))
+	}
+	umask := m.call(unix.SYS_UMASK, 0)
+	umask.use, umask.slot = 1, maxSlots
+	return nil
+}
+
+// makeWay makes what is needed in an empty directory to mount something there.
+func (m *maker) makeWay(change Mount) {
+	rest, below := strings.CutPrefix(change.Path, change.Below+"/")
+	if change.Below == "" || !below {
+		return
+	}
+	at := unix.AT_FDCWD
+	path := change.Below
+	names := strings.Split(rest, "/")
+	for i, name := range names {
+		path = filepath.Join(path, name)
+		if change.File && i == len(names)-1 {
+			m.call(unix.SYS_MKNODAT, uintptr(at), m.text(path), unix.S_IFREG|0o444, 0).may = true
+		} else {
+			m.call(unix.SYS_MKDIRAT, uintptr(at), m.text(path), 0o755).may = true
+		}
+	}
+}
+
+// lastCapability is above all that kernels know.
+const lastCapability = 63
+
+// giveUp takes all privileges from the first process and from the command, and filters their
+// system calls.
+func (m *maker) giveUp(filter []unix.SockFilter) {
+	m.call(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	for c := range uintptr(lastCapability + 1) {
+		// A kernel without it says so.
+		m.call(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0).may = c > unix.CAP_LAST_CAP
+	}
+	m.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	head, none := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &[2]unix.CapUserData{}
+	program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	m.kept = append(m.kept, head, none, program, filter)
+	m.call(unix.SYS_CAPSET, uintptr(unsafe.Pointer(head)), uintptr(unsafe.Pointer(none)))
+	m.call(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(program)), 0, 0)
+}
+
+// execute makes the command of its process.
+func (m *maker) execute() error {
+	if m.output <= 2 || m.null <= 2 {
+		return errors.New("the standard files are closed")
+	}
+	m.call(unix.SYS_CHDIR, m.text(m.Plan.Dir))
+	m.call(unix.SYS_DUP3, m.null, 0, 0)
+	m.call(unix.SYS_DUP3, m.output, 1, 0)
+	m.call(unix.SYS_DUP3, m.output, 2, 0)
+	m.call(unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)
+	m.call(unix.SYS_EXECVE, m.text(m.Args[0]), m.texts(m.Args), m.texts(m.env))
+	return nil
+}

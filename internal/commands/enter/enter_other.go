@@ -1,0 +1,11 @@
+//go:build !linux
+
+package enter
+
+import (
+	"errors"
+	"os"
+)
+
+// Start works only on Linux.
+func Start(*Entry, []string, *os.File) (*os.Process, error) { return nil, errors.ErrUnsupported }
