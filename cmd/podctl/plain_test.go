@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,4 +50,84 @@ func TestPlain(t *testing.T) {
 	if shown := p.out.String(); strings.Contains(strings.ReplaceAll(shown, "\x1b]9;", ""), "\x1b") {
 		t.Errorf("it wrote escape sequences: %q", shown)
 	}
+}
+
+// A tab at the end of a line completes its @path, and says which paths fit; the rest comes
+// on the next line.
+func TestPlainCompletes(t *testing.T) {
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("Seen."))))
+	work := t.TempDir()
+	for _, name := range []string{"a-file.txt", "src/main.go", "src/make.go"} {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("one\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.podctl("create", "p", "--dir", work).run(0)
+	p, typed := w.onTerminal("attach", "--plain", "p")
+	p.out.await(t, "Pod p is idle.")
+	typed("see @a-fi\t\n")
+	p.out.await(t, "In your draft: see @a-file.txt ")
+	typed("and @src/ma\t\n")
+	p.out.await(t, "Paths that fit: @src/main.go, @src/make.go.")
+	typed("in.\t\n")
+	p.out.await(t, "In your draft: see @a-file.txt and @src/main.go ")
+	typed("please @no/such\t\n")
+	p.out.await(t, "no such path")
+	typed("\x03")
+	p.out.await(t, "The draft is empty now.")
+	typed("see @a-fi\t\nthanks\n")
+	p.out.await(t, "Prompt: see @a-file.txt thanks")
+	p.out.await(t, "turn 1 finished")
+	typed("without\t\n")
+	p.out.await(t, "There is no @path at the end of this line.")
+	typed("\x04")
+	if code := p.wait(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// A question about an edit tells what it would make of the file, and always its rule
+// before it is added.
+func TestPlainPreview(t *testing.T) {
+	edit := func(before, after string) scripted.Reply {
+		return scripted.Say(scripted.Call{Name: "edit_file", Arguments: `{"path":"a.txt","old":"` + before + `","new":"` + after + `"}`})
+	}
+	shell := func(command string) scripted.Reply {
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"` + command + `"}`})
+	}
+	w := newWorld(t, scripted.Answers(edit("one", "two"), shell("echo one"), shell("date"), scripted.Say(scripted.Text("Done."))))
+	work := t.TempDir()
+	if err := os.WriteFile(filepath.Join(work, "a.txt"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.podctl("create", "p", "--dir", work, "--ask", "always").run(0)
+	p, typed := w.onTerminal("attach", "--plain", "p")
+	expect := func(keys string, want ...string) {
+		t.Helper()
+		typed(keys)
+		for _, text := range want {
+			p.out.await(t, text)
+		}
+	}
+	expect("", "Pod p is idle.")
+	expect("go\n", "  change a.txt", "1 -one", "1 +two", "Run it? Answer ")
+	expect("v\n", `old: one`, `new: two`)
+	expect("y\n", "Changed: ", "command: echo one")
+	expect("a\n", "always adds the rule: ", "Add this rule, and run the call? Type y for yes")
+	expect("n\n", "nothing was changed")
+	if out, _ := w.podctl("rules", "p", "-o", "json").run(0); strings.TrimSpace(out) != "" {
+		t.Errorf("a rule was added without a yes: %s", out)
+	}
+	expect("/answer\nn no\n", "command: date")
+	expect("a\n", `allow, tool "shell", command "date"`)
+	expect("y\n", "rule added: ", "Answer: Done.")
+	if out, _ := w.podctl("rules", "p", "-o", "json").run(0); !strings.Contains(out, "shell") {
+		t.Errorf("the rules are %q", out)
+	}
+	typed("\x04")
+	p.wait()
 }

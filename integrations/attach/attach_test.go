@@ -113,6 +113,40 @@ func TestQuestions(t *testing.T) {
 	s.await("shell>")
 }
 
+// Always shows its rule first. Esc adds nothing and leaves the question; Enter adds the rule,
+// which the next such call follows without a question.
+func TestAlways(t *testing.T) {
+	call := scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"date"}`})
+	w := world(t, scripted.Answers(call, call, scripted.Say(scripted.Text("Done."))))
+	w.Podctl("update", "p", "--ask", "always")
+	s := newScreen(t, w, 90, 24, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("go")
+	s.keys("Enter")
+	s.await("command: date", "Run it?")
+	s.typed("a")
+	s.keys("Enter")
+	s.await("? always adds the rule: allow", `command "date"`, "Add this rule, and run the call? [Enter] yes [Esc] no")
+	s.keys("Escape")
+	s.await("nothing was changed", "Run it?")
+	if out := w.Podctl("rules", "p", "-o", "json"); strings.TrimSpace(out) != "" {
+		t.Errorf("Esc added a rule: %s", out)
+	}
+	s.typed("a")
+	s.keys("Enter")
+	s.await("Add this rule, and run the call?")
+	s.keys("Enter")
+	s.await("rule added: allow", "Done.", "turn 1 finished")
+	if shown := s.shown(); strings.Count(shown, "approved by podctl") != 1 {
+		t.Errorf("the rule did not answer for the second call:\n%s", shown)
+	}
+	if out := w.Podctl("rules", "p"); !strings.Contains(out, "date") {
+		t.Errorf("the rules are\n%s", out)
+	}
+	s.keys("C-d")
+	s.await("shell>")
+}
+
 // Leaving ends no turn. A person who returns sees the text so far. podd may be killed
 // meanwhile, and the answer appears once.
 func TestLeaveAndComeBack(t *testing.T) {

@@ -36,8 +36,10 @@ type plainView struct {
 	asked     *question
 	confirmed *confirmation
 	drafted   string
-	caughtUp  bool
-	wasAway   bool
+	// listed are the paths that were told last.
+	listed   string
+	caughtUp bool
+	wasAway  bool
 }
 
 // linesOf reads lines until the end of input, or for ever: it stays behind when the view ends.
@@ -66,10 +68,14 @@ func (p plainView) tellAll(follow func() error, lines <-chan string) error {
 	p.begin(follow)
 	p.begin(func() error { return p.tick(hangup) })
 	for !p.quit {
+		typed := lines
+		if p.paths.asking && p.paths.tab {
+			typed = nil // What follows belongs behind the completed path.
+		}
 		select {
 		case f := <-p.do:
 			f()
-		case text, ok := <-lines:
+		case text, ok := <-typed:
 			if !ok {
 				return nil
 			}
@@ -91,7 +97,7 @@ func (p plainView) tellAll(follow func() error, lines <-chan string) error {
 }
 
 // typed takes a line: a command, an answer, or text that is sent. A backslash at its end
-// continues the text on the next line.
+// continues the text on the next line, a tab completes its @path.
 func (p *plainView) typed(text string) {
 	line := strings.TrimSpace(text)
 	switch {
@@ -115,6 +121,10 @@ func (p *plainView) typed(text string) {
 		p.draft.clear()
 	}
 	p.draft.at = len(p.draft.cells)
+	if rest, completes := strings.CutSuffix(strings.TrimRight(text, " "), "\t"); completes {
+		p.completes(strings.TrimRight(rest, "\t"))
+		return
+	}
 	if rest, more := strings.CutSuffix(text, `\`); more {
 		p.draft.insert(rest)
 		p.draft.put(newline)
@@ -137,11 +147,37 @@ func (p *plainView) typed(text string) {
 	}
 }
 
+// completes adds text to the draft and asks podd to complete the @path at its end.
+func (p *plainView) completes(text string) {
+	p.draft.insert(text)
+	p.drafted = p.draft.whole() // It is told once it is complete.
+	if _, _, ok := p.draft.reference(); !ok {
+		p.drafted, p.said = "", "There is no @path at the end of this line."
+		return
+	}
+	p.listed = ""
+	commander{p.app}.offerPaths(true)
+}
+
+// offers tells the paths that fit, if there are several.
+func (p *plainView) offers() {
+	rows := p.paths.rows(mostOffered)
+	for i, r := range rows {
+		rows[i] = strings.TrimLeft(r, " >")
+	}
+	text := strings.Join(rows, ", ")
+	if text != p.listed && text != "" {
+		p.say("In your draft: " + p.draft.text() + "\nPaths that fit: " + text + ".\nYour next line is added; a tab at its end completes again.")
+	}
+	p.listed = text
+}
+
 // interrupt ends what can be ended: the person's command, a draft, the turn.
 func (p *plainView) interrupt() {
 	switch {
 	case p.shell == nil && !p.draft.empty():
 		p.draft.clear()
+		p.paths.close()
 		p.said = "The draft is empty now."
 	case p.shell == nil && p.turn == 0:
 		p.said = "Nothing runs. /quit leaves."
@@ -175,6 +211,7 @@ func (p *plainView) tell() {
 		p.say(p.said)
 	}
 	p.said = ""
+	p.offers()
 	if text := p.draft.whole(); text != p.drafted {
 		if p.drafted = text; text != "" {
 			rows, _ := p.draft.lay("", plainWidth)
