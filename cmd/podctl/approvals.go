@@ -26,10 +26,12 @@ func newApprovalsCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				list, err := approvals(cmd.Context(), c, valid(args[0]))
+				resp, err := c.Approvals().ListApprovals(cmd.Context(), &poddv1.ListApprovalsRequest{Pod: valid(args[0])})
 				if err != nil {
 					return err
 				}
+				missingNodes(p, resp.GetMissingNodes(), "approvals")
+				list := resp.GetApprovals()
 				if p.output == outputText {
 					return p.approvalBlocks(p.stdout, list)
 				}

@@ -36,6 +36,7 @@ func newJobsCommand(of *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				missingNodes(p.program, resp.GetMissingNodes(), "jobs")
 				if p.output == outputText {
 					return p.table(p.stdout, args[0], resp.GetJobs())
 				}

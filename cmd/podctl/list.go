@@ -111,10 +111,14 @@ func rowOf(p *program, pod item.Pod, approvals int, parent string) podRow {
 	if parent != "" {
 		state += ", spawned by " + sanitize.Line(parent)
 	}
+	dir := sanitize.Line(pod.Spec.Dir)
+	if pod.Node != "" {
+		dir = sanitize.Line(pod.Node) + ":" + dir
+	}
 	return podRow{
 		sanitize.Line(pod.Name), state, strconv.FormatInt(pod.Status.Turn, 10),
 		view.Count(pod.Status.Usage.Input) + "/" + view.Count(pod.Status.Usage.Output),
-		view.Duration(p.now().Sub(pod.Status.LastActivity)) + " ago", sanitize.Line(pod.Spec.Dir),
+		view.Duration(p.now().Sub(pod.Status.LastActivity)) + " ago", dir,
 	}
 }
 

@@ -62,6 +62,7 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"approvals", hint(approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
+		{"node", pod.Node},
 		{"dir", pod.Spec.Dir},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},

@@ -44,6 +44,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"socket", s.GetSocket()},
 		{"state", s.GetStateDir()},
 		{"store", s.GetStore()},
+		{"node", leaseFact(s)},
 		{"config", configured(s)},
 		{"config error", refusal(s)},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},

@@ -62,7 +62,7 @@ func steps(n int, gate <-chan struct{}) scripted.Handler {
 			case <-ctx.Done():
 			}
 		}
-		if at == n {
+		if at >= n {
 			return scripted.Say(scripted.Text("done"))
 		}
 		return scripted.Say(scripted.Call{ID: fmt.Sprintf("c%d", at), Name: "shell", Arguments: fmt.Sprintf(`{"command":"echo %d >> lines"}`, at)})

@@ -88,6 +88,19 @@ type StoreConfig struct {
 	// Connections bounds the connections to that database, Bytes the file, in bytes.
 	Connections int
 	Bytes       int64
+	// Node is this podd among those of the database.
+	Node NodeConfig
+}
+
+// NodeConfig makes podd one of several that share a database.
+type NodeConfig struct {
+	// Name is unique among them.
+	Name string
+	// Listen is where the others reach this one, HOST:PORT; empty for a podd that has the
+	// database alone.
+	Listen string
+	// TLS are the files of its certificate, its key, and the authority that signed all.
+	TLS []string
 }
 
 // Workspaces is the part that workspaces are given.

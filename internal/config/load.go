@@ -50,7 +50,7 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 	if _, err := briefing.Base(l.BaseInstructions); err != nil {
 		return Config{}, bad("%s: %v", find(l.root, keyBase).origin, err)
 	}
-	if err := cmp.Or(l.checkSummarize(), l.checkLoop()); err != nil {
+	if err := cmp.Or(l.checkSummarize(), l.checkLoop(), l.checkNode()); err != nil {
 		return Config{}, err
 	}
 	l.finish()

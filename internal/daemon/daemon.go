@@ -70,9 +70,8 @@ type Config struct {
 // Daemon is a podd that is ready to serve.
 type Daemon struct {
 	Config
-	keeper storeKeeper
-	store  store.Store
-	host   *pod.Host
+	storage
+	host *pod.Host
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
@@ -107,6 +106,14 @@ type Daemon struct {
 	models models
 	// undo has the functions that release what Open acquired, in order.
 	undo []func()
+}
+
+// storage is what keeps the pods.
+type storage struct {
+	keeper storeKeeper
+	store  store.Store
+	// link is the way to other nodes; nil for a podd that has its store alone.
+	link *nodeLink
 }
 
 // life is the time of a Daemon.
@@ -154,7 +161,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err
@@ -249,14 +256,19 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, TrashFor: d.Settings.Retention.Trash, Logger: d.Logger},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger},
 	})
+	if err == nil {
+		d.link.open(d.host)
+	}
 	return err
 }
 
 func (d *Daemon) status() server.Status {
 	l := d.loaded.Load()
+	age, _ := d.link.lease()
 	return server.Status{
+		Node: d.link.nodeName(), Lease: age,
 		Version:   version.String(),
 		PID:       os.Getpid(),
 		StartedAt: d.started,
@@ -289,6 +301,8 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
+	nodesServed := d.link.serve(d.server)
+	defer func() { <-nodesServed }()
 	d.logSandbox()
 	d.Manager.Ready(d.readyStatus())
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
@@ -317,6 +331,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.Logger.Info("podd is stopping", "grace", d.Grace)
 	close(d.leaving)
+	d.link.leave()
 	d.Manager.Stopping("running turns end at their next step")
 	d.server.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)

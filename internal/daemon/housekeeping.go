@@ -18,6 +18,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	var wg sync.WaitGroup
 	sweeper := retention.Sweeper{
 		Store:  d.store,
+		Node:   d.link.nodeName(),
 		Policy: d.Settings.Retention,
 		Logger: d.Logger,
 		Now:    time.Now,
@@ -27,6 +28,9 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
+	if d.link != nil {
+		wg.Go(func() { d.link.tell(ctx) })
+	}
 	wg.Go(func() { returnMemory(ctx, func() bool { return d.host.Counts().Running > 0 }) })
 	return func() {
 		cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"podd/internal/ops/keeper"
-	"podd/internal/paths"
 	"podd/internal/server"
 	"podd/pkg/store"
 )
@@ -46,13 +45,7 @@ func DatabaseConfig(c Config) keeper.DatabaseConfig {
 // PostgreSQL database.
 func (d *Daemon) openStore(ctx context.Context) error {
 	if d.Settings.Store.URL != "" {
-		node, err := paths.EnsureNode(d.StateDir)
-		if err != nil {
-			return err
-		}
-		c := DatabaseConfig(d.Config)
-		c.Leaving, c.Node = d.leaving, node
-		db, err := keeper.OpenDatabase(ctx, c)
+		db, err := openDatabase(ctx, d)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/endpoints"
@@ -28,6 +29,10 @@ type Status struct {
 	StateDir  string
 	// Store names the file or the database that keeps the pods.
 	Store string
+	// Node is the name of this node and Lease the age of its lease; zero for a podd that has
+	// the store alone.
+	Node  string
+	Lease time.Duration
 	// Config is the configuration file; empty without one.
 	Config string
 	// Sandbox is what shell commands run in: none, bwrap, landlock.
@@ -122,6 +127,9 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		HiddenCredentials: int32(status.HiddenCredentials),
 		Network:           status.Network,
 		LauncherNote:      status.LauncherNote,
+	}
+	if status.Node != "" {
+		answer.Node, answer.LeaseAge = status.Node, durationpb.New(status.Lease)
 	}
 	for _, e := range status.Endpoints {
 		shown := &poddv1.Endpoint{Name: e.Name, BaseUrl: e.Address(), Api: e.API, KeySource: e.KeySource()}

@@ -51,7 +51,7 @@ func approval(a pod.Approval) *poddv1.Approval {
 func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprovalRequest) (*poddv1.ResolveApprovalResponse, error) {
 	rule, err := s.host.Resolve(ctx, pod.Resolution{
 		Pod: r.GetPod(), CallSeq: item.Seq(r.GetCallSeq()), Approve: r.GetApprove(), Always: r.GetAlways(),
-		Reason: r.GetReason(), By: answeredBy(r.GetClient(), s.user), Digest: string(r.GetDigest()),
+		Reason: r.GetReason(), By: answeredBy(r.GetClient(), userOf(ctx, s.user)), Digest: string(r.GetDigest()),
 	})
 	if err != nil {
 		return nil, err

@@ -1,14 +1,17 @@
 package server
 
 import (
+	"context"
 	"strings"
 
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/search"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -17,6 +20,33 @@ type fleet struct {
 	poddv1.UnimplementedFleetServiceServer
 	host     *pod.Host
 	searcher *search.Searcher
+	nodes    *Nodes
+}
+
+var nodeStates = map[store.NodeState]poddv1.NodeState{
+	store.NodeUp:       poddv1.NodeState_NODE_STATE_UP,
+	store.NodeDraining: poddv1.NodeState_NODE_STATE_DRAINING,
+	store.NodeStopped:  poddv1.NodeState_NODE_STATE_STOPPED,
+	store.NodeAway:     poddv1.NodeState_NODE_STATE_AWAY,
+}
+
+// ListNodes lists the podd of the database.
+func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*poddv1.ListNodesResponse, error) {
+	answer := new(poddv1.ListNodesResponse)
+	if s.nodes == nil {
+		return answer, nil
+	}
+	all, err := s.nodes.Store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		answer.Nodes = append(answer.Nodes, &poddv1.Node{
+			Name: n.Name, Address: n.Address, Version: n.Version, State: nodeStates[n.State], SeenAt: timestamppb.New(n.Seen), LeaseAge: durationpb.New(n.Age),
+			Pods: int32(n.Pods), Running: int32(n.Running), ConfigDigest: n.Config, Self: n.Self, //nolint:gosec // Few.
+		})
+	}
+	return answer, nil
 }
 
 // Watch sends all pods and then those that change.

@@ -19,14 +19,14 @@ import (
 
 // unary wraps each admitted unary call: it recovers panics and translates errors, in one
 // place.
-func unary(c Config) grpc.UnaryServerInterceptor {
+func unary(c Config, r *router) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		defer busy(ctx)()
 		err = guard(func() error {
 			if err := checkKnown(info.FullMethod, req); err != nil {
 				return err
 			}
-			resp, err = handler(ctx, req)
+			resp, err = r.unary(ctx, req, info.FullMethod, handler)
 			return err
 		})
 		return resp, answer(c, info.FullMethod, err)
@@ -34,12 +34,12 @@ func unary(c Config) grpc.UnaryServerInterceptor {
 }
 
 // streaming does the same for streams, and counts the open ones.
-func streaming(c Config, open *atomic.Int64) grpc.StreamServerInterceptor {
+func streaming(c Config, r *router, open *atomic.Int64) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		open.Add(1)
 		defer open.Add(-1)
 		defer busy(ss.Context())()
-		err := guard(func() error { return handler(srv, ss) })
+		err := guard(func() error { return r.stream(srv, ss, info.FullMethod, handler) })
 		return answer(c, info.FullMethod, err)
 	}
 }

@@ -78,6 +78,8 @@ type Config struct {
 	// Trust records which workspaces' configuration is trusted.
 	Trust  *trust.Book
 	Logger *slog.Logger
+	// Nodes is the way to other podd; nil for a podd that has its store alone.
+	Nodes *Nodes
 }
 
 // Keeper maintains the store's file.
@@ -94,7 +96,9 @@ type Keeper interface {
 type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
-	conns  int
+	// nodes serves other nodes; nil without them.
+	nodes *grpc.Server
+	conns int
 	// left is closed when Stop leaves hanging calls behind.
 	left chan struct{}
 	// streams counts the open ones; limited are the connections, once Serve has started.
@@ -108,10 +112,23 @@ func New(c Config) *Server {
 }
 
 func newServer(c Config, a admission, conns int) *Server {
-	streams := new(atomic.Int64)
-	g := grpc.NewServer(
-		grpc.Creds(newPeerCredentials()),
-		grpc.InTapHandle(a.tap),
+	s := &Server{health: health.NewServer(), conns: conns, left: make(chan struct{}), streams: new(atomic.Int64)}
+	var r *router
+	if c.Nodes != nil {
+		r = &router{Nodes: c.Nodes, user: localUser()}
+		s.nodes = grpc.NewServer(append(s.options(c, nil), grpc.Creds(c.Nodes.Identity.Server(c.Nodes.Context, c.Nodes.Store.Nodes)), grpc.InTapHandle(admitNode))...)
+		c.register(s.nodes)
+	}
+	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap))...)
+	c.register(s.grpc)
+	healthv1.RegisterHealthServer(s.grpc, s.health)
+	reflection.Register(s.grpc)
+	return s
+}
+
+// options are those of both listeners.
+func (s *Server) options(c Config, r *router) []grpc.ServerOption {
+	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(MaxRequest),
 		grpc.MaxSendMsgSize(MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -119,20 +136,28 @@ func newServer(c Config, a admission, conns int) *Server {
 		grpc.ConnectionTimeout(greetTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingAfter, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingPause, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(unary(c)),
-		grpc.ChainStreamInterceptor(streaming(c, streams)),
-	)
+		grpc.ChainUnaryInterceptor(unary(c, r)),
+		grpc.ChainStreamInterceptor(streaming(c, r, s.streams)),
+	}
+}
+
+// register registers the services.
+func (c Config) register(g *grpc.Server) {
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
-	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search})
+	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
-	h := health.NewServer()
-	healthv1.RegisterHealthServer(g, h)
-	reflection.Register(g)
-	return &Server{grpc: g, health: h, conns: conns, left: make(chan struct{}), streams: streams}
+}
+
+// ServeNodes serves other nodes on a TCP listener until Stop, and closes it.
+func (s *Server) ServeNodes(l net.Listener) error {
+	if err := s.nodes.Serve(l); !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
 }
 
 // Serve serves on a listener of Unix sockets until Stop; if Stop came first, it returns at
@@ -171,6 +196,9 @@ const leaveTime = time.Second
 func (s *Server) Stop(ctx context.Context) {
 	stopped := make(chan struct{})
 	go func() {
+		if s.nodes != nil {
+			s.nodes.Stop()
+		}
 		s.grpc.GracefulStop()
 		close(stopped)
 	}()

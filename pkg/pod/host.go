@@ -27,6 +27,9 @@ type Config struct {
 type Fixed struct {
 	// Store stores the pods. The Host does not close it.
 	Store store.Store
+	// Node is the name of this podd among those that share the store; empty for one that has
+	// it alone.
+	Node string
 	// Workspaces are where the pods work; package workspace has them.
 	Workspaces Workspaces
 	// ApprovalTime is how long a call waits for a person; default one week.
@@ -116,7 +119,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	}
 	var late []item.Pod
 	for _, p := range pods {
-		if !unfinished(p) {
+		if p.Node != h.Node || !unfinished(p) {
 			continue
 		}
 		err := h.recover(ctx, p)
@@ -166,7 +169,7 @@ func passes(err error) bool {
 	case item.KindDataLoss, item.KindNotFound:
 		return false
 	}
-	return err != nil
+	return err != nil && !elsewhere(err)
 }
 
 // recoverLate retries loading pods until each is loaded or never can be, or the Host

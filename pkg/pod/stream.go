@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"iter"
+	"time"
 
 	"podd/internal/live"
 	"podd/pkg/item"
@@ -66,6 +67,9 @@ func (s *stream) run(ctx context.Context, q StreamQuery) error {
 		return s.catchUp(ctx, rec.Last)
 	}
 	a, release, err := s.logs.pods.acquire(ctx, q.Pod)
+	if elsewhere(err) {
+		return s.poll(ctx, q.Pod)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +115,39 @@ func (s *stream) follow(ctx context.Context, r *live.Reader) error {
 		}
 	}
 	return nil
+}
+
+// pollEvery is how often the log of another node's pod is read.
+const pollEvery = time.Second
+
+// poll follows the log of another node's pod.
+func (s *stream) poll(ctx context.Context, idOrName string) error {
+	rec, err := s.logs.store.Pod(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	s.pod = rec.ID
+	if err := s.catchUp(ctx, rec.Last); err != nil {
+		return err
+	}
+	for !s.gone {
+		if err := wait(ctx, pollEvery); err != nil {
+			return err
+		}
+		if rec, err = s.logs.store.Pod(ctx, s.pod); err != nil {
+			return err
+		}
+		if err := s.readTo(ctx, rec.Last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elsewhere says whether another node has the pod that an error is about.
+func elsewhere(err error) bool {
+	reason := item.ReasonOf(err)
+	return reason == store.ReasonNotOwner || reason == store.ReasonNodeAway
 }
 
 // readTo sends the records above the cursor up to head.

@@ -230,7 +230,7 @@ func (t *Trash) Sweep(ctx context.Context) error {
 	}
 	var failed []error
 	for _, p := range all {
-		if p.At.Add(t.host.TrashFor).After(t.host.Now()) {
+		if p.Node != t.host.Node || p.At.Add(t.host.TrashFor).After(t.host.Now()) {
 			continue
 		}
 		if err := t.purge(ctx, p.ID); err != nil {

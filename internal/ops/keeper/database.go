@@ -15,7 +15,9 @@ type DatabaseConfig struct {
 	URL         string
 	Connections int
 	Node        string
-	Leaving     <-chan struct{}
+	// Join makes podd one of several nodes; nil keeps other podd out.
+	Join    *postgres.NodeConfig
+	Leaving <-chan struct{}
 	// Dir and Checker are those of Config.
 	Dir     string
 	Checker []string
@@ -23,7 +25,7 @@ type DatabaseConfig struct {
 	Logger *slog.Logger
 }
 
-// Database keeps a PostgreSQL database open, which no other podd uses meanwhile.
+// Database keeps a PostgreSQL database open, which only nodes share.
 type Database struct {
 	store *postgres.Store
 	cfg   Config
@@ -39,7 +41,11 @@ func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Membership.Hold(ctx, holdWithin); err != nil {
+	use := func(ctx context.Context) error { return s.Membership.Hold(ctx, holdWithin) }
+	if c.Join != nil {
+		use = func(ctx context.Context) error { return s.Membership.Join(ctx, *c.Join) }
+	}
+	if err := use(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -56,6 +62,9 @@ func (c DatabaseConfig) files() Config {
 // Store is the open database.
 func (d *Database) Store() store.Store { return d.store }
 
+// Members are the podd that share it.
+func (d *Database) Members() *postgres.Membership { return d.store.Membership }
+
 // Where names the server and the database.
 func (d *Database) Where() string { return "postgres://" + d.store.Where() }
 
@@ -67,6 +76,9 @@ func (d *Database) Counters() store.Counters { return d.store.Counters() }
 
 // Failure says why podd ends when the store has failed.
 func (d *Database) Failure() error {
+	if _, node := d.store.Membership.Lease(); node {
+		return d.store.Membership.LostTo()
+	}
 	return item.Errorf(item.KindUnavailable, store.ReasonFailed,
 		"another podd took the database over while this one could not reach it: this podd stops; start it again once the other is stopped")
 }

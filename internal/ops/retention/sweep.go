@@ -23,6 +23,8 @@ type Store interface {
 
 // Sweeper applies a policy to all pods of a store.
 type Sweeper struct {
+	// Node is the name of this podd among those that share the store: it visits its own pods.
+	Node   string
 	Store  Store
 	Policy Policy
 	Logger *slog.Logger
@@ -79,6 +81,9 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	before := s.seen
 	s.seen = make(map[string]visit, len(pods))
 	for _, p := range pods {
+		if p.Node != s.Node {
+			continue
+		}
 		if v, ok := before[p.ID]; ok && v.last == p.Last && (v.due.IsZero() || s.Now().Before(v.due)) {
 			s.seen[p.ID] = v
 			continue

@@ -117,6 +117,7 @@ var ranks = map[string]int{
 	"internal/extend/extern":          3,
 	"internal/ops/debugserver":        3,
 	"internal/ops/keeper":             4,
+	"internal/nodes":                  4,
 	"internal/clients/markdown":       2,
 	"internal/clients/export":         3,
 	"internal/clients/view":           3,
@@ -130,6 +131,7 @@ var ranks = map[string]int{
 	"internal/guard/trust":            4,
 	"internal/testing/editbench":      4,
 	"internal/testing/pgtest":         0,
+	"internal/testing/certs":          0,
 	"pkg/interceptor/interceptortest": 3,
 	"pkg/llm/llmtest":                 3,
 	"pkg/llm/anthropic":               3,
@@ -185,7 +187,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/nodes", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},

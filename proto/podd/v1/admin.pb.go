@@ -9,6 +9,7 @@ package poddv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -115,7 +116,11 @@ type GetStatusResponse struct {
 	// faster; empty if it uses podd-launch.
 	LauncherNote string `protobuf:"bytes,27,opt,name=launcher_note,json=launcherNote,proto3" json:"launcher_note,omitempty"`
 	// What keeps the pods: the path of a file, or the address of a PostgreSQL database.
-	Store         string `protobuf:"bytes,28,opt,name=store,proto3" json:"store,omitempty"`
+	Store string `protobuf:"bytes,28,opt,name=store,proto3" json:"store,omitempty"`
+	// The name of this node, and how long ago it renewed its lease; unset if one podd has all
+	// pods.
+	Node          string               `protobuf:"bytes,29,opt,name=node,proto3" json:"node,omitempty"`
+	LeaseAge      *durationpb.Duration `protobuf:"bytes,30,opt,name=lease_age,json=leaseAge,proto3" json:"lease_age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,6 +349,20 @@ func (x *GetStatusResponse) GetStore() string {
 		return x.Store
 	}
 	return ""
+}
+
+func (x *GetStatusResponse) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetLeaseAge() *durationpb.Duration {
+	if x != nil {
+		return x.LeaseAge
+	}
+	return nil
 }
 
 // Spending is what all pods together spent on the current day, and its limit.
@@ -1753,8 +1772,8 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\x9c\a\n" +
+	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
+	"\x10GetStatusRequest\"\xe8\a\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -1786,7 +1805,9 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\tendpoints\x18\x19 \x03(\v2\x11.podd.v1.EndpointR\tendpoints\x12-\n" +
 	"\bspending\x18\x1a \x01(\v2\x11.podd.v1.SpendingR\bspending\x12#\n" +
 	"\rlauncher_note\x18\x1b \x01(\tR\flauncherNote\x12\x14\n" +
-	"\x05store\x18\x1c \x01(\tR\x05store\"\xef\x01\n" +
+	"\x05store\x18\x1c \x01(\tR\x05store\x12\x12\n" +
+	"\x04node\x18\x1d \x01(\tR\x04node\x126\n" +
+	"\tlease_age\x18\x1e \x01(\v2\x19.google.protobuf.DurationR\bleaseAge\"\xef\x01\n" +
 	"\bSpending\x12\x1f\n" +
 	"\vspent_today\x18\x01 \x01(\x01R\n" +
 	"spentToday\x12'\n" +
@@ -1942,44 +1963,46 @@ var file_podd_v1_admin_proto_goTypes = []any{
 	(*OfferedModel)(nil),           // 23: podd.v1.OfferedModel
 	nil,                            // 24: podd.v1.OfferedModel.FromEntry
 	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 26: google.protobuf.Duration
 }
 var file_podd_v1_admin_proto_depIdxs = []int32{
 	25, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	25, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
 	3,  // 2: podd.v1.GetStatusResponse.endpoints:type_name -> podd.v1.Endpoint
 	2,  // 3: podd.v1.GetStatusResponse.spending:type_name -> podd.v1.Spending
-	25, // 4: podd.v1.Spending.next_day:type_name -> google.protobuf.Timestamp
-	14, // 5: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
-	17, // 6: podd.v1.RefreshCatalogResponse.before:type_name -> podd.v1.CatalogInfo
-	17, // 7: podd.v1.RefreshCatalogResponse.after:type_name -> podd.v1.CatalogInfo
-	18, // 8: podd.v1.RefreshCatalogResponse.changes:type_name -> podd.v1.CatalogChange
-	19, // 9: podd.v1.CatalogChange.before:type_name -> podd.v1.CatalogModel
-	19, // 10: podd.v1.CatalogChange.after:type_name -> podd.v1.CatalogModel
-	22, // 11: podd.v1.ListModelsResponse.endpoints:type_name -> podd.v1.EndpointModels
-	17, // 12: podd.v1.ListModelsResponse.catalog:type_name -> podd.v1.CatalogInfo
-	23, // 13: podd.v1.EndpointModels.models:type_name -> podd.v1.OfferedModel
-	24, // 14: podd.v1.OfferedModel.from:type_name -> podd.v1.OfferedModel.FromEntry
-	0,  // 15: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
-	4,  // 16: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
-	6,  // 17: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
-	8,  // 18: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
-	10, // 19: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
-	12, // 20: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
-	15, // 21: podd.v1.AdminService.RefreshCatalog:input_type -> podd.v1.RefreshCatalogRequest
-	20, // 22: podd.v1.AdminService.ListModels:input_type -> podd.v1.ListModelsRequest
-	1,  // 23: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
-	5,  // 24: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
-	7,  // 25: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
-	9,  // 26: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
-	11, // 27: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
-	13, // 28: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
-	16, // 29: podd.v1.AdminService.RefreshCatalog:output_type -> podd.v1.RefreshCatalogResponse
-	21, // 30: podd.v1.AdminService.ListModels:output_type -> podd.v1.ListModelsResponse
-	23, // [23:31] is the sub-list for method output_type
-	15, // [15:23] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	26, // 4: podd.v1.GetStatusResponse.lease_age:type_name -> google.protobuf.Duration
+	25, // 5: podd.v1.Spending.next_day:type_name -> google.protobuf.Timestamp
+	14, // 6: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
+	17, // 7: podd.v1.RefreshCatalogResponse.before:type_name -> podd.v1.CatalogInfo
+	17, // 8: podd.v1.RefreshCatalogResponse.after:type_name -> podd.v1.CatalogInfo
+	18, // 9: podd.v1.RefreshCatalogResponse.changes:type_name -> podd.v1.CatalogChange
+	19, // 10: podd.v1.CatalogChange.before:type_name -> podd.v1.CatalogModel
+	19, // 11: podd.v1.CatalogChange.after:type_name -> podd.v1.CatalogModel
+	22, // 12: podd.v1.ListModelsResponse.endpoints:type_name -> podd.v1.EndpointModels
+	17, // 13: podd.v1.ListModelsResponse.catalog:type_name -> podd.v1.CatalogInfo
+	23, // 14: podd.v1.EndpointModels.models:type_name -> podd.v1.OfferedModel
+	24, // 15: podd.v1.OfferedModel.from:type_name -> podd.v1.OfferedModel.FromEntry
+	0,  // 16: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
+	4,  // 17: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
+	6,  // 18: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
+	8,  // 19: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
+	10, // 20: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
+	12, // 21: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
+	15, // 22: podd.v1.AdminService.RefreshCatalog:input_type -> podd.v1.RefreshCatalogRequest
+	20, // 23: podd.v1.AdminService.ListModels:input_type -> podd.v1.ListModelsRequest
+	1,  // 24: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
+	5,  // 25: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
+	7,  // 26: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
+	9,  // 27: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
+	11, // 28: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
+	13, // 29: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
+	16, // 30: podd.v1.AdminService.RefreshCatalog:output_type -> podd.v1.RefreshCatalogResponse
+	21, // 31: podd.v1.AdminService.ListModels:output_type -> podd.v1.ListModelsResponse
+	24, // [24:32] is the sub-list for method output_type
+	16, // [16:24] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_admin_proto_init() }

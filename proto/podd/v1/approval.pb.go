@@ -208,8 +208,10 @@ func (x *ListApprovalsRequest) GetPod() string {
 }
 
 type ListApprovalsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Approvals     []*Approval            `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Approvals []*Approval            `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
+	// The nodes that did not answer in time: their approvals are missing.
+	MissingNodes  []string `protobuf:"bytes,2,rep,name=missing_nodes,json=missingNodes,proto3" json:"missing_nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -247,6 +249,13 @@ func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
 	if x != nil {
 		return x.Approvals
+	}
+	return nil
+}
+
+func (x *ListApprovalsResponse) GetMissingNodes() []string {
+	if x != nil {
+		return x.MissingNodes
 	}
 	return nil
 }
@@ -773,9 +782,10 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x04turn\x18\v \x01(\x03R\x04turn\x12,\n" +
 	"\bpreviews\x18\f \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"(\n" +
 	"\x14ListApprovalsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"H\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"m\n" +
 	"\x15ListApprovalsResponse\x12/\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x11.podd.v1.ApprovalR\tapprovals\"\xbf\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x11.podd.v1.ApprovalR\tapprovals\x12#\n" +
+	"\rmissing_nodes\x18\x02 \x03(\tR\fmissingNodes\"\xbf\x01\n" +
 	"\x16ResolveApprovalRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x18\n" +

@@ -9,6 +9,7 @@ package poddv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -21,6 +22,67 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// NodeState is what is known of a node.
+type NodeState int32
+
+const (
+	// Never sent.
+	NodeState_NODE_STATE_UNSPECIFIED NodeState = 0
+	// It renews its lease.
+	NodeState_NODE_STATE_UP NodeState = 1
+	// It is stopping.
+	NodeState_NODE_STATE_DRAINING NodeState = 2
+	// It was stopped.
+	NodeState_NODE_STATE_STOPPED NodeState = 3
+	// Its lease is over although nobody stopped it.
+	NodeState_NODE_STATE_AWAY NodeState = 4
+)
+
+// Enum value maps for NodeState.
+var (
+	NodeState_name = map[int32]string{
+		0: "NODE_STATE_UNSPECIFIED",
+		1: "NODE_STATE_UP",
+		2: "NODE_STATE_DRAINING",
+		3: "NODE_STATE_STOPPED",
+		4: "NODE_STATE_AWAY",
+	}
+	NodeState_value = map[string]int32{
+		"NODE_STATE_UNSPECIFIED": 0,
+		"NODE_STATE_UP":          1,
+		"NODE_STATE_DRAINING":    2,
+		"NODE_STATE_STOPPED":     3,
+		"NODE_STATE_AWAY":        4,
+	}
+)
+
+func (x NodeState) Enum() *NodeState {
+	p := new(NodeState)
+	*p = x
+	return p
+}
+
+func (x NodeState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (NodeState) Descriptor() protoreflect.EnumDescriptor {
+	return file_podd_v1_fleet_proto_enumTypes[0].Descriptor()
+}
+
+func (NodeState) Type() protoreflect.EnumType {
+	return &file_podd_v1_fleet_proto_enumTypes[0]
+}
+
+func (x NodeState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use NodeState.Descriptor instead.
+func (NodeState) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
 
 // SearchKind is what an entry with the text is.
 type SearchKind int32
@@ -92,11 +154,11 @@ func (x SearchKind) String() string {
 }
 
 func (SearchKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_podd_v1_fleet_proto_enumTypes[0].Descriptor()
+	return file_podd_v1_fleet_proto_enumTypes[1].Descriptor()
 }
 
 func (SearchKind) Type() protoreflect.EnumType {
-	return &file_podd_v1_fleet_proto_enumTypes[0]
+	return &file_podd_v1_fleet_proto_enumTypes[1]
 }
 
 func (x SearchKind) Number() protoreflect.EnumNumber {
@@ -105,7 +167,210 @@ func (x SearchKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SearchKind.Descriptor instead.
 func (SearchKind) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+}
+
+type ListNodesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNodesRequest) Reset() {
+	*x = ListNodesRequest{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNodesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNodesRequest) ProtoMessage() {}
+
+func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
+func (*ListNodesRequest) Descriptor() ([]byte, []int) {
 	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
+
+type ListNodesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         []*Node                `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNodesResponse) Reset() {
+	*x = ListNodesResponse{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNodesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNodesResponse) ProtoMessage() {}
+
+func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
+func (*ListNodesResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListNodesResponse) GetNodes() []*Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+// Node is a podd of several that share a database.
+type Node struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Where other nodes reach it.
+	Address string    `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	Version string    `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	State   NodeState `protobuf:"varint,4,opt,name=state,proto3,enum=podd.v1.NodeState" json:"state,omitempty"`
+	// When it last renewed its lease, and how long ago by the clock of the database.
+	SeenAt   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=seen_at,json=seenAt,proto3" json:"seen_at,omitempty"`
+	LeaseAge *durationpb.Duration   `protobuf:"bytes,6,opt,name=lease_age,json=leaseAge,proto3" json:"lease_age,omitempty"`
+	// Pods that only it runs.
+	Pods int32 `protobuf:"varint,7,opt,name=pods,proto3" json:"pods,omitempty"`
+	// Pods with a running turn, when it was last seen.
+	Running int32 `protobuf:"varint,8,opt,name=running,proto3" json:"running,omitempty"`
+	// Equal for equal configuration files.
+	ConfigDigest string `protobuf:"bytes,9,opt,name=config_digest,json=configDigest,proto3" json:"config_digest,omitempty"`
+	// Whether this node answers the call.
+	Self          bool `protobuf:"varint,10,opt,name=self,proto3" json:"self,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Node) Reset() {
+	*x = Node{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Node) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Node) ProtoMessage() {}
+
+func (x *Node) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Node.ProtoReflect.Descriptor instead.
+func (*Node) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Node) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Node) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Node) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Node) GetState() NodeState {
+	if x != nil {
+		return x.State
+	}
+	return NodeState_NODE_STATE_UNSPECIFIED
+}
+
+func (x *Node) GetSeenAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SeenAt
+	}
+	return nil
+}
+
+func (x *Node) GetLeaseAge() *durationpb.Duration {
+	if x != nil {
+		return x.LeaseAge
+	}
+	return nil
+}
+
+func (x *Node) GetPods() int32 {
+	if x != nil {
+		return x.Pods
+	}
+	return 0
+}
+
+func (x *Node) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *Node) GetConfigDigest() string {
+	if x != nil {
+		return x.ConfigDigest
+	}
+	return ""
+}
+
+func (x *Node) GetSelf() bool {
+	if x != nil {
+		return x.Self
+	}
+	return false
 }
 
 type WatchRequest struct {
@@ -118,7 +383,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -130,7 +395,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -143,7 +408,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *WatchRequest) GetWork() bool {
@@ -167,7 +432,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -179,7 +444,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -192,7 +457,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *WatchResponse) GetKind() isWatchResponse_Kind {
@@ -268,7 +533,7 @@ type WatchedPod struct {
 
 func (x *WatchedPod) Reset() {
 	*x = WatchedPod{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +545,7 @@ func (x *WatchedPod) String() string {
 func (*WatchedPod) ProtoMessage() {}
 
 func (x *WatchedPod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +558,7 @@ func (x *WatchedPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedPod.ProtoReflect.Descriptor instead.
 func (*WatchedPod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WatchedPod) GetPod() *Pod {
@@ -344,7 +609,7 @@ type PodWork struct {
 
 func (x *PodWork) Reset() {
 	*x = PodWork{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -356,7 +621,7 @@ func (x *PodWork) String() string {
 func (*PodWork) ProtoMessage() {}
 
 func (x *PodWork) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -369,7 +634,7 @@ func (x *PodWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodWork.ProtoReflect.Descriptor instead.
 func (*PodWork) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PodWork) GetTurnBegan() *timestamppb.Timestamp {
@@ -453,7 +718,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -465,7 +730,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -478,7 +743,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SearchRequest) GetText() string {
@@ -529,7 +794,7 @@ type SearchResponse struct {
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +806,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +819,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SearchResponse) GetKind() isSearchResponse_Kind {
@@ -623,7 +888,7 @@ type SearchHit struct {
 
 func (x *SearchHit) Reset() {
 	*x = SearchHit{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +900,7 @@ func (x *SearchHit) String() string {
 func (*SearchHit) ProtoMessage() {}
 
 func (x *SearchHit) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +913,7 @@ func (x *SearchHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchHit.ProtoReflect.Descriptor instead.
 func (*SearchHit) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SearchHit) GetPod() string {
@@ -725,7 +990,22 @@ var File_podd_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\"\n" +
+	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\x12\n" +
+	"\x10ListNodesRequest\"8\n" +
+	"\x11ListNodesResponse\x12#\n" +
+	"\x05nodes\x18\x01 \x03(\v2\r.podd.v1.NodeR\x05nodes\"\xcc\x02\n" +
+	"\x04Node\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\x12(\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x12.podd.v1.NodeStateR\x05state\x123\n" +
+	"\aseen_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06seenAt\x126\n" +
+	"\tlease_age\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\bleaseAge\x12\x12\n" +
+	"\x04pods\x18\a \x01(\x05R\x04pods\x12\x18\n" +
+	"\arunning\x18\b \x01(\x05R\arunning\x12#\n" +
+	"\rconfig_digest\x18\t \x01(\tR\fconfigDigest\x12\x12\n" +
+	"\x04self\x18\n" +
+	" \x01(\bR\x04self\"\"\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04work\x18\x01 \x01(\bR\x04work\"z\n" +
 	"\rWatchResponse\x12'\n" +
@@ -773,7 +1053,13 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\tmatch_end\x18\t \x01(\x05R\bmatchEnd\x12\x1d\n" +
 	"\n" +
 	"taken_back\x18\n" +
-	" \x01(\bR\ttakenBack*\xaf\x02\n" +
+	" \x01(\bR\ttakenBack*\x80\x01\n" +
+	"\tNodeState\x12\x1a\n" +
+	"\x16NODE_STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rNODE_STATE_UP\x10\x01\x12\x17\n" +
+	"\x13NODE_STATE_DRAINING\x10\x02\x12\x16\n" +
+	"\x12NODE_STATE_STOPPED\x10\x03\x12\x13\n" +
+	"\x0fNODE_STATE_AWAY\x10\x04*\xaf\x02\n" +
 	"\n" +
 	"SearchKind\x12\x1b\n" +
 	"\x17SEARCH_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
@@ -788,10 +1074,11 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x14SEARCH_KIND_APPROVAL\x10\t\x12\x15\n" +
 	"\x11SEARCH_KIND_ALERT\x10\n" +
 	"\x12\x13\n" +
-	"\x0fSEARCH_KIND_END\x10\v2\x85\x01\n" +
+	"\x0fSEARCH_KIND_END\x10\v2\xc9\x01\n" +
 	"\fFleetService\x12;\n" +
 	"\x06Search\x12\x16.podd.v1.SearchRequest\x1a\x17.podd.v1.SearchResponse0\x01\x128\n" +
-	"\x05Watch\x12\x15.podd.v1.WatchRequest\x1a\x16.podd.v1.WatchResponse0\x01B\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x05Watch\x12\x15.podd.v1.WatchRequest\x1a\x16.podd.v1.WatchResponse0\x01\x12B\n" +
+	"\tListNodes\x12\x19.podd.v1.ListNodesRequest\x1a\x1a.podd.v1.ListNodesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_fleet_proto_rawDescOnce sync.Once
@@ -805,39 +1092,50 @@ func file_podd_v1_fleet_proto_rawDescGZIP() []byte {
 	return file_podd_v1_fleet_proto_rawDescData
 }
 
-var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_podd_v1_fleet_proto_goTypes = []any{
-	(SearchKind)(0),               // 0: podd.v1.SearchKind
-	(*WatchRequest)(nil),          // 1: podd.v1.WatchRequest
-	(*WatchResponse)(nil),         // 2: podd.v1.WatchResponse
-	(*WatchedPod)(nil),            // 3: podd.v1.WatchedPod
-	(*PodWork)(nil),               // 4: podd.v1.PodWork
-	(*SearchRequest)(nil),         // 5: podd.v1.SearchRequest
-	(*SearchResponse)(nil),        // 6: podd.v1.SearchResponse
-	(*SearchHit)(nil),             // 7: podd.v1.SearchHit
-	(*Pod)(nil),                   // 8: podd.v1.Pod
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(NodeState)(0),                // 0: podd.v1.NodeState
+	(SearchKind)(0),               // 1: podd.v1.SearchKind
+	(*ListNodesRequest)(nil),      // 2: podd.v1.ListNodesRequest
+	(*ListNodesResponse)(nil),     // 3: podd.v1.ListNodesResponse
+	(*Node)(nil),                  // 4: podd.v1.Node
+	(*WatchRequest)(nil),          // 5: podd.v1.WatchRequest
+	(*WatchResponse)(nil),         // 6: podd.v1.WatchResponse
+	(*WatchedPod)(nil),            // 7: podd.v1.WatchedPod
+	(*PodWork)(nil),               // 8: podd.v1.PodWork
+	(*SearchRequest)(nil),         // 9: podd.v1.SearchRequest
+	(*SearchResponse)(nil),        // 10: podd.v1.SearchResponse
+	(*SearchHit)(nil),             // 11: podd.v1.SearchHit
+	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
+	(*Pod)(nil),                   // 14: podd.v1.Pod
 }
 var file_podd_v1_fleet_proto_depIdxs = []int32{
-	3,  // 0: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
-	8,  // 1: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
-	4,  // 2: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
-	9,  // 3: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
-	0,  // 4: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	9,  // 5: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	7,  // 6: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	9,  // 7: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	0,  // 8: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	5,  // 9: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	1,  // 10: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
-	6,  // 11: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	2,  // 12: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
-	11, // [11:13] is the sub-list for method output_type
-	9,  // [9:11] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	4,  // 0: podd.v1.ListNodesResponse.nodes:type_name -> podd.v1.Node
+	0,  // 1: podd.v1.Node.state:type_name -> podd.v1.NodeState
+	12, // 2: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
+	13, // 3: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
+	7,  // 4: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	14, // 5: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	8,  // 6: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
+	12, // 7: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
+	1,  // 8: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	12, // 9: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	11, // 10: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	12, // 11: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	1,  // 12: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	9,  // 13: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	5,  // 14: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	2,  // 15: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
+	10, // 16: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	6,  // 17: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	3,  // 18: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
+	16, // [16:19] is the sub-list for method output_type
+	13, // [13:16] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }
@@ -846,12 +1144,12 @@ func file_podd_v1_fleet_proto_init() {
 		return
 	}
 	file_podd_v1_pod_proto_init()
-	file_podd_v1_fleet_proto_msgTypes[1].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{
 		(*WatchResponse_Pod)(nil),
 		(*WatchResponse_Removed)(nil),
 		(*WatchResponse_Complete)(nil),
 	}
-	file_podd_v1_fleet_proto_msgTypes[5].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[8].OneofWrappers = []any{
 		(*SearchResponse_Hit)(nil),
 		(*SearchResponse_Warning)(nil),
 	}
@@ -860,8 +1158,8 @@ func file_podd_v1_fleet_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_fleet_proto_rawDesc), len(file_podd_v1_fleet_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   7,
+			NumEnums:      2,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,8 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	FleetService_Search_FullMethodName = "/podd.v1.FleetService/Search"
-	FleetService_Watch_FullMethodName  = "/podd.v1.FleetService/Watch"
+	FleetService_Search_FullMethodName    = "/podd.v1.FleetService/Search"
+	FleetService_Watch_FullMethodName     = "/podd.v1.FleetService/Watch"
+	FleetService_ListNodes_FullMethodName = "/podd.v1.FleetService/ListNodes"
 )
 
 // FleetServiceClient is the client API for FleetService service.
@@ -36,6 +37,8 @@ type FleetServiceClient interface {
 	// Watch sends all pods, in the order of their names, then complete, and then each pod that
 	// changes. Changes of a pod in quick succession come as one.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
+	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
 }
 
 type fleetServiceClient struct {
@@ -84,6 +87,16 @@ func (c *fleetServiceClient) Watch(ctx context.Context, in *WatchRequest, opts .
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type FleetService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 
+func (c *fleetServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListNodesResponse)
+	err := c.cc.Invoke(ctx, FleetService_ListNodes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // FleetServiceServer is the server API for FleetService service.
 // All implementations must embed UnimplementedFleetServiceServer
 // for forward compatibility.
@@ -97,6 +110,8 @@ type FleetServiceServer interface {
 	// Watch sends all pods, in the order of their names, then complete, and then each pod that
 	// changes. Changes of a pod in quick succession come as one.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
+	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
 	mustEmbedUnimplementedFleetServiceServer()
 }
 
@@ -112,6 +127,9 @@ func (UnimplementedFleetServiceServer) Search(*SearchRequest, grpc.ServerStreami
 }
 func (UnimplementedFleetServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedFleetServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
 }
 func (UnimplementedFleetServiceServer) mustEmbedUnimplementedFleetServiceServer() {}
 func (UnimplementedFleetServiceServer) testEmbeddedByValue()                      {}
@@ -156,13 +174,36 @@ func _FleetService_Watch_Handler(srv interface{}, stream grpc.ServerStream) erro
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type FleetService_WatchServer = grpc.ServerStreamingServer[WatchResponse]
 
+func _FleetService_ListNodes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListNodesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FleetServiceServer).ListNodes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: FleetService_ListNodes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FleetServiceServer).ListNodes(ctx, req.(*ListNodesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // FleetService_ServiceDesc is the grpc.ServiceDesc for FleetService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var FleetService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "podd.v1.FleetService",
 	HandlerType: (*FleetServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListNodes",
+			Handler:    _FleetService_ListNodes_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Search",

@@ -213,7 +213,9 @@ func (x *ListJobsRequest) GetPod() string {
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By pod, in the order of their start.
-	Jobs          []*JobInfo `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	Jobs []*JobInfo `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	// The nodes that did not answer in time: their jobs are missing.
+	MissingNodes  []string `protobuf:"bytes,2,rep,name=missing_nodes,json=missingNodes,proto3" json:"missing_nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -251,6 +253,13 @@ func (*ListJobsResponse) Descriptor() ([]byte, []int) {
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
 	if x != nil {
 		return x.Jobs
+	}
+	return nil
+}
+
+func (x *ListJobsResponse) GetMissingNodes() []string {
+	if x != nil {
+		return x.MissingNodes
 	}
 	return nil
 }
@@ -604,9 +613,10 @@ const file_podd_v1_job_proto_rawDesc = "" +
 	"\bdeadline\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\x12\x14\n" +
 	"\x05bytes\x18\f \x01(\x03R\x05bytes\"#\n" +
 	"\x0fListJobsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"8\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"]\n" +
 	"\x10ListJobsResponse\x12$\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x10.podd.v1.JobInfoR\x04jobs\"5\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x10.podd.v1.JobInfoR\x04jobs\x12#\n" +
+	"\rmissing_nodes\x18\x02 \x03(\tR\fmissingNodes\"5\n" +
 	"\x0fStopJobsRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x10\n" +
 	"\x03ids\x18\x02 \x03(\tR\x03ids\";\n" +

@@ -20,6 +20,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Duration } from "../../google/protobuf/duration";
 import { Timestamp } from "../../google/protobuf/timestamp";
 
 export const protobufPackage = "podd.v1";
@@ -100,6 +101,12 @@ export interface GetStatusResponse {
   launcherNote: string;
   /** What keeps the pods: the path of a file, or the address of a PostgreSQL database. */
   store: string;
+  /**
+   * The name of this node, and how long ago it renewed its lease; unset if one podd has all
+   * pods.
+   */
+  node: string;
+  leaseAge: Duration | undefined;
 }
 
 /** Spending is what all pods together spent on the current day, and its limit. */
@@ -374,6 +381,8 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     spending: undefined,
     launcherNote: "",
     store: "",
+    node: "",
+    leaseAge: undefined,
   };
 }
 
@@ -462,6 +471,12 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.store !== "") {
       writer.uint32(226).string(message.store);
+    }
+    if (message.node !== "") {
+      writer.uint32(234).string(message.node);
+    }
+    if (message.leaseAge !== undefined) {
+      Duration.encode(message.leaseAge, writer.uint32(242).fork()).join();
     }
     return writer;
   },
@@ -701,6 +716,22 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.store = reader.string();
+            continue;
+          }
+          case 29: {
+            if (tag !== 234) {
+              break;
+            }
+
+            message.node = reader.string();
+            continue;
+          }
+          case 30: {
+            if (tag !== 242) {
+              break;
+            }
+
+            message.leaseAge = Duration.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -60,6 +60,8 @@ export interface ListApprovalsRequest {
 
 export interface ListApprovalsResponse {
   approvals: Approval[];
+  /** The nodes that did not answer in time: their approvals are missing. */
+  missingNodes: string[];
 }
 
 export interface ResolveApprovalRequest {
@@ -358,13 +360,16 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
 };
 
 function createBaseListApprovalsResponse(): ListApprovalsResponse {
-  return { approvals: [] };
+  return { approvals: [], missingNodes: [] };
 }
 
 export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
   encode(message: ListApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.approvals) {
       Approval.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.missingNodes) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -388,6 +393,14 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
             }
 
             message.approvals.push(Approval.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.missingNodes.push(reader.string());
             continue;
           }
         }

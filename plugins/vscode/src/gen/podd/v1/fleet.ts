@@ -12,17 +12,36 @@ import {
   Client,
   type ClientOptions,
   type ClientReadableStream,
+  type ClientUnaryCall,
   type handleServerStreamingCall,
+  type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
+  type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Duration } from "../../google/protobuf/duration";
 import { Timestamp } from "../../google/protobuf/timestamp";
 import { Pod } from "./pod";
 
 export const protobufPackage = "podd.v1";
 
 export const protobufFileName = "podd/v1/fleet.proto";
+
+/** NodeState is what is known of a node. */
+export enum NodeState {
+  /** UNSPECIFIED - Never sent. */
+  UNSPECIFIED = 0,
+  /** UP - It renews its lease. */
+  UP = 1,
+  /** DRAINING - It is stopping. */
+  DRAINING = 2,
+  /** STOPPED - It was stopped. */
+  STOPPED = 3,
+  /** AWAY - Its lease is over although nobody stopped it. */
+  AWAY = 4,
+  UNRECOGNIZED = -1,
+}
 
 /** SearchKind is what an entry with the text is. */
 export enum SearchKind {
@@ -48,6 +67,35 @@ export enum SearchKind {
   /** END - Why a turn ended. */
   END = 11,
   UNRECOGNIZED = -1,
+}
+
+export interface ListNodesRequest {
+}
+
+export interface ListNodesResponse {
+  nodes: Node[];
+}
+
+/** Node is a podd of several that share a database. */
+export interface Node {
+  name: string;
+  /** Where other nodes reach it. */
+  address: string;
+  version: string;
+  state: NodeState;
+  /** When it last renewed its lease, and how long ago by the clock of the database. */
+  seenAt: Date | undefined;
+  leaseAge:
+    | Duration
+    | undefined;
+  /** Pods that only it runs. */
+  pods: number;
+  /** Pods with a running turn, when it was last seen. */
+  running: number;
+  /** Equal for equal configuration files. */
+  configDigest: string;
+  /** Whether this node answers the call. */
+  self: boolean;
 }
 
 export interface WatchRequest {
@@ -149,6 +197,243 @@ export interface SearchHit {
   /** A rewind took the entry back. */
   takenBack: boolean;
 }
+
+function createBaseListNodesRequest(): ListNodesRequest {
+  return {};
+}
+
+export const ListNodesRequest: MessageFns<ListNodesRequest> = {
+  encode(_: ListNodesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListNodesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListNodesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListNodesResponse(): ListNodesResponse {
+  return { nodes: [] };
+}
+
+export const ListNodesResponse: MessageFns<ListNodesResponse> = {
+  encode(message: ListNodesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.nodes) {
+      Node.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListNodesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListNodesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.nodes.push(Node.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNode(): Node {
+  return {
+    name: "",
+    address: "",
+    version: "",
+    state: 0,
+    seenAt: undefined,
+    leaseAge: undefined,
+    pods: 0,
+    running: 0,
+    configDigest: "",
+    self: false,
+  };
+}
+
+export const Node: MessageFns<Node> = {
+  encode(message: Node, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.address !== "") {
+      writer.uint32(18).string(message.address);
+    }
+    if (message.version !== "") {
+      writer.uint32(26).string(message.version);
+    }
+    if (message.state !== 0) {
+      writer.uint32(32).int32(message.state);
+    }
+    if (message.seenAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.seenAt), writer.uint32(42).fork()).join();
+    }
+    if (message.leaseAge !== undefined) {
+      Duration.encode(message.leaseAge, writer.uint32(50).fork()).join();
+    }
+    if (message.pods !== 0) {
+      writer.uint32(56).int32(message.pods);
+    }
+    if (message.running !== 0) {
+      writer.uint32(64).int32(message.running);
+    }
+    if (message.configDigest !== "") {
+      writer.uint32(74).string(message.configDigest);
+    }
+    if (message.self !== false) {
+      writer.uint32(80).bool(message.self);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Node {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNode();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.seenAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.leaseAge = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.pods = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.running = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.configDigest = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.self = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseWatchRequest(): WatchRequest {
   return { work: false };
@@ -827,6 +1112,16 @@ export const FleetServiceService = {
     responseSerialize: (value: WatchResponse): Buffer => Buffer.from(WatchResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WatchResponse => WatchResponse.decode(value),
   },
+  /** ListNodes shows the podd that share a database, by name; none if one podd has all pods. */
+  listNodes: {
+    path: "/podd.v1.FleetService/ListNodes" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListNodesRequest): Buffer => Buffer.from(ListNodesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListNodesRequest => ListNodesRequest.decode(value),
+    responseSerialize: (value: ListNodesResponse): Buffer => Buffer.from(ListNodesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListNodesResponse => ListNodesResponse.decode(value),
+  },
 } as const;
 
 export interface FleetServiceServer extends UntypedServiceImplementation {
@@ -841,6 +1136,8 @@ export interface FleetServiceServer extends UntypedServiceImplementation {
    * changes. Changes of a pod in quick succession come as one.
    */
   watch: handleServerStreamingCall<WatchRequest, WatchResponse>;
+  /** ListNodes shows the podd that share a database, by name; none if one podd has all pods. */
+  listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
 }
 
 export interface FleetServiceClient extends Client {
@@ -865,6 +1162,22 @@ export interface FleetServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchResponse>;
+  /** ListNodes shows the podd that share a database, by name; none if one podd has all pods. */
+  listNodes(
+    request: ListNodesRequest,
+    callback: (error: ServiceError | null, response: ListNodesResponse) => void,
+  ): ClientUnaryCall;
+  listNodes(
+    request: ListNodesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListNodesResponse) => void,
+  ): ClientUnaryCall;
+  listNodes(
+    request: ListNodesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListNodesResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const FleetServiceClient = makeGenericClientConstructor(

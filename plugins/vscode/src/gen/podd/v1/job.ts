@@ -67,6 +67,8 @@ export interface ListJobsRequest {
 export interface ListJobsResponse {
   /** By pod, in the order of their start. */
   jobs: JobInfo[];
+  /** The nodes that did not answer in time: their jobs are missing. */
+  missingNodes: string[];
 }
 
 export interface StopJobsRequest {
@@ -344,13 +346,16 @@ export const ListJobsRequest: MessageFns<ListJobsRequest> = {
 };
 
 function createBaseListJobsResponse(): ListJobsResponse {
-  return { jobs: [] };
+  return { jobs: [], missingNodes: [] };
 }
 
 export const ListJobsResponse: MessageFns<ListJobsResponse> = {
   encode(message: ListJobsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.jobs) {
       JobInfo.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.missingNodes) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -374,6 +379,14 @@ export const ListJobsResponse: MessageFns<ListJobsResponse> = {
             }
 
             message.jobs.push(JobInfo.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.missingNodes.push(reader.string());
             continue;
           }
         }

@@ -1,0 +1,314 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/tap"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"podd/internal/nodes"
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Nodes is the way to the other podd of a database.
+type Nodes struct {
+	// Context outlives the server.
+	Context  context.Context //nolint:containedctx // That of questions to the store at a handshake.
+	Store    store.Shared
+	Peers    *nodes.Peers
+	Identity *nodes.Identity
+}
+
+// route says where a call about a pod of another node is answered.
+type route int
+
+const (
+	// here is the node where it came in: the database has the answer.
+	here route = iota
+	// there is the pod's node; a call that may have been done is not sent again.
+	there
+	// thereAgain is the pod's node; the call does no harm twice.
+	thereAgain
+	// thereOrHere is the pod's node or, while that does not answer, this one.
+	thereOrHere
+	// anywhere is all nodes, or the pod's if the call names one.
+	anywhere
+)
+
+// routes has the calls that are not answered where they came in.
+var routes = map[string]route{
+	poddv1.ApprovalService_GetApprovalRule_FullMethodName: thereAgain,
+	poddv1.ApprovalService_ListApprovals_FullMethodName:   anywhere,
+	poddv1.ApprovalService_RemoveRule_FullMethodName:      there,
+	poddv1.ApprovalService_ResolveApproval_FullMethodName: there,
+	poddv1.JobService_ListJobs_FullMethodName:             anywhere,
+	poddv1.JobService_ReadJob_FullMethodName:              thereAgain,
+	poddv1.JobService_StopJobs_FullMethodName:             there,
+	poddv1.McpService_ListMcpServers_FullMethodName:       thereAgain,
+	poddv1.PodService_CancelInboxItem_FullMethodName:      there,
+	poddv1.PodService_Cancel_FullMethodName:               there,
+	poddv1.PodService_Compact_FullMethodName:              there,
+	poddv1.PodService_CompletePath_FullMethodName:         thereAgain,
+	poddv1.PodService_DeletePod_FullMethodName:            there,
+	poddv1.PodService_ForkPod_FullMethodName:              there,
+	poddv1.PodService_GetContext_FullMethodName:           thereAgain,
+	poddv1.PodService_GetPod_FullMethodName:               thereOrHere,
+	poddv1.PodService_Notify_FullMethodName:               there,
+	poddv1.PodService_Pause_FullMethodName:                there,
+	poddv1.PodService_RenamePod_FullMethodName:            there,
+	poddv1.PodService_RestorePod_FullMethodName:           there,
+	poddv1.PodService_Resume_FullMethodName:               there,
+	poddv1.PodService_RewindPod_FullMethodName:            there,
+	poddv1.PodService_Stream_FullMethodName:               thereOrHere,
+	poddv1.PodService_Submit_FullMethodName:               thereAgain,
+	poddv1.PodService_UpdatePod_FullMethodName:            there,
+}
+
+// userKey is the metadata with the user who made a call that a node sends on.
+const userKey = "podd-user"
+
+// router sends calls about pods of other nodes on; a nil one sends none.
+type router struct {
+	*Nodes
+	user string
+}
+
+// tries bounds how often a call is sent on; triesPause is the time between two.
+const (
+	tries      = 3
+	triesPause = 100 * time.Millisecond
+)
+
+// podOf is the pod that a request names; empty if it names none.
+func podOf(req any) string {
+	m, ok := req.(proto.Message)
+	if !ok {
+		return ""
+	}
+	r := m.ProtoReflect()
+	f := r.Descriptor().Fields().ByName("pod")
+	if f == nil || f.Kind() != protoreflect.StringKind || f.IsList() {
+		return ""
+	}
+	return r.Get(f).String()
+}
+
+// types makes the messages of a method.
+func types(method string) (in, out proto.Message, err error) {
+	service, name, _ := cutMethod(method)
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + name))
+	if err != nil {
+		return nil, nil, err
+	}
+	m, ok := d.(protoreflect.MethodDescriptor)
+	if !ok {
+		return nil, nil, errors.New(method + " is no method")
+	}
+	for _, part := range []struct {
+		name protoreflect.FullName
+		to   *proto.Message
+	}{{m.Input().FullName(), &in}, {m.Output().FullName(), &out}} {
+		t, err := protoregistry.GlobalTypes.FindMessageByName(part.name)
+		if err != nil {
+			return nil, nil, err
+		}
+		*part.to = t.New().Interface()
+	}
+	return in, out, nil
+}
+
+// unary answers a call, here or by another node.
+func (r *router) unary(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
+	to, pod := routes[method], podOf(req)
+	switch {
+	case r == nil || to == here:
+		return handler(ctx, req)
+	case pod == "" && to == anywhere:
+		return r.everywhere(ctx, req, method, handler)
+	case pod == "":
+		return handler(ctx, req)
+	}
+	if s, ok := req.(*poddv1.SubmitRequest); ok && s.GetRequestId() == "" {
+		s.RequestId = rand.Text()
+	}
+	return r.about(ctx, pod, req, method, handler)
+}
+
+// about answers a call about a pod.
+func (r *router) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
+	for try := 1; ; try++ {
+		n, ours, err := r.locate(ctx, pod)
+		if err != nil {
+			return nil, err
+		}
+		if ours {
+			resp, err = handler(ctx, req)
+			if item.ReasonOf(err) != store.ReasonNotOwner {
+				return resp, err
+			}
+			// It is in the trash of another node, or was moved.
+			if n, err = r.named(ctx, err); err != nil {
+				return nil, err
+			}
+		}
+		again := false
+		if err = store.Elsewhere(pod, n); n.Answers() {
+			resp, again, err = r.send(ctx, n, req, method)
+		}
+		if routes[method] == thereOrHere && item.ReasonOf(err) == store.ReasonNodeAway {
+			return handler(ctx, req)
+		}
+		if err == nil || !again || try == tries || !sleep(ctx, triesPause) {
+			return resp, err
+		}
+	}
+}
+
+// locate is Store.Locate; what no pod has is answered here.
+func (r *router) locate(ctx context.Context, pod string) (n store.Node, ours bool, err error) {
+	n, ours, err = r.Store.Locate(ctx, pod)
+	if item.ReasonOf(err) == store.ReasonPodNotFound {
+		return n, true, nil
+	}
+	return n, ours, err
+}
+
+// named is the node that an error names.
+func (r *router) named(ctx context.Context, refused error) (store.Node, error) {
+	all, err := r.Store.Nodes(ctx)
+	if err != nil {
+		return store.Node{}, err
+	}
+	e, _ := errors.AsType[*item.Error](refused)
+	i := slices.IndexFunc(all, func(n store.Node) bool { return n.Name == e.Meta["node"] })
+	if i < 0 || all[i].Self || !all[i].Answers() {
+		return store.Node{}, refused
+	}
+	return all[i], nil
+}
+
+// send sends a call to a node. again says that it may be sent once more.
+func (r *router) send(ctx context.Context, n store.Node, req any, method string) (resp any, again bool, err error) {
+	_, out, err := types(method)
+	if err != nil {
+		return nil, false, err
+	}
+	conn, err := r.Peers.Ready(ctx, n)
+	if err != nil {
+		return nil, true, err
+	}
+	err = conn.Invoke(r.outgoing(ctx), method, req, out)
+	if err == nil {
+		return out, false, nil
+	}
+	return nil, routes[method] != there || item.ReasonOf(wire.FromStatus(err)) == store.ReasonNotOwner, theirs(n, routes[method] == there, err)
+}
+
+// outgoing names the user to the other node.
+func (r *router) outgoing(ctx context.Context) context.Context {
+	return metadata.NewOutgoingContext(ctx, metadata.Pairs(userKey, r.user))
+}
+
+// theirs is the error of another node as one of this. sent says that what it was asked to do may be
+// done.
+func theirs(n store.Node, sent bool, err error) error {
+	known := wire.FromStatus(err)
+	e, ok := errors.AsType[*item.Error](known)
+	if !ok {
+		return known
+	}
+	if e.Reason == wire.ReasonUnreachable {
+		return nodes.Unreachable(n, sent, err)
+	}
+	e.Cause = nil
+	return e
+}
+
+// askWithin bounds a question to all nodes.
+const askWithin = time.Second
+
+// everywhere adds the answers of the other nodes to that of this one.
+func (r *router) everywhere(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
+	resp, err := handler(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.Store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]any, len(all))
+	asking, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	nodes.Each(len(all), func(i int) {
+		if n := all[i]; !n.Self && n.Answers() {
+			answers[i], _, _ = r.send(asking, n, req, method)
+		}
+	})
+	var missing []string
+	for i, n := range all {
+		switch {
+		case answers[i] != nil:
+			proto.Merge(resp.(proto.Message), answers[i].(proto.Message))
+		case !n.Self && n.Pods > 0:
+			missing = append(missing, n.Name)
+		}
+	}
+	switch m := resp.(type) {
+	case *poddv1.ListApprovalsResponse:
+		m.MissingNodes = missing
+		slices.SortStableFunc(m.Approvals, func(a, b *poddv1.Approval) int { return a.GetTime().AsTime().Compare(b.GetTime().AsTime()) })
+	case *poddv1.ListJobsResponse:
+		m.MissingNodes = missing
+	}
+	return resp, nil
+}
+
+// sleep waits; false if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// admitNode refuses what no node sends on.
+func admitNode(ctx context.Context, info *tap.Info) (context.Context, error) {
+	if to, ok := routes[info.FullMethodName]; ok && to != here {
+		return ctx, nil
+	}
+	return ctx, wire.ToStatus(item.Errorf(item.KindDenied, "NOT_FOR_NODES", "nodes do not send on the call %q", info.FullMethodName))
+}
+
+// userOf is the user who made a call: the one whom another node names, or else user.
+func userOf(ctx context.Context, user string) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return user
+	}
+	if _, node := p.AuthInfo.(credentials.TLSInfo); !node {
+		return user
+	}
+	for _, name := range metadata.ValueFromIncomingContext(ctx, userKey) {
+		return sanitize.Line(name)
+	}
+	return ""
+}

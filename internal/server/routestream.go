@@ -1,0 +1,202 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// cutMethod splits "/service/method".
+func cutMethod(method string) (service, name string, ok bool) {
+	return strings.Cut(strings.TrimPrefix(method, "/"), "/")
+}
+
+// stream answers a stream, here or by another node. All streams have one request.
+func (r *router) stream(srv any, ss grpc.ServerStream, method string, handler grpc.StreamHandler) error {
+	to := routes[method]
+	if r == nil || to == here {
+		return handler(srv, ss)
+	}
+	req, _, err := types(method)
+	if err != nil {
+		return err
+	}
+	if err := ss.RecvMsg(req); err != nil {
+		return err
+	}
+	first := &replayed{ServerStream: ss, ctx: ss.Context(), req: req}
+	pod := podOf(req)
+	if follow, ok := req.(*poddv1.StreamRequest); ok && follow.GetFollow() {
+		f := &following{router: r, out: &tracked{ServerStream: ss, cursor: follow.GetAfterSeq()}, req: follow}
+		return f.run(srv, handler)
+	}
+	if pod == "" || to == thereOrHere {
+		return handler(srv, first)
+	}
+	n, ours, err := r.locate(ss.Context(), pod)
+	switch {
+	case err != nil:
+		return err
+	case ours:
+		return handler(srv, first)
+	case !n.Answers():
+		return store.Elsewhere(pod, n)
+	}
+	return r.relay(ss.Context(), n, req, method, ss.SendMsg)
+}
+
+// relay passes on what another node sends.
+func (r *router) relay(ctx context.Context, n store.Node, req proto.Message, method string, send func(any) error) error {
+	conn, err := r.Peers.Ready(ctx, n)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, err := conn.NewStream(r.outgoing(ctx), &grpc.StreamDesc{ServerStreams: true}, method)
+	if err != nil {
+		return theirs(n, false, err)
+	}
+	// An error of sending is that of receiving, too.
+	if in.SendMsg(req) == nil {
+		_ = in.CloseSend()
+	}
+	for {
+		_, out, err := types(method)
+		if err != nil {
+			return err
+		}
+		err = in.RecvMsg(out)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return theirs(n, false, err)
+		}
+		if err := send(out); err != nil {
+			return err
+		}
+	}
+}
+
+// replayed is a stream whose request was read.
+type replayed struct {
+	grpc.ServerStream
+	ctx context.Context
+	req proto.Message
+}
+
+// Context is that of the stream, or one that ends earlier.
+func (s *replayed) Context() context.Context { return s.ctx }
+
+// RecvMsg gives the request once.
+func (s *replayed) RecvMsg(m any) error {
+	if s.req == nil {
+		return s.ServerStream.RecvMsg(m)
+	}
+	proto.Merge(m.(proto.Message), s.req)
+	s.req = nil
+	return nil
+}
+
+// tracked is a stream of a log that knows how far it is.
+type tracked struct {
+	grpc.ServerStream
+	cursor   int64
+	caughtUp bool
+}
+
+// SendMsg sends a message. That the log has been sent is said once.
+func (s *tracked) SendMsg(m any) error {
+	r := m.(*poddv1.StreamResponse)
+	if raw := r.ProtoReflect().GetUnknown(); len(raw) > 0 {
+		r = new(poddv1.StreamResponse)
+		if err := proto.Unmarshal(raw, r); err != nil {
+			return err
+		}
+	}
+	if r.GetCaughtUp() != nil {
+		if s.caughtUp {
+			return nil
+		}
+		s.caughtUp = true
+	}
+	if err := s.ServerStream.SendMsg(m); err != nil {
+		return err
+	}
+	s.cursor = max(s.cursor, r.GetEntry().GetSeq())
+	return nil
+}
+
+// following follows a pod: by its node while that answers, else by the database.
+type following struct {
+	*router
+	out *tracked
+	req *poddv1.StreamRequest
+}
+
+func (f *following) run(srv any, handler grpc.StreamHandler) error {
+	ctx := f.out.Context()
+	for begun := false; ; begun = true {
+		n, ours, err := f.Store.Locate(ctx, f.req.GetPod())
+		if err != nil && (!begun || item.KindOf(err) != item.KindUnavailable) {
+			return err
+		}
+		req := proto.CloneOf(f.req)
+		req.AfterSeq = f.out.cursor
+		if ours {
+			return handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
+		}
+		if err == nil && n.Answers() {
+			err = f.relay(ctx, n, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
+			if !passes(err) || ctx.Err() != nil {
+				return err
+			}
+			req.AfterSeq = f.out.cursor
+		}
+		if err := f.poll(ctx, srv, handler, req); err != nil {
+			return err
+		}
+	}
+}
+
+// passes says whether another node may answer the next time.
+func passes(err error) bool {
+	return item.KindOf(err) == item.KindUnavailable || item.ReasonOf(err) == store.ReasonNotOwner
+}
+
+// pollFor is how long the database is followed before the node is tried again.
+const pollFor = time.Second
+
+// poll follows the database until the pod's node answers.
+func (f *following) poll(ctx context.Context, srv any, handler grpc.StreamHandler, req proto.Message) error {
+	polling, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for sleep(polling, pollFor) {
+			if n, ours, err := f.Store.Locate(polling, f.req.GetPod()); err == nil && (ours || n.Answers()) {
+				cancel()
+			}
+		}
+	}()
+	err := handler(srv, &replayed{ServerStream: f.out, ctx: polling, req: req})
+	again := ctx.Err() == nil && polling.Err() != nil
+	cancel()
+	<-ended
+	if again || item.KindOf(wire.FromStatus(err)) == item.KindUnavailable && sleep(ctx, pollFor) {
+		return nil
+	}
+	return err
+}
