@@ -132,6 +132,8 @@ func (m *Membership) keep(ctx context.Context, conn *pgx.Conn) {
 			if err == nil {
 				continue
 			}
+			// While the database does not answer, nobody can renew a lease.
+			clear(m.lease.seen)
 			lost := m.lost(err)
 			if !conn.IsClosed() {
 				closeConn(ctx, conn)

@@ -183,3 +183,40 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 	return conn
 }
+
+// A node is not away because nobody could reach the database: its lease counts again from when
+// the database answers.
+func TestNobodyIsAwayAfterAnOutage(t *testing.T) {
+	needServer(t)
+	schema := strings.ToLower(crand.Text())
+	url := inSchema(t, schema)
+	p := proxy(t, server)
+	conn := connect(t, url)
+	looks := make(chan []store.Node, 100)
+	join(t, p.URL()+"&search_path="+schema, "a", func(l postgres.Look) { looks <- l.Gone })
+	add := `INSERT INTO nodes (id, start, boot, name, address, version, config, seen, lease_until) VALUES ('c', '', '', 'c', '', '', '', now(), now())`
+	if _, err := conn.Exec(t.Context(), add); err != nil {
+		t.Fatal(err)
+	}
+	<-looks
+	p.Cut(func(bool) bool { return true })
+	// Longer than a lease.
+	if _, err := conn.Exec(t.Context(), "SELECT pg_sleep(5)"); err != nil {
+		t.Fatal(err)
+	}
+	for len(looks) > 0 {
+		if gone := <-looks; len(gone) > 0 {
+			t.Fatal("c was away before the outage")
+		}
+	}
+	p.Cut(nil)
+	if gone := <-looks; len(gone) > 0 {
+		t.Errorf("after the outage %s was away at once", gone[0].Name)
+	}
+	for range 10 {
+		if gone := <-looks; len(gone) > 0 {
+			return
+		}
+	}
+	t.Error("c is never away")
+}
