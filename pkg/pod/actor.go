@@ -67,7 +67,7 @@ func newActor(h *Host, rec item.Pod) *actor {
 	a.site = &site{host: h, journal: a.journal}
 	a.site.lanes.turn, a.site.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)
 	a.jobs.actor = a
-	a.backlog = &backlog{journal: a.journal, full: make(chan struct{})}
+	a.backlog = &backlog{journal: a.journal, full: newFull()}
 	return a
 }
 

@@ -22,11 +22,19 @@ type backlog struct {
 	journal *journal
 	// stuck is set while there is work that can't be done.
 	stuck *stuck
-	// unstored is what the running turn could not store yet, oldest first; full is closed
-	// while there is any.
+	// unstored is what the running turn could not store yet, oldest first; full tells those
+	// who wait for the turn.
 	unstored []*unstored
-	full     chan struct{}
+	full     *full
 }
+
+// full is closed once something cannot be stored; reason, set before, is why.
+type full struct {
+	closed chan struct{}
+	reason string
+}
+
+func newFull() *full { return &full{closed: make(chan struct{})} }
 
 // stuck says why nothing can continue, and when the next try is.
 type stuck struct {
@@ -129,7 +137,8 @@ func (b *backlog) attempt(u *unstored, mayWait bool) {
 		return
 	}
 	if len(b.unstored) == 0 {
-		close(b.full)
+		b.full.reason = item.ReasonOf(err)
+		close(b.full.closed)
 	}
 	b.unstored = append(b.unstored, u)
 	b.hold(err)
@@ -146,7 +155,7 @@ func (b *backlog) flush() {
 		b.unstored[0].outcome <- err
 		b.unstored = b.unstored[1:]
 	}
-	b.full = make(chan struct{})
+	b.full = newFull()
 	b.release()
 }
 
@@ -168,6 +177,6 @@ func (b *backlog) giveUp(closing error) {
 		return true
 	})
 	if len(b.unstored) == 0 {
-		b.full = make(chan struct{})
+		b.full = newFull()
 	}
 }

@@ -33,7 +33,7 @@ func (t *turn) notCancelled() error {
 type cancelling struct {
 	turn *turn
 	// full is closed if its end cannot be stored now: it is stored later, unless podd ends first.
-	full <-chan struct{}
+	full *full
 }
 
 // wait waits until the turn has ended, whether that is stored or not.
@@ -41,7 +41,11 @@ func (c cancelling) wait(ctx context.Context) error {
 	select {
 	case <-c.turn.ended:
 		return nil
-	case <-c.full:
+	case <-c.full.closed:
+		if c.full.reason == store.ReasonAway {
+			return item.Errorf(item.KindUnavailable, store.ReasonAway,
+				"turn %d is cancelled, but the database does not answer: podd stores the end when it does, unless podd stops first", c.turn.number)
+		}
 		return item.Errorf(item.KindExhausted, store.ReasonNoSpace,
 			"turn %d is cancelled, but the disk is full: podd stores the end when there is space, unless podd stops first", c.turn.number)
 	case <-ctx.Done():

@@ -151,6 +151,29 @@ func TestCancelOnAFullDisk(t *testing.T) {
 	h.wantNoSpace()
 }
 
+// A cancel says so, too, if it is the database that does not answer.
+func TestCancelWithoutTheDatabase(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("done"))))
+	refused := make(chan struct{})
+	once := sync.OnceFunc(func() { close(refused) })
+	f.set(func(b store.Batch) error {
+		if !holds[item.RequestUsage](b) && !holds[item.TurnEnded](b) {
+			return nil
+		}
+		once()
+		return item.Errorf(item.KindUnavailable, store.ReasonAway, "the database does not answer")
+	})
+	s := h.submit("go")
+	<-refused
+	_, cancelled, err := h.host.Cancel(t.Context(), "p", "enough")
+	wantError(t, err, item.KindUnavailable, store.ReasonAway)
+	if !cancelled {
+		t.Error("not cancelled")
+	}
+	f.set(nil)
+	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+}
+
 // A cancel that fits the disk ends the turn at once, although the waiting answer does not
 // fit. Its cost is still stored.
 func TestCancelOfWhatDoesNotFit(t *testing.T) {
