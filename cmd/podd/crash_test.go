@@ -9,11 +9,13 @@ import (
 )
 
 // A podd that ends in any way loses nothing and repeats nothing. This is the short form
-// of `make crash`, which sets PODD_CRASH_KILLS.
+// of `make crash`, which sets PODD_CRASH_KILLS. With PODD_CRASH_STORE=postgres the pods are in
+// a PostgreSQL database, which ends too.
 func TestCrash(t *testing.T) {
 	c := crash.Config{
-		Command: crash.Command{Argv: []string{os.Args[0]}, Env: []string{runAsPodd + "=1", "GORACE=exitcode=99 atexit_sleep_ms=0"}},
-		Kills:   12, Short: true, Seed: 1, Only: os.Getenv("PODD_CRASH_ONLY"), Out: t.Output(),
+		Command:  crash.Command{Argv: []string{os.Args[0]}, Env: []string{runAsPodd + "=1", "GORACE=exitcode=99 atexit_sleep_ms=0"}},
+		Postgres: os.Getenv("PODD_CRASH_STORE") == "postgres",
+		Kills:    12, Short: true, Seed: 1, Only: os.Getenv("PODD_CRASH_ONLY"), Out: t.Output(),
 	}
 	if n, err := strconv.Atoi(os.Getenv("PODD_CRASH_KILLS")); err == nil {
 		c.Kills, c.Short = n, false

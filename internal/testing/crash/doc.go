@@ -13,6 +13,9 @@
 // let strace kill podd at its Nth system call that writes. Fault rounds let the Nth such
 // call fail. Matrix rounds bring a pod into a state and end podd there.
 //
-// The package starts processes of podd and of strace, and waits for all of them. Commands
+// On PostgreSQL there are random and matrix rounds, which also end the server and break its
+// connections.
+//
+// The package starts processes of podd, PostgreSQL and strace, and waits for all of them. Commands
 // of a pod that outlive podd end by themselves.
 package crash

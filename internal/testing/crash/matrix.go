@@ -21,6 +21,10 @@ var (
 // matrixRounds runs each end in each state.
 func (rn *runner) matrixRounds(ctx context.Context, t *Tally) error {
 	n := 0
+	ends := ends
+	if rn.server != nil {
+		ends = databaseEnds
+	}
 	for i, state := range states {
 		for j, end := range ends {
 			n++
@@ -213,6 +217,8 @@ func (c *cell) end(how string) error {
 		return c.fullDisk()
 	case "EIO":
 		return c.brokenDisk()
+	default:
+		return c.endDatabase(how)
 	}
 	return nil
 }

@@ -112,6 +112,8 @@ type settings struct {
 	api string
 	// asks makes marked calls ask a person.
 	asks bool
+	// store is the URL of a database; empty for a file.
+	store string
 }
 
 // keepTokens is what a compaction keeps unchanged: little, so that there are many
@@ -122,6 +124,9 @@ func (s settings) write(dir string) error {
 	text := fmt.Sprintf("api = %q\n[compaction]\nkeep_tokens = %d\n", s.api, keepTokens)
 	if s.asks {
 		text += fmt.Sprintf("[[interceptor]]\nname = \"asks\"\non = [\"before_tool\"]\ntimeout = \"30s\"\ncommand = %q\n", askingCommand)
+	}
+	if s.store != "" {
+		text += fmt.Sprintf("[store]\nurl = %q\n", s.store)
 	}
 	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600)
 }

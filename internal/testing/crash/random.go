@@ -103,6 +103,8 @@ func (r *round) randomEnd() error {
 	switch {
 	case r.podd.over():
 		r.tally.Other.add("podd ended by itself: %v", r.podd.cmd.ProcessState)
+	case r.db != nil && r.random.IntN(3) == 0:
+		return randomDatabaseEnd(r)
 	case r.random.IntN(10) == 0:
 		r.terminate(r.random.IntN(2) == 0)
 	default:

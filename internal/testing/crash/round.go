@@ -39,6 +39,8 @@ type round struct {
 	tasks  sync.WaitGroup
 	client *client.Client
 	podd   *process
+	// db is nil for a store in a file.
+	db *database
 	// mu guards pods and unknown, the pods that were requested and may exist by now.
 	mu      sync.Mutex
 	pods    []*pod

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"podd/internal/testing/pgtest"
 )
 
 // Config says what to run.
@@ -19,6 +21,9 @@ type Config struct {
 	Seed uint64
 	// Only runs one part: random, points, faults or matrix; empty runs all.
 	Only string
+	// Postgres keeps the pods in a PostgreSQL database. Without points and faults, which are
+	// of a file; instead the server ends too, and its connections.
+	Postgres bool
 	// Short skips most rounds.
 	Short bool
 	// Dir contains the rounds; one that fails stays there.
@@ -33,8 +38,10 @@ const killsOfRound = 12
 // runner runs the rounds of a Config.
 type runner struct {
 	Config
-	names []string
-	parts []*Tally
+	// server is nil for a store in a file.
+	server *pgtest.Server
+	names  []string
+	parts  []*Tally
 }
 
 // Run runs the rounds and prints the table. It returns an error when it found a
@@ -54,6 +61,9 @@ func Run(ctx context.Context, c Config) error {
 }
 
 func (rn *runner) run(ctx context.Context) error {
+	if rn.Postgres {
+		return rn.runOnDatabase(ctx)
+	}
 	if err := straceMissing(rn.Dir); err != nil {
 		if !rn.Short {
 			return err
@@ -67,6 +77,17 @@ func (rn *runner) run(ctx context.Context) error {
 		rn.part(ctx, "faults", rn.faultRounds),
 		rn.part(ctx, "random", rn.randomRounds),
 	)
+}
+
+// runOnDatabase runs what concerns a database.
+func (rn *runner) runOnDatabase(ctx context.Context) error {
+	s, end, err := server(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	rn.server = s
+	return errors.Join(rn.part(ctx, "matrix", rn.matrixRounds), rn.part(ctx, "random", rn.randomRounds))
 }
 
 // part runs the rounds of one kind.
@@ -116,10 +137,20 @@ const mostMessages = 24
 // violation. An error means that further rounds make no sense.
 func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, seed uint64, run func(*round) error) error {
 	dir := filepath.Join(rn.Dir, name)
+	var db *database
+	if rn.server != nil {
+		var err error
+		if db, err = newDatabase(ctx, rn.server, dir, name); err != nil {
+			return err
+		}
+		defer func() { _ = db.close(ctx) }()
+		s.store = db.url
+	}
 	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages)
 	if err != nil {
 		return err
 	}
+	r.db = db
 	err = run(r)
 	r.close()
 	if ctx.Err() != nil {
