@@ -51,7 +51,7 @@ func (a *address) hostText() (string, error) {
 
 const hostVariable = "PODD_HOST"
 
-// remote says whether podd runs on another machine. An error in the host is told by connect.
+// remote says whether podd runs on another machine. connect reports a bad host.
 func (a *address) remote() bool {
 	text, err := a.hostText()
 	return err == nil && text != ""

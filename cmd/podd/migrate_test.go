@@ -173,7 +173,7 @@ func TestMigrateKilled(t *testing.T) {
 	log := until(t, p.client(), turnEnded(1))
 	p.signal(syscall.SIGTERM)
 	p.wait()
-	// A database that podd has seen, but not used, counts as empty.
+	// podd treats a database that it has opened but not used as empty.
 	useStore(t, state, server.URL())
 	p = startPodd(t, state, url)
 	p.signal(syscall.SIGTERM)

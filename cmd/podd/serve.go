@@ -37,7 +37,7 @@ func newServeCommand(p *program) *cobra.Command {
 				return err
 			}
 			if debug == "" {
-				// Nobody reads the profile, whose table takes a megabyte.
+				// Without the debug socket no one can read the profile; its table takes a megabyte.
 				runtime.MemProfileRate = 0
 			} else {
 				if c.DebugSocket, err = filepath.Abs(debug); err != nil {

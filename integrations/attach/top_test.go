@@ -37,7 +37,7 @@ func TestTop(t *testing.T) {
 	s.await("The answer.", "p · idle")
 	s.keys("C-d")
 	s.await("pods: 21 · need you: 0 · at work: 0", "> p     idle")
-	_ = s.command("resize-window", "-x", "40", "-y", "8").Run() // What follows shows it.
+	_ = s.command("resize-window", "-x", "40", "-y", "8").Run() // The next check sees a failure.
 	shown := s.await("5 of 21 pods")
 	if strings.Contains(shown, "TODAY") {
 		t.Errorf("a narrow terminal shows\n%s", shown)

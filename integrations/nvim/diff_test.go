@@ -82,7 +82,7 @@ text Wrote it.
 	e.Keys("d")
 }
 
-// If a file changes before the answer, podd asks anew, and the diff of that opens.
+// If a file changes before the answer, podd asks again, and the new diff opens.
 func TestDiffOfAChangedFile(t *testing.T) {
 	w := newWorld(t, `step
 call edit_file {"path": "a.go", "old": "x = 2", "new": "x = 3"}

@@ -200,7 +200,7 @@ func TestNodesAreRefused(t *testing.T) {
 	c.addresses["n1"] = c.addresses["n2"]
 	refused(n2, c.config("n1", c.ca.Node("n1")), "another node of the database is named n1")
 	refused(n2, fmt.Sprintf("[store]\nurl = %q\n", c.server.URL()), "another podd uses the database")
-	// One whose authority is another cannot reach anyone, and nobody reaches it.
+	// A node with a certificate of another authority reaches no node, and no node reaches it.
 	n2.Configure(c.config("n2", other.Node("n2")))
 	n2.Start()
 	n1.Podctl("create", "one", "--dir", n1.Workspace)

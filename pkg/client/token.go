@@ -37,7 +37,7 @@ type token struct {
 	read func(ctx context.Context) (string, error)
 }
 
-// tokenIn reads the token in a state directory; without a directory there is none.
+// tokenIn reads the token in a state directory; without a directory the token is empty.
 func tokenIn(dir string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
 		if dir == "" {

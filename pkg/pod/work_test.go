@@ -79,7 +79,7 @@ func TestWorkOfAPod(t *testing.T) {
 	}
 }
 
-// An answer's pace counts from where it was first seen, and begins anew with the next one.
+// The pace of an answer is measured from where it was first seen, and starts over with the next answer.
 func TestPaceOfAnAnswer(t *testing.T) {
 	got := pod.Paces([]int{0, 100, 1100, 2100, 50, 60, 2050})
 	want := []int{0, 100, 550, 700, 0, 10, 1000}

@@ -91,7 +91,7 @@ func (w *fileWriter) end() error {
 	return tx.Commit()
 }
 
-// put stores a row, and what follows from it.
+// put stores a row, and the index rows that it implies.
 func (w *fileWriter) put(name string, row Row) error {
 	tx, key := w.tx, row.Key
 	switch name {

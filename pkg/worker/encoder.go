@@ -38,7 +38,7 @@ func (e *Encoder) body(m llm.Model, r llm.Request) ([]byte, error) {
 }
 
 // wake encodes the last answered request again: equal items have equal bytes. If that fails,
-// the next request counts as the first one.
+// the next request is treated as the first.
 func (e *Encoder) wake() {
 	e.encode = llm.NewEncoder(e.model)
 	if len(e.kept.Items) > 0 {

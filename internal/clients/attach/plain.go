@@ -36,7 +36,7 @@ type plainView struct {
 	asked     *question
 	confirmed *confirmation
 	drafted   string
-	// listed are the paths that were told last.
+	// listed are the paths that the view listed last.
 	listed   string
 	caughtUp bool
 	wasAway  bool
@@ -70,7 +70,7 @@ func (p plainView) tellAll(follow func() error, lines <-chan string) error {
 	for !p.quit {
 		typed := lines
 		if p.paths.asking && p.paths.tab {
-			typed = nil // What follows belongs behind the completed path.
+			typed = nil // The rest of the line goes after the completed path.
 		}
 		select {
 		case f := <-p.do:
@@ -150,7 +150,7 @@ func (p *plainView) typed(text string) {
 // completes adds text to the draft and asks podd to complete the @path at its end.
 func (p *plainView) completes(text string) {
 	p.draft.insert(text)
-	p.drafted = p.draft.whole() // It is told once it is complete.
+	p.drafted = p.draft.whole() // The view repeats the draft when it is complete.
 	if _, _, ok := p.draft.reference(); !ok {
 		p.drafted, p.said = "", "There is no @path at the end of this line."
 		return

@@ -23,7 +23,7 @@ type Remote struct {
 	mu sync.Mutex
 	// spare is a connection that Token made before any was asked for.
 	spare net.Conn
-	// greeted says that token is the one of the last connection.
+	// greeted says that a connection has set token.
 	greeted bool
 	token   string
 }

@@ -23,7 +23,7 @@ func afterForkInChild()
 type call struct {
 	number uintptr
 	args   [5]uintptr
-	// use says which argument is the result in a slot, from 1, instead; 0 is none.
+	// use names the argument, from 1, that a slot's result replaces; 0 means none.
 	use, slot int
 	// keep is the slot, from 1, of the result; 0 keeps none.
 	keep int

@@ -183,7 +183,7 @@ func TestChangedStateIsNotEntered(t *testing.T) {
 	}
 }
 
-// again makes a directory anew.
+// again makes a directory again.
 func again(t *testing.T, path string, remove func(string) error) {
 	t.Helper()
 	if err := remove(path); err != nil {

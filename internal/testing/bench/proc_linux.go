@@ -16,7 +16,7 @@ func cpu(pid int) (total time.Duration, err error) {
 	for _, member := range family(pid) {
 		used, err := cpuOf(member)
 		if err != nil && member != pid {
-			continue // It has ended, and counts as its parent's.
+			continue // It has ended; its parent's times include it.
 		}
 		if err != nil {
 			return 0, err

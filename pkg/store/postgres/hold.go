@@ -132,7 +132,7 @@ func (m *Membership) keep(ctx context.Context, conn *pgx.Conn) {
 			if err == nil {
 				continue
 			}
-			// While the database does not answer, nobody can renew a lease.
+			// While the database does not answer, no node can renew its lease.
 			clear(m.lease.seen)
 			lost := m.lost(err)
 			if !conn.IsClosed() {

@@ -87,7 +87,7 @@ func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 	return nil
 }
 
-// rival is the lease that stands in the way of a new one.
+// rival is the lease that keeps a node from taking its own.
 type rival struct {
 	id, boot string
 	beat     int64

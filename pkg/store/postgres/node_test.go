@@ -184,7 +184,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// A node is not away because nobody could reach the database: its lease counts again from when
+// An outage of the database makes no node away: its lease starts again when
 // the database answers.
 func TestNobodyIsAwayAfterAnOutage(t *testing.T) {
 	needServer(t)
