@@ -138,6 +138,14 @@ func TestEditsOfOneFileAskInTurn(t *testing.T) {
 		s := h.submit("go")
 		g := h.asked(2)[1]
 		h.resolve(pod.Resolution{CallSeq: g.CallSeq, Approve: true, Digest: g.Digest})
+		// A restart before this call ran would end it unrun.
+		for e := range h.follow(t.Context(), s.Seq) {
+			if k, ok := e.Kind.(item.ItemAdded); ok {
+				if _, ok := k.Item.(item.ToolResult); ok {
+					break
+				}
+			}
+		}
 		var last item.Seq
 		for _, want := range []string{"+a\n", "-a\n+b\n", "-b\n+c\n"} {
 			q := h.asked(1)[0]
