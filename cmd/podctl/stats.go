@@ -18,15 +18,25 @@ import (
 
 func newStatsCommand(p *program) *cobra.Command {
 	var watching bool
+	var by string
+	var days int
 	cmd := &cobra.Command{
 		Use:   "stats [POD]",
 		Short: "Show what a pod, or all pods, used",
 		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together without those in the\n" +
-			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes.",
+			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes. With --by\n" +
+			"it shows what each of the last days used, or each pod in these days, from the entries that the logs still have.",
+		Example:           "  podctl stats\n  podctl stats api --by day --days 7",
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if by != "" {
+				return p.series(cmd, valid(args[0]), by, days)
+			}
+			if cmd.Flags().Changed("days") {
+				return usagef("--days needs --by day or --by pod")
+			}
 			return p.with(func(c *client.Client) error {
 				req := &poddv1.GetStatsRequest{Pod: valid(args[0])}
 				ask := func(ctx context.Context) (*poddv1.GetStatsResponse, error) { return c.Pods().GetStats(ctx, req) }
@@ -42,6 +52,11 @@ func newStatsCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "update every second")
+	cmd.Flags().StringVar(&by, "by", "", "sum up by day or pod")
+	cmd.Flags().IntVar(&days, "days", 30, "with --by: how many days, the last of them today")
+	cmd.MarkFlagsMutuallyExclusive("by", "watch")
+	completeWith(cmd, "by", "day", "pod")
+	completeWith(cmd, "days")
 	return cmd
 }
 

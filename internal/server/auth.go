@@ -44,6 +44,7 @@ var openCalls = map[string]bool{
 	poddv1.ApprovalService_ListApprovals_FullMethodName:              true,
 	poddv1.ApprovalService_ListRules_FullMethodName:                  true,
 	poddv1.ApprovalService_GetApprovalRule_FullMethodName:            true,
+	poddv1.FleetService_GetUsageSeries_FullMethodName:                true,
 	poddv1.FleetService_ListNodes_FullMethodName:                     true,
 	poddv1.FleetService_Search_FullMethodName:                        true,
 	poddv1.FleetService_Watch_FullMethodName:                         true,

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -21,6 +22,8 @@ type fleet struct {
 	host     *pod.Host
 	searcher *search.Searcher
 	nodes    *Nodes
+	// router is nil without nodes.
+	router *router
 }
 
 var nodeStates = map[store.NodeState]poddv1.NodeState{
@@ -49,26 +52,32 @@ func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*pod
 	return answer, nil
 }
 
-// Watch sends all pods and then those that change.
-func (s *fleet) Watch(r *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
-	for c, err := range s.host.Fleet.Watch(out.Context(), r.GetWork()) {
-		if err != nil {
-			return err
-		}
-		m := &poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Complete{Complete: true}}
-		switch {
-		case c.Pod != nil:
-			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(c.Pod.Decode()), Approvals: int32(c.Approvals), Work: workToProto(c.Work)} //nolint:gosec // Few.
-			m.Kind = &poddv1.WatchResponse_Pod{Pod: pod}
-		case c.Removed != "":
-			m.Kind = &poddv1.WatchResponse_Removed{Removed: c.Removed}
-		}
-		if err := out.Send(m); err != nil {
-			return err
-		}
+// GetUsageSeries sums up what pods used, by day or by pod.
+func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequest) (*poddv1.GetUsageSeriesResponse, error) {
+	q := pod.SeriesQuery{Pod: r.GetPod(), Days: int(cmp.Or(r.GetDays(), usualDays))}
+	switch r.GetBy() {
+	case poddv1.UsageBy_USAGE_BY_UNSPECIFIED, poddv1.UsageBy_USAGE_BY_DAY:
+	case poddv1.UsageBy_USAGE_BY_POD:
+		q.ByPod = true
+	default:
+		return nil, item.Errorf(item.KindInvalid, "UNKNOWN_BY", "podd does not know how to sum up by %d: ask by day or by pod", r.GetBy())
 	}
-	return nil
+	series, err := s.host.Fleet.Usage(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.GetUsageSeriesResponse{FirstDay: series.First, LastDay: series.Last, Damaged: series.Damaged, Purged: series.Purged}
+	for _, sum := range series.Sums {
+		answer.Sums = append(answer.Sums, &poddv1.UsageSum{
+			Day: sum.Day, Pod: sum.Pod, PodName: sum.Name,
+			Usage: wire.UsageToProto(sum.Usage), CostUsd: sum.Cost, UnpricedRequests: sum.Unpriced, LargestInput: sum.Largest,
+		})
+	}
+	return answer, nil
 }
+
+// usualDays is how many days a series has if the request does not say.
+const usualDays = 30
 
 // workToProto is nil for a watcher that did not ask for it.
 func workToProto(w *pod.Work) *poddv1.PodWork {

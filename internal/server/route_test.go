@@ -11,10 +11,12 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// The calls about one pod that any node answers from the database.
+// The calls about one pod that any node answers from the database, and Watch, which passes on
+// the pod's log itself.
 var fromDatabase = []string{
 	poddv1.AlertService_ListAlerts_FullMethodName, poddv1.AlertService_StreamAlerts_FullMethodName,
 	poddv1.ApprovalService_ListRules_FullMethodName, poddv1.FleetService_Search_FullMethodName,
+	poddv1.FleetService_GetUsageSeries_FullMethodName, poddv1.FleetService_Watch_FullMethodName,
 	poddv1.PodService_GetStats_FullMethodName, poddv1.PodService_ListInbox_FullMethodName,
 }
 

@@ -117,10 +117,10 @@ func newServer(c Config, a admission, conns int) *Server {
 	if c.Nodes != nil {
 		r = &router{Nodes: c.Nodes, user: localUser()}
 		s.nodes = grpc.NewServer(append(s.options(c, nil), grpc.Creds(c.Nodes.Identity.Server(c.Nodes.Context, c.Nodes.Store.Nodes)), grpc.InTapHandle(admitNode))...)
-		c.register(s.nodes)
+		c.register(s.nodes, nil)
 	}
 	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap))...)
-	c.register(s.grpc)
+	c.register(s.grpc, r)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	return s
@@ -142,12 +142,12 @@ func (s *Server) options(c Config, r *router) []grpc.ServerOption {
 }
 
 // register registers the services.
-func (c Config) register(g *grpc.Server) {
+func (c Config) register(g *grpc.Server, r *router) {
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
-	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes})
+	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes, router: r})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 }

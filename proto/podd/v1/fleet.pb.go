@@ -23,6 +23,57 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// UsageBy is what a sum of usage belongs to.
+type UsageBy int32
+
+const (
+	// Same as day.
+	UsageBy_USAGE_BY_UNSPECIFIED UsageBy = 0
+	UsageBy_USAGE_BY_DAY         UsageBy = 1
+	UsageBy_USAGE_BY_POD         UsageBy = 2
+)
+
+// Enum value maps for UsageBy.
+var (
+	UsageBy_name = map[int32]string{
+		0: "USAGE_BY_UNSPECIFIED",
+		1: "USAGE_BY_DAY",
+		2: "USAGE_BY_POD",
+	}
+	UsageBy_value = map[string]int32{
+		"USAGE_BY_UNSPECIFIED": 0,
+		"USAGE_BY_DAY":         1,
+		"USAGE_BY_POD":         2,
+	}
+)
+
+func (x UsageBy) Enum() *UsageBy {
+	p := new(UsageBy)
+	*p = x
+	return p
+}
+
+func (x UsageBy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (UsageBy) Descriptor() protoreflect.EnumDescriptor {
+	return file_podd_v1_fleet_proto_enumTypes[0].Descriptor()
+}
+
+func (UsageBy) Type() protoreflect.EnumType {
+	return &file_podd_v1_fleet_proto_enumTypes[0]
+}
+
+func (x UsageBy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use UsageBy.Descriptor instead.
+func (UsageBy) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
+
 // NodeState is what is known of a node.
 type NodeState int32
 
@@ -68,11 +119,11 @@ func (x NodeState) String() string {
 }
 
 func (NodeState) Descriptor() protoreflect.EnumDescriptor {
-	return file_podd_v1_fleet_proto_enumTypes[0].Descriptor()
+	return file_podd_v1_fleet_proto_enumTypes[1].Descriptor()
 }
 
 func (NodeState) Type() protoreflect.EnumType {
-	return &file_podd_v1_fleet_proto_enumTypes[0]
+	return &file_podd_v1_fleet_proto_enumTypes[1]
 }
 
 func (x NodeState) Number() protoreflect.EnumNumber {
@@ -81,7 +132,7 @@ func (x NodeState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NodeState.Descriptor instead.
 func (NodeState) EnumDescriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
 }
 
 // SearchKind is what an entry with the text is.
@@ -154,11 +205,11 @@ func (x SearchKind) String() string {
 }
 
 func (SearchKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_podd_v1_fleet_proto_enumTypes[1].Descriptor()
+	return file_podd_v1_fleet_proto_enumTypes[2].Descriptor()
 }
 
 func (SearchKind) Type() protoreflect.EnumType {
-	return &file_podd_v1_fleet_proto_enumTypes[1]
+	return &file_podd_v1_fleet_proto_enumTypes[2]
 }
 
 func (x SearchKind) Number() protoreflect.EnumNumber {
@@ -167,7 +218,247 @@ func (x SearchKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SearchKind.Descriptor instead.
 func (SearchKind) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+}
+
+type GetUsageSeriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name or id: its requests and those of its sub-pods. Empty means all pods, each request
+	// once.
+	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// How many days, the last of them today; 1 to 366, 0 means 30.
+	Days          int32   `protobuf:"varint,2,opt,name=days,proto3" json:"days,omitempty"`
+	By            UsageBy `protobuf:"varint,3,opt,name=by,proto3,enum=podd.v1.UsageBy" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUsageSeriesRequest) Reset() {
+	*x = GetUsageSeriesRequest{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUsageSeriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUsageSeriesRequest) ProtoMessage() {}
+
+func (x *GetUsageSeriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUsageSeriesRequest.ProtoReflect.Descriptor instead.
+func (*GetUsageSeriesRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GetUsageSeriesRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *GetUsageSeriesRequest) GetDays() int32 {
+	if x != nil {
+		return x.Days
+	}
+	return 0
+}
+
+func (x *GetUsageSeriesRequest) GetBy() UsageBy {
+	if x != nil {
+		return x.By
+	}
+	return UsageBy_USAGE_BY_UNSPECIFIED
+}
+
+type GetUsageSeriesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The oldest day first, or by the pods' names. Days and pods without requests are left out.
+	Sums []*UsageSum `protobuf:"bytes,1,rep,name=sums,proto3" json:"sums,omitempty"`
+	// The first and the last day, such as 2026-01-31, in podd's time zone.
+	FirstDay string `protobuf:"bytes,2,opt,name=first_day,json=firstDay,proto3" json:"first_day,omitempty"`
+	LastDay  string `protobuf:"bytes,3,opt,name=last_day,json=lastDay,proto3" json:"last_day,omitempty"`
+	// The names of the pods whose log is damaged: entries before the damage are not counted.
+	Damaged []string `protobuf:"bytes,4,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	// The names of the pods of whose log entries of these days were purged.
+	Purged        []string `protobuf:"bytes,5,rep,name=purged,proto3" json:"purged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUsageSeriesResponse) Reset() {
+	*x = GetUsageSeriesResponse{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUsageSeriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUsageSeriesResponse) ProtoMessage() {}
+
+func (x *GetUsageSeriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUsageSeriesResponse.ProtoReflect.Descriptor instead.
+func (*GetUsageSeriesResponse) Descriptor() ([]byte, []int) {
 	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetUsageSeriesResponse) GetSums() []*UsageSum {
+	if x != nil {
+		return x.Sums
+	}
+	return nil
+}
+
+func (x *GetUsageSeriesResponse) GetFirstDay() string {
+	if x != nil {
+		return x.FirstDay
+	}
+	return ""
+}
+
+func (x *GetUsageSeriesResponse) GetLastDay() string {
+	if x != nil {
+		return x.LastDay
+	}
+	return ""
+}
+
+func (x *GetUsageSeriesResponse) GetDamaged() []string {
+	if x != nil {
+		return x.Damaged
+	}
+	return nil
+}
+
+func (x *GetUsageSeriesResponse) GetPurged() []string {
+	if x != nil {
+		return x.Purged
+	}
+	return nil
+}
+
+// UsageSum is what requests of one day, or of one pod, used.
+type UsageSum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as 2026-01-31; empty in sums by pod.
+	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
+	// Id and name; empty in sums by day.
+	Pod     string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	PodName string `protobuf:"bytes,3,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
+	Usage   *Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// By the configured prices, without unpriced requests.
+	CostUsd          float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	UnpricedRequests int64   `protobuf:"varint,6,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
+	// Input tokens of the largest request, without those of sub-pods.
+	LargestInput  int64 `protobuf:"varint,7,opt,name=largest_input,json=largestInput,proto3" json:"largest_input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UsageSum) Reset() {
+	*x = UsageSum{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UsageSum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UsageSum) ProtoMessage() {}
+
+func (x *UsageSum) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UsageSum.ProtoReflect.Descriptor instead.
+func (*UsageSum) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *UsageSum) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *UsageSum) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *UsageSum) GetPodName() string {
+	if x != nil {
+		return x.PodName
+	}
+	return ""
+}
+
+func (x *UsageSum) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *UsageSum) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
+func (x *UsageSum) GetUnpricedRequests() int64 {
+	if x != nil {
+		return x.UnpricedRequests
+	}
+	return 0
+}
+
+func (x *UsageSum) GetLargestInput() int64 {
+	if x != nil {
+		return x.LargestInput
+	}
+	return 0
 }
 
 type ListNodesRequest struct {
@@ -178,7 +469,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -190,7 +481,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[0]
+	mi := &file_podd_v1_fleet_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -203,7 +494,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{0}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
 }
 
 type ListNodesResponse struct {
@@ -215,7 +506,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -227,7 +518,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[1]
+	mi := &file_podd_v1_fleet_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -240,7 +531,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -275,7 +566,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -287,7 +578,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[2]
+	mi := &file_podd_v1_fleet_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -300,7 +591,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Node) GetName() string {
@@ -376,14 +667,25 @@ func (x *Node) GetSelf() bool {
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also send what the pods work on, at most once a second for a pod.
-	Work          bool `protobuf:"varint,1,opt,name=work,proto3" json:"work,omitempty"`
+	Work bool `protobuf:"varint,1,opt,name=work,proto3" json:"work,omitempty"`
+	// Also send the log of this pod above after_seq, and follow it, as PodService.Stream does.
+	// If that log cannot be read, Watch ends with the error of Stream.
+	Pod      string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	AfterSeq int64  `protobuf:"varint,3,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
+	// With pod: send live fragments of unfinished entries.
+	Deltas bool `protobuf:"varint,4,opt,name=deltas,proto3" json:"deltas,omitempty"`
+	// Also send the unacknowledged alerts and then each new one.
+	Alerts bool `protobuf:"varint,5,opt,name=alerts,proto3" json:"alerts,omitempty"`
+	// Also send podd's time at once and every 15 seconds, so that a client sees a broken
+	// connection.
+	Beats         bool `protobuf:"varint,6,opt,name=beats,proto3" json:"beats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +697,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[3]
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,12 +710,47 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WatchRequest) GetWork() bool {
 	if x != nil {
 		return x.Work
+	}
+	return false
+}
+
+func (x *WatchRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *WatchRequest) GetAfterSeq() int64 {
+	if x != nil {
+		return x.AfterSeq
+	}
+	return 0
+}
+
+func (x *WatchRequest) GetDeltas() bool {
+	if x != nil {
+		return x.Deltas
+	}
+	return false
+}
+
+func (x *WatchRequest) GetAlerts() bool {
+	if x != nil {
+		return x.Alerts
+	}
+	return false
+}
+
+func (x *WatchRequest) GetBeats() bool {
+	if x != nil {
+		return x.Beats
 	}
 	return false
 }
@@ -425,6 +762,9 @@ type WatchResponse struct {
 	//	*WatchResponse_Pod
 	//	*WatchResponse_Removed
 	//	*WatchResponse_Complete
+	//	*WatchResponse_Log
+	//	*WatchResponse_Alert
+	//	*WatchResponse_Beat
 	Kind          isWatchResponse_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -432,7 +772,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -444,7 +784,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[4]
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -457,7 +797,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WatchResponse) GetKind() isWatchResponse_Kind {
@@ -494,6 +834,33 @@ func (x *WatchResponse) GetComplete() bool {
 	return false
 }
 
+func (x *WatchResponse) GetLog() *StreamResponse {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Log); ok {
+			return x.Log
+		}
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetAlert() *Alert {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Alert); ok {
+			return x.Alert
+		}
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetBeat() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Kind.(*WatchResponse_Beat); ok {
+			return x.Beat
+		}
+	}
+	return nil
+}
+
 type isWatchResponse_Kind interface {
 	isWatchResponse_Kind()
 }
@@ -513,11 +880,31 @@ type WatchResponse_Complete struct {
 	Complete bool `protobuf:"varint,3,opt,name=complete,proto3,oneof"`
 }
 
+type WatchResponse_Log struct {
+	// Of the log of the pod that the request names.
+	Log *StreamResponse `protobuf:"bytes,4,opt,name=log,proto3,oneof"`
+}
+
+type WatchResponse_Alert struct {
+	Alert *Alert `protobuf:"bytes,5,opt,name=alert,proto3,oneof"`
+}
+
+type WatchResponse_Beat struct {
+	// podd's time.
+	Beat *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=beat,proto3,oneof"`
+}
+
 func (*WatchResponse_Pod) isWatchResponse_Kind() {}
 
 func (*WatchResponse_Removed) isWatchResponse_Kind() {}
 
 func (*WatchResponse_Complete) isWatchResponse_Kind() {}
+
+func (*WatchResponse_Log) isWatchResponse_Kind() {}
+
+func (*WatchResponse_Alert) isWatchResponse_Kind() {}
+
+func (*WatchResponse_Beat) isWatchResponse_Kind() {}
 
 // WatchedPod is a pod as it is now.
 type WatchedPod struct {
@@ -533,7 +920,7 @@ type WatchedPod struct {
 
 func (x *WatchedPod) Reset() {
 	*x = WatchedPod{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +932,7 @@ func (x *WatchedPod) String() string {
 func (*WatchedPod) ProtoMessage() {}
 
 func (x *WatchedPod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[5]
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +945,7 @@ func (x *WatchedPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedPod.ProtoReflect.Descriptor instead.
 func (*WatchedPod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchedPod) GetPod() *Pod {
@@ -609,7 +996,7 @@ type PodWork struct {
 
 func (x *PodWork) Reset() {
 	*x = PodWork{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +1008,7 @@ func (x *PodWork) String() string {
 func (*PodWork) ProtoMessage() {}
 
 func (x *PodWork) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +1021,7 @@ func (x *PodWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodWork.ProtoReflect.Descriptor instead.
 func (*PodWork) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PodWork) GetTurnBegan() *timestamppb.Timestamp {
@@ -718,7 +1105,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	mi := &file_podd_v1_fleet_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +1117,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	mi := &file_podd_v1_fleet_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +1130,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SearchRequest) GetText() string {
@@ -794,7 +1181,7 @@ type SearchResponse struct {
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	mi := &file_podd_v1_fleet_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +1193,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	mi := &file_podd_v1_fleet_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +1206,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SearchResponse) GetKind() isSearchResponse_Kind {
@@ -888,7 +1275,7 @@ type SearchHit struct {
 
 func (x *SearchHit) Reset() {
 	*x = SearchHit{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	mi := &file_podd_v1_fleet_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +1287,7 @@ func (x *SearchHit) String() string {
 func (*SearchHit) ProtoMessage() {}
 
 func (x *SearchHit) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	mi := &file_podd_v1_fleet_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +1300,7 @@ func (x *SearchHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchHit.ProtoReflect.Descriptor instead.
 func (*SearchHit) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SearchHit) GetPod() string {
@@ -990,7 +1377,25 @@ var File_podd_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\x12\n" +
+	"\x13podd/v1/fleet.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\x1a\x11podd/v1/pod.proto\"_\n" +
+	"\x15GetUsageSeriesRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
+	"\x04days\x18\x02 \x01(\x05R\x04days\x12 \n" +
+	"\x02by\x18\x03 \x01(\x0e2\x10.podd.v1.UsageByR\x02by\"\xa9\x01\n" +
+	"\x16GetUsageSeriesResponse\x12%\n" +
+	"\x04sums\x18\x01 \x03(\v2\x11.podd.v1.UsageSumR\x04sums\x12\x1b\n" +
+	"\tfirst_day\x18\x02 \x01(\tR\bfirstDay\x12\x19\n" +
+	"\blast_day\x18\x03 \x01(\tR\alastDay\x12\x18\n" +
+	"\adamaged\x18\x04 \x03(\tR\adamaged\x12\x16\n" +
+	"\x06purged\x18\x05 \x03(\tR\x06purged\"\xdc\x01\n" +
+	"\bUsageSum\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\tR\x03day\x12\x10\n" +
+	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x19\n" +
+	"\bpod_name\x18\x03 \x01(\tR\apodName\x12$\n" +
+	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x19\n" +
+	"\bcost_usd\x18\x05 \x01(\x01R\acostUsd\x12+\n" +
+	"\x11unpriced_requests\x18\x06 \x01(\x03R\x10unpricedRequests\x12#\n" +
+	"\rlargest_input\x18\a \x01(\x03R\flargestInput\"\x12\n" +
 	"\x10ListNodesRequest\"8\n" +
 	"\x11ListNodesResponse\x12#\n" +
 	"\x05nodes\x18\x01 \x03(\v2\r.podd.v1.NodeR\x05nodes\"\xcc\x02\n" +
@@ -1005,13 +1410,21 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\arunning\x18\b \x01(\x05R\arunning\x12#\n" +
 	"\rconfig_digest\x18\t \x01(\tR\fconfigDigest\x12\x12\n" +
 	"\x04self\x18\n" +
-	" \x01(\bR\x04self\"\"\n" +
+	" \x01(\bR\x04self\"\x97\x01\n" +
 	"\fWatchRequest\x12\x12\n" +
-	"\x04work\x18\x01 \x01(\bR\x04work\"z\n" +
+	"\x04work\x18\x01 \x01(\bR\x04work\x12\x10\n" +
+	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x1b\n" +
+	"\tafter_seq\x18\x03 \x01(\x03R\bafterSeq\x12\x16\n" +
+	"\x06deltas\x18\x04 \x01(\bR\x06deltas\x12\x16\n" +
+	"\x06alerts\x18\x05 \x01(\bR\x06alerts\x12\x14\n" +
+	"\x05beats\x18\x06 \x01(\bR\x05beats\"\x81\x02\n" +
 	"\rWatchResponse\x12'\n" +
 	"\x03pod\x18\x01 \x01(\v2\x13.podd.v1.WatchedPodH\x00R\x03pod\x12\x1a\n" +
 	"\aremoved\x18\x02 \x01(\tH\x00R\aremoved\x12\x1c\n" +
-	"\bcomplete\x18\x03 \x01(\bH\x00R\bcompleteB\x06\n" +
+	"\bcomplete\x18\x03 \x01(\bH\x00R\bcomplete\x12+\n" +
+	"\x03log\x18\x04 \x01(\v2\x17.podd.v1.StreamResponseH\x00R\x03log\x12&\n" +
+	"\x05alert\x18\x05 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alert\x120\n" +
+	"\x04beat\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x04beatB\x06\n" +
 	"\x04kind\"p\n" +
 	"\n" +
 	"WatchedPod\x12\x1e\n" +
@@ -1053,7 +1466,11 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\tmatch_end\x18\t \x01(\x05R\bmatchEnd\x12\x1d\n" +
 	"\n" +
 	"taken_back\x18\n" +
-	" \x01(\bR\ttakenBack*\x80\x01\n" +
+	" \x01(\bR\ttakenBack*G\n" +
+	"\aUsageBy\x12\x18\n" +
+	"\x14USAGE_BY_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fUSAGE_BY_DAY\x10\x01\x12\x10\n" +
+	"\fUSAGE_BY_POD\x10\x02*\x80\x01\n" +
 	"\tNodeState\x12\x1a\n" +
 	"\x16NODE_STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rNODE_STATE_UP\x10\x01\x12\x17\n" +
@@ -1074,11 +1491,12 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x14SEARCH_KIND_APPROVAL\x10\t\x12\x15\n" +
 	"\x11SEARCH_KIND_ALERT\x10\n" +
 	"\x12\x13\n" +
-	"\x0fSEARCH_KIND_END\x10\v2\xc9\x01\n" +
+	"\x0fSEARCH_KIND_END\x10\v2\x9c\x02\n" +
 	"\fFleetService\x12;\n" +
 	"\x06Search\x12\x16.podd.v1.SearchRequest\x1a\x17.podd.v1.SearchResponse0\x01\x128\n" +
 	"\x05Watch\x12\x15.podd.v1.WatchRequest\x1a\x16.podd.v1.WatchResponse0\x01\x12B\n" +
-	"\tListNodes\x12\x19.podd.v1.ListNodesRequest\x1a\x1a.podd.v1.ListNodesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\tListNodes\x12\x19.podd.v1.ListNodesRequest\x1a\x1a.podd.v1.ListNodesResponse\x12Q\n" +
+	"\x0eGetUsageSeries\x12\x1e.podd.v1.GetUsageSeriesRequest\x1a\x1f.podd.v1.GetUsageSeriesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_fleet_proto_rawDescOnce sync.Once
@@ -1092,50 +1510,65 @@ func file_podd_v1_fleet_proto_rawDescGZIP() []byte {
 	return file_podd_v1_fleet_proto_rawDescData
 }
 
-var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_podd_v1_fleet_proto_goTypes = []any{
-	(NodeState)(0),                // 0: podd.v1.NodeState
-	(SearchKind)(0),               // 1: podd.v1.SearchKind
-	(*ListNodesRequest)(nil),      // 2: podd.v1.ListNodesRequest
-	(*ListNodesResponse)(nil),     // 3: podd.v1.ListNodesResponse
-	(*Node)(nil),                  // 4: podd.v1.Node
-	(*WatchRequest)(nil),          // 5: podd.v1.WatchRequest
-	(*WatchResponse)(nil),         // 6: podd.v1.WatchResponse
-	(*WatchedPod)(nil),            // 7: podd.v1.WatchedPod
-	(*PodWork)(nil),               // 8: podd.v1.PodWork
-	(*SearchRequest)(nil),         // 9: podd.v1.SearchRequest
-	(*SearchResponse)(nil),        // 10: podd.v1.SearchResponse
-	(*SearchHit)(nil),             // 11: podd.v1.SearchHit
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
-	(*Pod)(nil),                   // 14: podd.v1.Pod
+	(UsageBy)(0),                   // 0: podd.v1.UsageBy
+	(NodeState)(0),                 // 1: podd.v1.NodeState
+	(SearchKind)(0),                // 2: podd.v1.SearchKind
+	(*GetUsageSeriesRequest)(nil),  // 3: podd.v1.GetUsageSeriesRequest
+	(*GetUsageSeriesResponse)(nil), // 4: podd.v1.GetUsageSeriesResponse
+	(*UsageSum)(nil),               // 5: podd.v1.UsageSum
+	(*ListNodesRequest)(nil),       // 6: podd.v1.ListNodesRequest
+	(*ListNodesResponse)(nil),      // 7: podd.v1.ListNodesResponse
+	(*Node)(nil),                   // 8: podd.v1.Node
+	(*WatchRequest)(nil),           // 9: podd.v1.WatchRequest
+	(*WatchResponse)(nil),          // 10: podd.v1.WatchResponse
+	(*WatchedPod)(nil),             // 11: podd.v1.WatchedPod
+	(*PodWork)(nil),                // 12: podd.v1.PodWork
+	(*SearchRequest)(nil),          // 13: podd.v1.SearchRequest
+	(*SearchResponse)(nil),         // 14: podd.v1.SearchResponse
+	(*SearchHit)(nil),              // 15: podd.v1.SearchHit
+	(*Usage)(nil),                  // 16: podd.v1.Usage
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 18: google.protobuf.Duration
+	(*StreamResponse)(nil),         // 19: podd.v1.StreamResponse
+	(*Alert)(nil),                  // 20: podd.v1.Alert
+	(*Pod)(nil),                    // 21: podd.v1.Pod
 }
 var file_podd_v1_fleet_proto_depIdxs = []int32{
-	4,  // 0: podd.v1.ListNodesResponse.nodes:type_name -> podd.v1.Node
-	0,  // 1: podd.v1.Node.state:type_name -> podd.v1.NodeState
-	12, // 2: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
-	13, // 3: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
-	7,  // 4: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
-	14, // 5: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
-	8,  // 6: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
-	12, // 7: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
-	1,  // 8: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	12, // 9: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	11, // 10: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	12, // 11: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	1,  // 12: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	9,  // 13: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	5,  // 14: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
-	2,  // 15: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
-	10, // 16: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	6,  // 17: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
-	3,  // 18: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
-	16, // [16:19] is the sub-list for method output_type
-	13, // [13:16] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	0,  // 0: podd.v1.GetUsageSeriesRequest.by:type_name -> podd.v1.UsageBy
+	5,  // 1: podd.v1.GetUsageSeriesResponse.sums:type_name -> podd.v1.UsageSum
+	16, // 2: podd.v1.UsageSum.usage:type_name -> podd.v1.Usage
+	8,  // 3: podd.v1.ListNodesResponse.nodes:type_name -> podd.v1.Node
+	1,  // 4: podd.v1.Node.state:type_name -> podd.v1.NodeState
+	17, // 5: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
+	18, // 6: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
+	11, // 7: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	19, // 8: podd.v1.WatchResponse.log:type_name -> podd.v1.StreamResponse
+	20, // 9: podd.v1.WatchResponse.alert:type_name -> podd.v1.Alert
+	17, // 10: podd.v1.WatchResponse.beat:type_name -> google.protobuf.Timestamp
+	21, // 11: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	12, // 12: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
+	17, // 13: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
+	2,  // 14: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	17, // 15: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	15, // 16: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	17, // 17: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	2,  // 18: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	13, // 19: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	9,  // 20: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	6,  // 21: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
+	3,  // 22: podd.v1.FleetService.GetUsageSeries:input_type -> podd.v1.GetUsageSeriesRequest
+	14, // 23: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	10, // 24: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	7,  // 25: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
+	4,  // 26: podd.v1.FleetService.GetUsageSeries:output_type -> podd.v1.GetUsageSeriesResponse
+	23, // [23:27] is the sub-list for method output_type
+	19, // [19:23] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }
@@ -1143,13 +1576,18 @@ func file_podd_v1_fleet_proto_init() {
 	if File_podd_v1_fleet_proto != nil {
 		return
 	}
+	file_podd_v1_entry_proto_init()
+	file_podd_v1_item_proto_init()
 	file_podd_v1_pod_proto_init()
-	file_podd_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[7].OneofWrappers = []any{
 		(*WatchResponse_Pod)(nil),
 		(*WatchResponse_Removed)(nil),
 		(*WatchResponse_Complete)(nil),
+		(*WatchResponse_Log)(nil),
+		(*WatchResponse_Alert)(nil),
+		(*WatchResponse_Beat)(nil),
 	}
-	file_podd_v1_fleet_proto_msgTypes[8].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[11].OneofWrappers = []any{
 		(*SearchResponse_Hit)(nil),
 		(*SearchResponse_Warning)(nil),
 	}
@@ -1158,8 +1596,8 @@ func file_podd_v1_fleet_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_fleet_proto_rawDesc), len(file_podd_v1_fleet_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   10,
+			NumEnums:      3,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

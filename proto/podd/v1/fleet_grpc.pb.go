@@ -19,9 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	FleetService_Search_FullMethodName    = "/podd.v1.FleetService/Search"
-	FleetService_Watch_FullMethodName     = "/podd.v1.FleetService/Watch"
-	FleetService_ListNodes_FullMethodName = "/podd.v1.FleetService/ListNodes"
+	FleetService_Search_FullMethodName         = "/podd.v1.FleetService/Search"
+	FleetService_Watch_FullMethodName          = "/podd.v1.FleetService/Watch"
+	FleetService_ListNodes_FullMethodName      = "/podd.v1.FleetService/ListNodes"
+	FleetService_GetUsageSeries_FullMethodName = "/podd.v1.FleetService/GetUsageSeries"
 )
 
 // FleetServiceClient is the client API for FleetService service.
@@ -35,10 +36,14 @@ type FleetServiceClient interface {
 	// white space is exact.
 	Search(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SearchResponse], error)
 	// Watch sends all pods, in the order of their names, then complete, and then each pod that
-	// changes. Changes of a pod in quick succession come as one.
+	// changes. Changes of a pod in quick succession come as one. On request it also sends one
+	// pod's log, alerts and beats, so that a client needs one stream only.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
+	// logs. What was purged or deleted is missing, and a fork begins with its own entries.
+	GetUsageSeries(ctx context.Context, in *GetUsageSeriesRequest, opts ...grpc.CallOption) (*GetUsageSeriesResponse, error)
 }
 
 type fleetServiceClient struct {
@@ -97,6 +102,16 @@ func (c *fleetServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest
 	return out, nil
 }
 
+func (c *fleetServiceClient) GetUsageSeries(ctx context.Context, in *GetUsageSeriesRequest, opts ...grpc.CallOption) (*GetUsageSeriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetUsageSeriesResponse)
+	err := c.cc.Invoke(ctx, FleetService_GetUsageSeries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // FleetServiceServer is the server API for FleetService service.
 // All implementations must embed UnimplementedFleetServiceServer
 // for forward compatibility.
@@ -108,10 +123,14 @@ type FleetServiceServer interface {
 	// white space is exact.
 	Search(*SearchRequest, grpc.ServerStreamingServer[SearchResponse]) error
 	// Watch sends all pods, in the order of their names, then complete, and then each pod that
-	// changes. Changes of a pod in quick succession come as one.
+	// changes. Changes of a pod in quick succession come as one. On request it also sends one
+	// pod's log, alerts and beats, so that a client needs one stream only.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
+	// logs. What was purged or deleted is missing, and a fork begins with its own entries.
+	GetUsageSeries(context.Context, *GetUsageSeriesRequest) (*GetUsageSeriesResponse, error)
 	mustEmbedUnimplementedFleetServiceServer()
 }
 
@@ -130,6 +149,9 @@ func (UnimplementedFleetServiceServer) Watch(*WatchRequest, grpc.ServerStreaming
 }
 func (UnimplementedFleetServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedFleetServiceServer) GetUsageSeries(context.Context, *GetUsageSeriesRequest) (*GetUsageSeriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetUsageSeries not implemented")
 }
 func (UnimplementedFleetServiceServer) mustEmbedUnimplementedFleetServiceServer() {}
 func (UnimplementedFleetServiceServer) testEmbeddedByValue()                      {}
@@ -192,6 +214,24 @@ func _FleetService_ListNodes_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _FleetService_GetUsageSeries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetUsageSeriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FleetServiceServer).GetUsageSeries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: FleetService_GetUsageSeries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FleetServiceServer).GetUsageSeries(ctx, req.(*GetUsageSeriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // FleetService_ServiceDesc is the grpc.ServiceDesc for FleetService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -202,6 +242,10 @@ var FleetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNodes",
 			Handler:    _FleetService_ListNodes_Handler,
+		},
+		{
+			MethodName: "GetUsageSeries",
+			Handler:    _FleetService_GetUsageSeries_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

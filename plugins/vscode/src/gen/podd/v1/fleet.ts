@@ -22,11 +22,22 @@ import {
 } from "@grpc/grpc-js";
 import { Duration } from "../../google/protobuf/duration";
 import { Timestamp } from "../../google/protobuf/timestamp";
-import { Pod } from "./pod";
+import { Alert } from "./entry";
+import { Usage } from "./item";
+import { Pod, StreamResponse } from "./pod";
 
 export const protobufPackage = "podd.v1";
 
 export const protobufFileName = "podd/v1/fleet.proto";
+
+/** UsageBy is what a sum of usage belongs to. */
+export enum UsageBy {
+  /** UNSPECIFIED - Same as day. */
+  UNSPECIFIED = 0,
+  DAY = 1,
+  POD = 2,
+  UNRECOGNIZED = -1,
+}
 
 /** NodeState is what is known of a node. */
 export enum NodeState {
@@ -69,6 +80,46 @@ export enum SearchKind {
   UNRECOGNIZED = -1,
 }
 
+export interface GetUsageSeriesRequest {
+  /**
+   * Name or id: its requests and those of its sub-pods. Empty means all pods, each request
+   * once.
+   */
+  pod: string;
+  /** How many days, the last of them today; 1 to 366, 0 means 30. */
+  days: number;
+  by: UsageBy;
+}
+
+export interface GetUsageSeriesResponse {
+  /** The oldest day first, or by the pods' names. Days and pods without requests are left out. */
+  sums: UsageSum[];
+  /** The first and the last day, such as 2026-01-31, in podd's time zone. */
+  firstDay: string;
+  lastDay: string;
+  /** The names of the pods whose log is damaged: entries before the damage are not counted. */
+  damaged: string[];
+  /** The names of the pods of whose log entries of these days were purged. */
+  purged: string[];
+}
+
+/** UsageSum is what requests of one day, or of one pod, used. */
+export interface UsageSum {
+  /** Such as 2026-01-31; empty in sums by pod. */
+  day: string;
+  /** Id and name; empty in sums by day. */
+  pod: string;
+  podName: string;
+  usage:
+    | Usage
+    | undefined;
+  /** By the configured prices, without unpriced requests. */
+  costUsd: number;
+  unpricedRequests: number;
+  /** Input tokens of the largest request, without those of sub-pods. */
+  largestInput: number;
+}
+
 export interface ListNodesRequest {
 }
 
@@ -101,6 +152,21 @@ export interface Node {
 export interface WatchRequest {
   /** Also send what the pods work on, at most once a second for a pod. */
   work: boolean;
+  /**
+   * Also send the log of this pod above after_seq, and follow it, as PodService.Stream does.
+   * If that log cannot be read, Watch ends with the error of Stream.
+   */
+  pod: string;
+  afterSeq: number;
+  /** With pod: send live fragments of unfinished entries. */
+  deltas: boolean;
+  /** Also send the unacknowledged alerts and then each new one. */
+  alerts: boolean;
+  /**
+   * Also send podd's time at once and every 15 seconds, so that a client sees a broken
+   * connection.
+   */
+  beats: boolean;
 }
 
 export interface WatchResponse {
@@ -114,6 +180,13 @@ export interface WatchResponse {
     | //
     /** All pods that there were at the start have been sent. */
     { $case: "complete"; value: boolean }
+    | //
+    /** Of the log of the pod that the request names. */
+    { $case: "log"; value: StreamResponse }
+    | { $case: "alert"; value: Alert }
+    | //
+    /** podd's time. */
+    { $case: "beat"; value: Date }
     | undefined;
 }
 
@@ -197,6 +270,276 @@ export interface SearchHit {
   /** A rewind took the entry back. */
   takenBack: boolean;
 }
+
+function createBaseGetUsageSeriesRequest(): GetUsageSeriesRequest {
+  return { pod: "", days: 0, by: 0 };
+}
+
+export const GetUsageSeriesRequest: MessageFns<GetUsageSeriesRequest> = {
+  encode(message: GetUsageSeriesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.days !== 0) {
+      writer.uint32(16).int32(message.days);
+    }
+    if (message.by !== 0) {
+      writer.uint32(24).int32(message.by);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUsageSeriesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUsageSeriesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.days = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.by = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetUsageSeriesResponse(): GetUsageSeriesResponse {
+  return { sums: [], firstDay: "", lastDay: "", damaged: [], purged: [] };
+}
+
+export const GetUsageSeriesResponse: MessageFns<GetUsageSeriesResponse> = {
+  encode(message: GetUsageSeriesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sums) {
+      UsageSum.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.firstDay !== "") {
+      writer.uint32(18).string(message.firstDay);
+    }
+    if (message.lastDay !== "") {
+      writer.uint32(26).string(message.lastDay);
+    }
+    for (const v of message.damaged) {
+      writer.uint32(34).string(v!);
+    }
+    for (const v of message.purged) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUsageSeriesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUsageSeriesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sums.push(UsageSum.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.firstDay = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.lastDay = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.damaged.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.purged.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsageSum(): UsageSum {
+  return { day: "", pod: "", podName: "", usage: undefined, costUsd: 0, unpricedRequests: 0, largestInput: 0 };
+}
+
+export const UsageSum: MessageFns<UsageSum> = {
+  encode(message: UsageSum, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.day !== "") {
+      writer.uint32(10).string(message.day);
+    }
+    if (message.pod !== "") {
+      writer.uint32(18).string(message.pod);
+    }
+    if (message.podName !== "") {
+      writer.uint32(26).string(message.podName);
+    }
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(34).fork()).join();
+    }
+    if (message.costUsd !== 0) {
+      writer.uint32(41).double(message.costUsd);
+    }
+    if (message.unpricedRequests !== 0) {
+      writer.uint32(48).int64(message.unpricedRequests);
+    }
+    if (message.largestInput !== 0) {
+      writer.uint32(56).int64(message.largestInput);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsageSum {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsageSum();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.day = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.podName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.costUsd = reader.double();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.unpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.largestInput = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseListNodesRequest(): ListNodesRequest {
   return {};
@@ -436,13 +779,28 @@ export const Node: MessageFns<Node> = {
 };
 
 function createBaseWatchRequest(): WatchRequest {
-  return { work: false };
+  return { work: false, pod: "", afterSeq: 0, deltas: false, alerts: false, beats: false };
 }
 
 export const WatchRequest: MessageFns<WatchRequest> = {
   encode(message: WatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.work !== false) {
       writer.uint32(8).bool(message.work);
+    }
+    if (message.pod !== "") {
+      writer.uint32(18).string(message.pod);
+    }
+    if (message.afterSeq !== 0) {
+      writer.uint32(24).int64(message.afterSeq);
+    }
+    if (message.deltas !== false) {
+      writer.uint32(32).bool(message.deltas);
+    }
+    if (message.alerts !== false) {
+      writer.uint32(40).bool(message.alerts);
+    }
+    if (message.beats !== false) {
+      writer.uint32(48).bool(message.beats);
     }
     return writer;
   },
@@ -466,6 +824,46 @@ export const WatchRequest: MessageFns<WatchRequest> = {
             }
 
             message.work = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.afterSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.deltas = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.alerts = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.beats = reader.bool();
             continue;
           }
         }
@@ -496,6 +894,15 @@ export const WatchResponse: MessageFns<WatchResponse> = {
         break;
       case "complete":
         writer.uint32(24).bool(message.kind.value);
+        break;
+      case "log":
+        StreamResponse.encode(message.kind.value, writer.uint32(34).fork()).join();
+        break;
+      case "alert":
+        Alert.encode(message.kind.value, writer.uint32(42).fork()).join();
+        break;
+      case "beat":
+        Timestamp.encode(toTimestamp(message.kind.value), writer.uint32(50).fork()).join();
         break;
     }
     return writer;
@@ -536,6 +943,30 @@ export const WatchResponse: MessageFns<WatchResponse> = {
             }
 
             message.kind = { $case: "complete", value: reader.bool() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kind = { $case: "log", value: StreamResponse.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.kind = { $case: "alert", value: Alert.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.kind = { $case: "beat", value: fromTimestamp(Timestamp.decode(reader, reader.uint32())) };
             continue;
           }
         }
@@ -1101,7 +1532,8 @@ export const FleetServiceService = {
   },
   /**
    * Watch sends all pods, in the order of their names, then complete, and then each pod that
-   * changes. Changes of a pod in quick succession come as one.
+   * changes. Changes of a pod in quick succession come as one. On request it also sends one
+   * pod's log, alerts and beats, so that a client needs one stream only.
    */
   watch: {
     path: "/podd.v1.FleetService/Watch" as const,
@@ -1122,6 +1554,21 @@ export const FleetServiceService = {
     responseSerialize: (value: ListNodesResponse): Buffer => Buffer.from(ListNodesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListNodesResponse => ListNodesResponse.decode(value),
   },
+  /**
+   * GetUsageSeries shows what pods used on each day, or each pod in these days, from the
+   * logs. What was purged or deleted is missing, and a fork begins with its own entries.
+   */
+  getUsageSeries: {
+    path: "/podd.v1.FleetService/GetUsageSeries" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetUsageSeriesRequest): Buffer =>
+      Buffer.from(GetUsageSeriesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetUsageSeriesRequest => GetUsageSeriesRequest.decode(value),
+    responseSerialize: (value: GetUsageSeriesResponse): Buffer =>
+      Buffer.from(GetUsageSeriesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetUsageSeriesResponse => GetUsageSeriesResponse.decode(value),
+  },
 } as const;
 
 export interface FleetServiceServer extends UntypedServiceImplementation {
@@ -1133,11 +1580,17 @@ export interface FleetServiceServer extends UntypedServiceImplementation {
   search: handleServerStreamingCall<SearchRequest, SearchResponse>;
   /**
    * Watch sends all pods, in the order of their names, then complete, and then each pod that
-   * changes. Changes of a pod in quick succession come as one.
+   * changes. Changes of a pod in quick succession come as one. On request it also sends one
+   * pod's log, alerts and beats, so that a client needs one stream only.
    */
   watch: handleServerStreamingCall<WatchRequest, WatchResponse>;
   /** ListNodes shows the podd that share a database, by name; none if one podd has all pods. */
   listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
+  /**
+   * GetUsageSeries shows what pods used on each day, or each pod in these days, from the
+   * logs. What was purged or deleted is missing, and a fork begins with its own entries.
+   */
+  getUsageSeries: handleUnaryCall<GetUsageSeriesRequest, GetUsageSeriesResponse>;
 }
 
 export interface FleetServiceClient extends Client {
@@ -1154,7 +1607,8 @@ export interface FleetServiceClient extends Client {
   ): ClientReadableStream<SearchResponse>;
   /**
    * Watch sends all pods, in the order of their names, then complete, and then each pod that
-   * changes. Changes of a pod in quick succession come as one.
+   * changes. Changes of a pod in quick succession come as one. On request it also sends one
+   * pod's log, alerts and beats, so that a client needs one stream only.
    */
   watch(request: WatchRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchResponse>;
   watch(
@@ -1177,6 +1631,25 @@ export interface FleetServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListNodesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetUsageSeries shows what pods used on each day, or each pod in these days, from the
+   * logs. What was purged or deleted is missing, and a fork begins with its own entries.
+   */
+  getUsageSeries(
+    request: GetUsageSeriesRequest,
+    callback: (error: ServiceError | null, response: GetUsageSeriesResponse) => void,
+  ): ClientUnaryCall;
+  getUsageSeries(
+    request: GetUsageSeriesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetUsageSeriesResponse) => void,
+  ): ClientUnaryCall;
+  getUsageSeries(
+    request: GetUsageSeriesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetUsageSeriesResponse) => void,
   ): ClientUnaryCall;
 }
 

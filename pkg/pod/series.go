@@ -1,0 +1,173 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/fold"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// MaxSeriesDays is how many days a series of usage has at most.
+const MaxSeriesDays = 366
+
+// SeriesQuery selects a series of usage.
+type SeriesQuery struct {
+	// Pod is a name or an id: its requests and those of its sub-pods. Empty means all pods,
+	// each request once.
+	Pod string
+	// Days is how many days there are, the last of them today: 1 to MaxSeriesDays.
+	Days int
+	// ByPod asks for the sum of each pod, not of each day.
+	ByPod bool
+}
+
+// Series is what pods used in some days, from their logs.
+type Series struct {
+	// Sums are in the order of their days, or of their pods' names.
+	Sums []UsageSum
+	// First and Last are days such as "2026-01-31".
+	First, Last string
+	// Damaged are the names of the pods of which entries before damage do not count, Purged
+	// those of which entries of these days were purged.
+	Damaged, Purged []string
+}
+
+// UsageSum is what the requests of a day, or of a pod, used.
+type UsageSum struct {
+	// Day is empty in the sum of a pod; Pod and Name in that of a day.
+	Day, Pod, Name string
+	fold.Spent
+	// Largest is the input of the largest request in tokens, without those of sub-pods.
+	Largest int64
+}
+
+// Usage sums up what pods used in the last days of podd's time zone. Requests before a fork
+// are those of the pod that was forked.
+func (f *Fleet) Usage(ctx context.Context, q SeriesQuery) (Series, error) {
+	if q.Days < 1 || q.Days > MaxSeriesDays {
+		return Series{}, item.Errorf(item.KindInvalid, "BAD_DAYS", "the number of days must be 1 to %d, not %d", MaxSeriesDays, q.Days)
+	}
+	pods, err := f.selected(ctx, q.Pod)
+	if err != nil {
+		return Series{}, err
+	}
+	now := f.host.Now()
+	year, month, day := now.Date()
+	from := time.Date(year, month, day-q.Days+1, 0, 0, 0, 0, now.Location())
+	s := &series{
+		query: q, from: from, models: f.host.settings().Models, sums: make(map[string]*UsageSum),
+		Series: Series{First: from.Format(time.DateOnly), Last: now.Format(time.DateOnly)},
+	}
+	for _, p := range pods {
+		err := s.add(ctx, f.host.Store, p)
+		switch item.KindOf(err) {
+		case item.KindDataLoss:
+			s.Damaged = append(s.Damaged, p.Name)
+			err = nil
+		case item.KindNotFound, item.KindOutOfRange:
+			err = nil // It was deleted or purged meanwhile.
+		}
+		if err != nil {
+			return Series{}, err
+		}
+	}
+	for _, sum := range s.sums {
+		s.Sums = append(s.Sums, *sum)
+	}
+	slices.SortFunc(s.Sums, func(a, b UsageSum) int { return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Name, b.Name)) })
+	return s.Series, nil
+}
+
+// selected is one pod, or all.
+func (f *Fleet) selected(ctx context.Context, idOrName string) ([]item.Pod, error) {
+	if idOrName == "" {
+		return f.host.Store.Pods(ctx)
+	}
+	p, err := f.host.Store.Pod(ctx, idOrName)
+	return []item.Pod{p}, err
+}
+
+// series is a Series that is being made.
+type series struct {
+	Series
+	query  SeriesQuery
+	from   time.Time
+	models fold.Models
+	// sums are by their days or by the ids of their pods.
+	sums map[string]*UsageSum
+}
+
+// add counts the requests in a pod's own part of its log.
+func (s *series) add(ctx context.Context, st store.Store, p item.Pod) error {
+	if p.Status.LastActivity.Before(s.from) {
+		return nil
+	}
+	parts, err := st.Parts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.purged(ctx, st, p); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if part.Owner != p.ID {
+			continue
+		}
+		if part.From, err = store.FirstSince(ctx, st, p, part.From, s.from); err != nil {
+			return err
+		}
+		for part.To >= part.From {
+			found, left, err := st.Scan(ctx, part, func(entry []byte) bool { return wire.KindOf(entry) == wire.KindUsage })
+			for _, r := range found {
+				s.count(p, r)
+			}
+			if err != nil {
+				return err
+			}
+			part.To = left
+		}
+	}
+	return nil
+}
+
+// purged notes a pod of which entries of the days are gone.
+func (s *series) purged(ctx context.Context, st store.Store, p item.Pod) error {
+	if p.First <= 1 {
+		return nil
+	}
+	page, err := st.Read(ctx, p.ID, p.First-1, 1)
+	if err != nil || len(page) == 0 {
+		return err
+	}
+	if !wire.TimeOf(page[0].Entry).Before(s.from) && wire.KindOf(page[0].Entry) == wire.KindPurged {
+		s.Purged = append(s.Purged, p.Name)
+	}
+	return nil
+}
+
+// count adds a request to its sum.
+func (s *series) count(p item.Pod, r store.Record) {
+	e, err := r.Decode()
+	u, ok := e.Kind.(item.RequestUsage)
+	sub := u.Purpose == item.PurposeSubPod
+	if err != nil || !ok || e.Time.Before(s.from) || sub && s.query.Pod == "" {
+		return // It is older, of a newer podd, or in the log of the sub-pod.
+	}
+	key := e.Time.In(s.from.Location()).Format(time.DateOnly)
+	sum := UsageSum{Day: key}
+	if s.query.ByPod {
+		key, sum = p.ID, UsageSum{Pod: p.ID, Name: p.Name}
+	}
+	if s.sums[key] == nil {
+		s.sums[key] = &sum
+	}
+	s.sums[key].Add(u, s.models)
+	if !sub {
+		s.sums[key].Largest = max(s.sums[key].Largest, u.Usage.Input)
+	}
+}
