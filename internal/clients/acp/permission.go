@@ -84,12 +84,12 @@ func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 // question asks and returns the answer; ok is false without one.
 func (s *session) question(ctx context.Context, shown view.Approval, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
 	l := looksOf(shown.Tool, shown.Arguments, s.dir)
-	// First the diffs of an edit, then exactly what will run.
+	// First the diffs of an edit, then exactly what else will happen.
 	content, places := previewContent(shown.Previews, s.dir)
 	if len(places) > 0 {
 		l.places = places
 	}
-	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(shown.Lines(0), "\n")))))
+	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(shown.LinesBesideDiffs(0), "\n")))))
 	resp, err := acp.SendRequest[acp.RequestPermissionResponse](s.conn, ctx, acp.ClientMethodSessionRequestPermission, acp.RequestPermissionRequest{
 		SessionId: s.id, Options: options,
 		ToolCall: acp.ToolCallUpdate{

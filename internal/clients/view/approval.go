@@ -52,12 +52,21 @@ func (a Approval) Title() string {
 // that is not all, or raw asks for them. The lines are at most columns wide; 0 means
 // unlimited.
 func (a Approval) Shown(columns int, raw bool) []show.Line {
-	return requestLines(a.ApprovalRequested, columns, raw)
+	if raw {
+		return requestLines(a.ApprovalRequested, columns, asArguments)
+	}
+	return requestLines(a.ApprovalRequested, columns, asPreviews)
 }
 
 // Lines are the safe texts of Shown.
 func (a Approval) Lines(columns int) []string {
 	return texts(a.Shown(columns, false))
+}
+
+// LinesBesideDiffs are Lines for a client that shows the diffs of Previews itself. They have
+// only the diffs with characters that such a client may hide.
+func (a Approval) LinesBesideDiffs(columns int) []string {
+	return texts(requestLines(a.ApprovalRequested, columns, besideDiffs))
 }
 
 // texts are the safe texts of lines.
@@ -87,7 +96,19 @@ func ShortDigest(digest string) string {
 
 const shortDigest = 6
 
-func requestLines(a item.ApprovalRequested, columns int, raw bool) []show.Line {
+// form is how a request shows what the call would do.
+type form int
+
+const (
+	// asPreviews shows what the call makes of files, or its arguments if that is not all.
+	asPreviews form = iota
+	// asArguments shows the arguments.
+	asArguments
+	// besideDiffs is asPreviews without the diffs that hide nothing.
+	besideDiffs
+)
+
+func requestLines(a item.ApprovalRequested, columns int, f form) []show.Line {
 	var lines []show.Line
 	add := func(st show.Style, texts ...string) {
 		for _, text := range texts {
@@ -101,10 +122,10 @@ func requestLines(a item.ApprovalRequested, columns int, raw bool) []show.Line {
 	if columns > 0 {
 		inner = max(columns-len(indent), 1)
 	}
-	hidden, whole := 0, len(a.Previews) > 0 && !raw
-	if !raw {
+	hidden, whole := 0, len(a.Previews) > 0 && f != asArguments
+	if f != asArguments {
 		for _, p := range a.Previews {
-			lines = append(lines, indentedBy(indent, previewLines(p, inner))...)
+			lines = append(lines, indentedBy(indent, previewLines(p, inner, f == besideDiffs))...)
 			hidden += hiddenInText(p.Path + p.MovesTo + p.Diff)
 			whole = whole && p.Omitted == ""
 		}

@@ -232,3 +232,20 @@ func TestApprovalOfTheTurnBefore(t *testing.T) {
 		t.Errorf("standard error is\n%s", got)
 	}
 }
+
+// A client that shows diffs itself gets the other lines, and the diffs that hide characters.
+func TestLinesBesideDiffs(t *testing.T) {
+	for diff, shown := range map[string]bool{
+		"@@ -1 +1 @@\n-old\n+new\n":        false,
+		"@@ -1 +1 @@\n-old\n+new\u202e\n":  true,
+		"@@ -1 +1 @@\n-old\n+new\r\n":      true,
+		"@@ -1 +1 @@\n-old\n+\x1b[2Jnew\n": true,
+	} {
+		a := asks(`{"path":"f"}`)
+		a.Previews = []item.Preview{{Path: "f", Diff: diff, Omitted: "the rest"}}
+		beside, all := strings.Join(a.LinesBesideDiffs(0), "\n"), strings.Join(a.Lines(0), "\n")
+		if strings.Contains(beside, "new") != shown || !strings.Contains(beside, "! the rest") || !strings.Contains(all, "new") {
+			t.Errorf("of %q beside the diffs:\n%s\nand in all:\n%s", diff, beside, all)
+		}
+	}
+}

@@ -61,7 +61,7 @@ func describeRare(kind item.Kind) described {
 	case item.Compaction:
 		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body, markdown: true}
 	case item.ApprovalRequested:
-		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(texts(requestLines(k, 0, false)), "\n")}
+		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(texts(requestLines(k, 0, asPreviews)), "\n")}
 	case item.ApprovalResolved:
 		return described{title: resolved(k), body: k.Reason}
 	case item.Job:

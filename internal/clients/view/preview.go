@@ -8,13 +8,16 @@ import (
 	"podd/pkg/item"
 )
 
-// previewLines are what a call would make of a file, as lines of at most columns.
-func previewLines(p item.Preview, columns int) []show.Line {
+// previewLines are what a call would make of a file, as lines of at most columns. With beside,
+// a diff that hides nothing is left out.
+func previewLines(p item.Preview, columns int, beside bool) []show.Line {
 	var lines []show.Line
 	for _, line := range wrap(previewTitle(p), "", wrapMark, columns) {
 		lines = append(lines, show.Plain(line, show.Style{Bold: true}))
 	}
-	lines = append(lines, show.Proposed(p.Diff, columns)...)
+	if !beside || hiddenInText(p.Diff) > 0 || strings.Contains(p.Diff, "\r") {
+		lines = append(lines, show.Proposed(p.Diff, columns)...)
+	}
 	if p.Omitted != "" {
 		for _, line := range wrap("! "+exactLine(p.Omitted), "", wrapMark, columns) {
 			lines = append(lines, show.Plain(line, show.Style{Color: show.Yellow}))
