@@ -140,6 +140,24 @@ func TestCannotBeStarted(t *testing.T) {
 	wantIn(t, d.Warnings[0], `could not find the pod: there is no pod "p2"`)
 }
 
+// While the store does not answer, a call waits instead of being denied.
+func TestStoreIsAway(t *testing.T) {
+	b := newBench(t)
+	b.away.Store(3)
+	d, err := b.script(t, "exit 0").BeforeTool(t.Context(), aCall, nil)
+	if err != nil || d.Denied != "" || b.away.Load() != -1 {
+		t.Errorf("%+v, %v, %d looks are left", d, err, b.away.Load())
+	}
+	b.away.Store(1 << 20)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d, err = b.script(t, "exit 0").BeforeTool(ctx, aCall, nil)
+	if err != nil || len(d.Warnings) > 0 || b.away.Load() == 1<<20 {
+		t.Errorf("a cancelled turn waited: %+v, %v", d, err)
+	}
+	wantIn(t, d.Denied, "was stopped with its turn")
+}
+
 // lingers starts a child that ignores SIGTERM and leaves its session, writes the process
 // ids of both and hangs.
 const lingers = `setsid sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 1; done' &

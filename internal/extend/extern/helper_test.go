@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 type bench struct {
 	*extern.Runner
 	dir string
+	// away is how often the pod cannot be found because the store does not answer.
+	away atomic.Int32
 
 	mu     sync.Mutex
 	log    bytes.Buffer
@@ -34,6 +37,9 @@ func newBench(t *testing.T) *bench {
 		Pod: func(_ context.Context, id string) (item.Pod, error) {
 			if id != "p1" {
 				return item.Pod{}, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q", id)
+			}
+			if b.away.Add(-1) >= 0 {
+				return item.Pod{}, item.Errorf(item.KindUnavailable, "STORE_AWAY", "the database does not answer")
 			}
 			return item.Pod{ID: id, Name: "demo", Spec: item.PodSpec{Dir: b.dir}}, nil
 		},

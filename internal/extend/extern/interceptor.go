@@ -171,7 +171,7 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 	}
 	e.Version, e.Event, e.Name = Version, string(edge), i.Name()
 	var err error
-	if e.Pod, err = i.runner.pod(ctx, pod); err != nil {
+	if e.Pod, err = i.runner.find(ctx, pod); err != nil {
 		return i.fail(edge, e, answer{}, fmt.Errorf("could not find the pod: %w", err))
 	}
 	if err := e.recall(i.command.History); err != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"podd/pkg/item"
 )
@@ -59,6 +60,27 @@ func (r *Runner) Close() {
 	r.cancel(errClosed)
 	r.running.Lock()
 	defer r.running.Unlock()
+}
+
+// The pauses between looks for a pod while the store does not answer.
+const findFirst, findMost = 50 * time.Millisecond, time.Second
+
+// find is pod for a turn, which waits while the store does not answer: it could store no verdict
+// either.
+func (r *Runner) find(ctx context.Context, id string) (podInfo, error) {
+	for wait := findFirst; ; wait = min(2*wait, findMost) {
+		p, err := r.pod(ctx, id)
+		if item.KindOf(err) != item.KindUnavailable {
+			return p, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return p, r.ended(ctx)
+		case <-r.base.Done():
+			return p, r.ended(ctx)
+		}
+	}
 }
 
 // pod is a pod's part of an event. A deleted pod has only its id.
