@@ -469,6 +469,30 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 }
 
+// A call that waited for a free slot when podd stopped did not run, and its turn continues.
+func TestStopBeforeACallBegins(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("touch first; sleep 1000"), shell("touch second; sleep 1000")), scripted.Say(scripted.Text("on"))), func(c *options) {
+		c.Limits.MaxParallel = 1
+	})
+	s := h.submit("go")
+	for !h.exists("first") && !h.exists("second") {
+		if t.Context().Err() != nil {
+			t.Fatal("no command begins")
+		}
+		runtime.Gosched()
+	}
+	h.restart()
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	stopped := slices.ContainsFunc(results(h.log()), func(r item.ToolResult) bool {
+		return strings.Contains(r.Summary, "not run: podd stopped before the call began")
+	})
+	if !stopped || h.exists("first") && h.exists("second") {
+		t.Errorf("results %+v", results(h.log()))
+	}
+}
+
 // An unused pod leaves memory and comes back when it is needed.
 func TestPassivation(t *testing.T) {
 	h := newHouse(t, steps(), func(c *options) { c.Idle = time.Nanosecond })

@@ -413,6 +413,17 @@ func acquireSlot(ctx context.Context, slots chan struct{}, started bool) bool {
 	}
 }
 
+// notBegun says why a call did not begin before ctx ended. When podd stops, its turn resumes.
+func notBegun(ctx context.Context, c *call) string {
+	if errors.Is(context.Cause(ctx), ErrShutdown) {
+		return fmt.Sprintf(stoppedFirst, c.Name)
+	}
+	return c.Name + ": not run: the turn ended first"
+}
+
+// stoppedFirst is the result of a call that did not begin before podd stopped.
+const stoppedFirst = "%s: not run: podd stopped before the call began; call again if it is still needed"
+
 // runCall runs one call, once there is a free slot, and cuts its output to size.
 func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
 	var out tool.Output
@@ -424,7 +435,7 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item
 		out = t.judge.review(ctx, c, *c.made)
 	default:
 		if !acquireSlot(ctx, slots, c.recovering) {
-			out = failure(c.Name + ": not run: the turn ended first")
+			out = failure(notBegun(ctx, c))
 			break
 		}
 		start := t.w.Now()

@@ -97,7 +97,7 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 	case known && t.judge.waited(c, earlier):
 		c.later = true
 	default:
-		c.refuse("%s: not run: podd stopped before the call began; call again if it is still needed", c.Name)
+		c.refuse(stoppedFirst, c.Name)
 	}
 	return c
 }
