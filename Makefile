@@ -62,11 +62,15 @@ cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; 
 NPM_NEED  := node:nodejs npm:npm
 CAST_NEED := tmux:tmux bwrap:bubblewrap
 
-.PHONY: integrations-need npm-need cast-need
+# What ends podd and its store on purpose.
+CRASH_NEED := bwrap:bubblewrap strace:strace /usr/lib/postgresql:postgresql
+
+.PHONY: integrations-need npm-need cast-need crash-need
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
 cast-need: NEED := $(CAST_NEED)
-integrations-need npm-need cast-need:
+crash-need: NEED := $(CRASH_NEED)
+integrations-need npm-need cast-need crash-need:
 	@missing=; for need in $(NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
@@ -155,9 +159,8 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 	done
 
 .PHONY: crash
-crash: ## kill podd at least PODD_CRASH_KILLS (500) times, fail its disk, and check what it promised (docs/reliability.md)
-	@command -v strace >/dev/null || apt-get install -y strace || { echo "make crash needs strace, and it could not be installed: install it and try again." >&2; exit 1; }
-	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 120m -v -run '^TestCrash$$' ./cmd/podd
+crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each store, fail its disk, and check what it promised (docs/reliability.md)
+	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 180m -v -run '^TestCrash(OnPostgres)?$$' ./cmd/podd
 	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./pkg/store
 
 # The same commit gives the same files.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"podd/pkg/item"
@@ -46,6 +47,13 @@ type cell struct {
 	*round
 	pod *pod
 	in  string
+	// late is a submit while podd or its store fails.
+	late sync.WaitGroup
+}
+
+// submitLate submits a job that may have to wait for podd.
+func (c *cell) submitLate() {
+	c.late.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
 }
 
 // matrixRound brings a pod into a state, ends podd, and lets the work continue.
@@ -54,7 +62,7 @@ func matrixRound(r *round, state, end string) error {
 	if err != nil {
 		return err
 	}
-	c := &cell{r, p, state}
+	c := &cell{round: r, pod: p, in: state}
 	r.follow()
 	if err := r.up(); err != nil {
 		return err
@@ -89,6 +97,7 @@ func matrixRound(r *round, state, end string) error {
 	if c.hasJob() {
 		p.submits.submit(r.ctx, "job-9: type")
 	}
+	c.late.Wait()
 	return r.finish()
 }
 
@@ -231,7 +240,7 @@ func (c *cell) fullDisk() error {
 	}
 	defer f.lift()
 	c.openGates()
-	c.tasks.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
+	c.submitLate()
 	turn := c.in == "streaming" || c.in == "tool" || c.in == "queued" || c.in == "compaction" || c.in == "typing"
 	told := func() bool {
 		stuck := strings.HasPrefix(c.state(c.pod).GetStateReason(), "blocked")
@@ -268,7 +277,7 @@ func (c *cell) brokenDisk() error {
 	}
 	defer f.lift()
 	c.openGates()
-	c.tasks.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
+	c.submitLate()
 	if !await(c.ctx, c.podd.over) {
 		return c.stuck()
 	}
