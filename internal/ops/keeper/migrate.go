@@ -32,6 +32,8 @@ type Migrated struct {
 	From, To string
 	// How many rows there are of each.
 	Pods, Entries, Images, Alerts int64
+	// Before: an earlier migration copied it, so nothing was done, and nothing is counted.
+	Before bool
 }
 
 // Reasons of Migrate.
@@ -115,7 +117,12 @@ func (m *Migration) toDatabase(ctx context.Context) (Migrated, error) {
 	if err != nil {
 		return out, err
 	}
-	if !st.Empty && st.Filling == "" || st.Left != "" {
+	full := !st.Empty && st.Filling == "" && st.Left == ""
+	if full && left == out.To {
+		out.Before = true
+		return out, nil
+	}
+	if full || st.Left != "" {
 		return out, notEmpty(out.To, "name an empty database or schema")
 	}
 	if err := db.SetState(ctx, postgres.State{Filling: m.From}); err != nil {
@@ -142,9 +149,7 @@ func (m *Migration) toFile(ctx context.Context) (out Migrated, err error) {
 	if err != nil {
 		return out, err
 	}
-	if _, err := os.Lstat(out.To); err == nil {
-		return out, notEmpty(out.To, "move the file away, or name another one")
-	}
+	_, missing := os.Lstat(out.To)
 	db, err := m.database(ctx, m.From, false)
 	if err != nil {
 		return out, err
@@ -157,6 +162,11 @@ func (m *Migration) toFile(ctx context.Context) (out Migrated, err error) {
 		return out, err
 	case st.Left != "" && st.Left != out.To:
 		return out, store.Left("the database at "+db.Where(), st.Left)
+	case missing == nil && st.Left == out.To:
+		out.Before = true
+		return out, nil
+	case missing == nil:
+		return out, notEmpty(out.To, "move the file away, or name another one")
 	case st.Filling != "":
 		return out, item.Errorf(item.KindPrecondition, store.ReasonLeft,
 			"the copy of %s in the database at %s is incomplete: migrate that store again", st.Filling, db.Where())
@@ -210,6 +220,9 @@ func (out *Migrated) compare(ctx context.Context, from, to func(func(store.Store
 
 // String is what was copied, in one line.
 func (out Migrated) String() string {
+	if out.Before {
+		return fmt.Sprintf("%s has been copied to %s before, and nothing was done now", out.From, out.To)
+	}
 	return fmt.Sprintf("copied %d pods, %d entries, %d images and %d alerts from %s to %s, and compared them",
 		out.Pods, out.Entries, out.Images, out.Alerts, out.From, out.To)
 }
