@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ func newTopCommand(p *program) *cobra.Command {
 		Use:   "top",
 		Short: "Show all pods in a live table, those that need you first",
 		Long: "Shows what each pod does, waits for and costs, and keeps the table current. Enter attaches to the marked pod, q quits.\n" +
-			"With --once, without a terminal or with -o json it prints the pods once.",
+			"With --once, without a terminal or with -o json it prints the pods once, after watching for three seconds at most how\n" +
+			"fast models write.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,15 +45,26 @@ func newTopCommand(p *program) *cobra.Command {
 // topVerb shows all pods.
 type topVerb struct{ *program }
 
+// measuring is how long once watches at most for what takes time to know.
+const measuring = 3 * time.Second
+
 // once prints the pods as they are now.
 func (p topVerb) once(ctx context.Context, c *client.Client) error {
 	fleet := top.NewFleet()
-	for m, err := range c.Watch(ctx, &poddv1.WatchRequest{Work: true}, func(error) { fleet.Lost() }) {
+	until, stop := context.WithCancel(ctx)
+	defer stop()
+	for m, err := range c.Watch(until, &poddv1.WatchRequest{Work: true}, func(error) { fleet.Lost() }) {
+		if err != nil && until.Err() != nil && ctx.Err() == nil {
+			break
+		}
 		if err != nil {
 			return err
 		}
-		if fleet.Take(m); fleet.Complete() {
+		if fleet.Take(m); fleet.Complete() && fleet.Measured() {
 			break
+		}
+		if m.GetComplete() {
+			defer time.AfterFunc(measuring, stop).Stop()
 		}
 	}
 	pods := top.Sorted(fleet.Pods())

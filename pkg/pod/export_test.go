@@ -19,6 +19,12 @@ import (
 // MakeBasesAfter makes podd write a base that saves reading that many entries.
 func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 
+// FoldEntries makes a watcher fold that many entries a round of pods that are not in memory.
+func FoldEntries(entries item.Seq) (before item.Seq) {
+	before, foldedEntries = foldedEntries, entries
+	return before
+}
+
 // TryAgainAfter sets the first pause before a stuck pod retries.
 func TryAgainAfter(d time.Duration) (before time.Duration) {
 	before, stuckFirst = stuckFirst, d

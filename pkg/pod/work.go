@@ -21,8 +21,8 @@ type Work struct {
 	TokensPerSecond int
 	// Tokens is the estimated size of the next request, Window that of the model; 0 if unknown.
 	Tokens, Window int
-	// Turn is what the running turn cost, or the last one of a pod in memory. Day is what all
-	// requests since midnight did. Both include sub-pods.
+	// Turn is what the running or the last turn cost. Day is what all requests since midnight
+	// did. Both include sub-pods.
 	Turn, Day Cost
 }
 
@@ -33,7 +33,7 @@ type Cost struct {
 	Unpriced int64
 }
 
-// standing is what the fold of a pod in memory says of its work.
+// standing is what the fold of a pod's log says of its work.
 type standing struct {
 	// began is the entry that began the running turn; 0 between turns.
 	began          item.Seq
@@ -44,10 +44,12 @@ type standing struct {
 	turn Cost
 }
 
-func (j *journal) standing() *standing {
-	t := &j.state.Turn
+func (j *journal) standing() *standing { return standingOf(&j.state, j.carried) }
+
+func standingOf(state *fold.State, carried *fold.Context) *standing {
+	t := &state.Turn
 	s := &standing{
-		tokens: j.carried.Tokens(), window: j.carried.Window(), kilo: max(j.carried.BytesOf(1000), 1),
+		tokens: carried.Tokens(), window: carried.Window(), kilo: max(carried.BytesOf(1000), 1),
 		turn: Cost{t.Spent.Cost, t.Spent.Unpriced},
 	}
 	if t.Open {
@@ -67,9 +69,18 @@ func (j *journal) standing() *standing {
 type observer struct {
 	host *Host
 	pods map[string]*observed
-	// works says that a pod had a running turn when the observer looked last.
-	works bool
+	// works says that a pod had a running turn when the observer looked last, measures that
+	// the pace of an answer was not known yet.
+	works, measures bool
+	// folded is how many entries of pods that are not in memory were folded in this round;
+	// behind says that more are left to the next one.
+	folded item.Seq
+	behind bool
 }
+
+// foldedEntries is how many entries are folded in one round, so that many pods do not hold
+// up the first answer.
+var foldedEntries item.Seq = 20_000
 
 func newObserver(h *Host) *observer { return &observer{host: h, pods: make(map[string]*observed)} }
 
@@ -85,6 +96,10 @@ type observed struct {
 	day   time.Time
 	upTo  item.Seq
 	spent Cost
+
+	// rest is what the log up to the entry at says while the pod is not in memory.
+	rest *standing
+	at   item.Seq
 }
 
 // look is a pod's work now.
@@ -98,21 +113,50 @@ func (o *observer) look(ctx context.Context, p item.Pod) (w Work, err error) {
 		return Work{}, err
 	}
 	a, _ := o.host.pods.find(p.ID)
-	if a == nil {
-		return w, nil
+	var s *standing
+	if a != nil {
+		s = a.presence.standing.Load()
+	} else if s, err = o.stored(ctx, p, k); err != nil {
+		return Work{}, err
 	}
-	s := a.presence.standing.Load()
 	if s == nil {
 		return w, nil
 	}
-	w.Tools, w.Tokens, w.Window, w.Turn = s.tools, s.tokens, s.window, s.turn
-	if s.began == 0 {
+	w.Tokens, w.Window, w.Turn = s.tokens, s.window, s.turn
+	if a == nil || s.began == 0 {
 		return w, nil
 	}
+	w.Tools = s.tools
 	o.works = true
-	w.TokensPerSecond = k.pace(a.journal.live.Answer(), o.host.Now()) * 1000 / s.kilo
+	bytes := a.journal.live.Answer()
+	w.TokensPerSecond = k.pace(bytes, o.host.Now()) * 1000 / s.kilo
+	o.measures = o.measures || bytes > 0 && w.TokensPerSecond == 0
 	w.Began, err = o.begin(ctx, p.ID, k, s.began)
 	return w, err
+}
+
+// stored is what the log of a pod says that is not in memory; nil if that is damaged, or is
+// left to the next round.
+func (o *observer) stored(ctx context.Context, p item.Pod, k *observed) (*standing, error) {
+	if k.at == p.Last {
+		return k.rest, nil
+	}
+	k.rest = nil
+	if p.Status.State == item.StateRunning {
+		return nil, nil // By another podd, which knows more than the log does.
+	}
+	if o.folded >= foldedEntries {
+		o.behind = true
+		return nil, nil
+	}
+	o.folded += p.Last - p.First + 1
+	k.at = p.Last
+	f, _, err := o.host.Logs.folded(ctx, p.ID, o.host.settings())
+	if err != nil {
+		return nil, readable(err)
+	}
+	k.rest = standingOf(&f.State, f.Context)
+	return k.rest, nil
 }
 
 // begin is when the turn of an entry began.
@@ -200,14 +244,21 @@ func readable(err error) error {
 	return err
 }
 
-// next is how long a watcher may wait before it has to look again: a second while a turn
-// runs, else until the next day. 0, for ever, without an observer.
+// next is how long a watcher may wait before it has to look again: not at all while logs are
+// left to read, a second at most while a turn runs, else until the next day. 0, for ever, without an
+// observer.
 func (o *observer) next() time.Duration {
 	if o == nil {
 		return 0
 	}
-	if o.works {
-		o.works = false
+	works, measures, behind := o.works, o.measures, o.behind
+	o.works, o.measures, o.behind, o.folded = false, false, false, 0
+	switch {
+	case behind:
+		return time.Nanosecond
+	case measures:
+		return leastPace
+	case works:
 		return time.Second
 	}
 	now := o.host.Now()

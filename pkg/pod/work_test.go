@@ -31,7 +31,7 @@ func (h *house) works(want func(item.Pod, pod.Work) bool) pod.Work {
 }
 
 // A watcher that asks learns when the turn began, what runs, how full the context is and
-// what the turn and the day cost; after a restart still what the day did.
+// what the turn and the day cost; after a restart, when no pod is in memory, the same.
 func TestWorkOfAPod(t *testing.T) {
 	g := newGate()
 	answers := func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -63,8 +63,8 @@ func TestWorkOfAPod(t *testing.T) {
 		t.Errorf("afterwards: %+v", done)
 	}
 	h.restart()
-	if again := h.works(func(item.Pod, pod.Work) bool { return true }); again.Day.USD != cost {
-		t.Errorf("after a restart: %+v", again)
+	if again := h.works(func(item.Pod, pod.Work) bool { return true }); again != done {
+		t.Errorf("after a restart: %+v, not %+v", again, done)
 	}
 	h.run("more")
 	if later := h.works(func(item.Pod, pod.Work) bool { return true }); later.Turn.USD != cost || later.Day.USD != 2*cost {
@@ -76,6 +76,35 @@ func TestWorkOfAPod(t *testing.T) {
 			t.Errorf("work %+v", c.Work)
 		}
 		break
+	}
+}
+
+// The first answer does not wait for the logs of many pods; they follow bit by bit.
+func TestWorkOfManyPods(t *testing.T) {
+	h := newHouse(t, scripted.Answers(scripted.Say(scripted.Text("done"))))
+	h.run("go")
+	for _, name := range []string{"q", "r"} {
+		if _, err := h.host.Fork(t.Context(), "p", name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.restart()
+	before := pod.FoldEntries(1)
+	t.Cleanup(func() { pod.FoldEntries(before) })
+	known := make(map[string]bool)
+	for c, err := range h.host.Fleet.Watch(t.Context(), true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Pod != nil && c.Work.Tokens > 0 {
+			known[c.Pod.Decode().Name] = true
+		}
+		if c.Complete && len(known) != 1 {
+			t.Errorf("at first it knows %v", known)
+		}
+		if len(known) == 3 {
+			break
+		}
 	}
 }
 

@@ -43,5 +43,18 @@ func (f *Fleet) Take(m *poddv1.WatchResponse) {
 // Complete says whether all pods are known.
 func (f *Fleet) Complete() bool { return f.seen == nil }
 
+// Measured says whether all is known that podd tells only after a while: how fast models
+// write, and how large the contexts of pods are that are not in its memory.
+func (f *Fleet) Measured() bool {
+	for _, p := range f.pods {
+		work := p.GetWork()
+		writes := p.GetPod().GetState() == poddv1.PodState_POD_STATE_RUNNING && len(work.GetTools()) == 0
+		if writes && work.GetTokensPerSecond() == 0 || p.GetPod().GetTurn() > 0 && work.GetContextTokens() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Pods are the pods, in no order.
 func (f *Fleet) Pods() []*poddv1.WatchedPod { return slices.Collect(maps.Values(f.pods)) }

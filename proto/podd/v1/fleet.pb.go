@@ -979,12 +979,13 @@ type PodWork struct {
 	// Tokens a second of the answer that the model writes now, estimated from its bytes; 0
 	// without one.
 	TokensPerSecond int32 `protobuf:"varint,3,opt,name=tokens_per_second,json=tokensPerSecond,proto3" json:"tokens_per_second,omitempty"`
-	// Tokens of the next request, estimated; 0 if the pod is not in memory.
+	// Tokens of the next request, estimated; 0 if it is not known. Of pods that are not in
+	// memory podd reads it, and the cost of the last turn, bit by bit while it watches.
 	ContextTokens int64 `protobuf:"varint,4,opt,name=context_tokens,json=contextTokens,proto3" json:"context_tokens,omitempty"`
 	// The model's window in tokens; 0 if unknown.
 	Window int64 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
-	// Cost of the running turn, or of the last one of a pod in memory, by the configured
-	// prices and with its sub-pods. Requests without a known price are only counted.
+	// Cost of the running turn, or of the last one, by the configured prices and with its
+	// sub-pods. Requests without a known price are only counted.
 	TurnCostUsd          float64 `protobuf:"fixed64,6,opt,name=turn_cost_usd,json=turnCostUsd,proto3" json:"turn_cost_usd,omitempty"`
 	TurnUnpricedRequests int64   `protobuf:"varint,7,opt,name=turn_unpriced_requests,json=turnUnpricedRequests,proto3" json:"turn_unpriced_requests,omitempty"`
 	// The same of all requests since midnight in podd's time zone.

@@ -214,13 +214,16 @@ export interface PodWork {
    * without one.
    */
   tokensPerSecond: number;
-  /** Tokens of the next request, estimated; 0 if the pod is not in memory. */
+  /**
+   * Tokens of the next request, estimated; 0 if it is not known. Of pods that are not in
+   * memory podd reads it, and the cost of the last turn, bit by bit while it watches.
+   */
   contextTokens: number;
   /** The model's window in tokens; 0 if unknown. */
   window: number;
   /**
-   * Cost of the running turn, or of the last one of a pod in memory, by the configured
-   * prices and with its sub-pods. Requests without a known price are only counted.
+   * Cost of the running turn, or of the last one, by the configured prices and with its
+   * sub-pods. Requests without a known price are only counted.
    */
   turnCostUsd: number;
   turnUnpricedRequests: number;
