@@ -58,4 +58,13 @@ func TestModelAndEffort(t *testing.T) {
 	said("4", "pod p follows podd's effort")
 	e.Ex("Podd model nowhere-at-all")
 	said("5", `lists no model "nowhere-at-all"`)
+	said("6", "pod p asks nowhere-at-all")
+	// What the pod has is among the choices, also if its model is not known to take it.
+	e.Ex("Podd effort odd")
+	said("7", "pod p asks with effort odd")
+	e.Ex("Podd effort")
+	said("8", "pod p asks with effort medium")
+	if got := e.Lua(`return _G.offered`); got != "Effort of pod p (now odd, from pod): default low medium high odd" {
+		t.Errorf("it offers %q", got)
+	}
 }

@@ -225,7 +225,7 @@ check("model and effort are chosen from the palette", async () => {
   await choose("Choose Model", "default/other", "model: other (pod)");
   await choose("Choose Effort", "max", "effort: max (pod)");
   await e.command("podd: Choose Effort");
-  await e.page.locator(".quick-input-list .monaco-list-row", { hasText: "now, from pod" }).waitFor();
+  await e.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: "now, from pod" }).waitFor();
   await e.page.keyboard.press("Escape");
   await choose("Choose Model", "podd's default", "model: scripted (endpoint)");
 });

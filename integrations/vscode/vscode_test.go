@@ -176,7 +176,7 @@ func TestMarkdown(t *testing.T) {
 		"[home](https://example.org/) [evil](javascript:alert(1)) <b onclick=x>raw</b>\n")
 	dom := shown(t, w, "p", "turn 1 finished", "")
 	for _, want := range []string{
-		`<h2>Head <strong>bold</strong></h2><ol><li>one <code>code</code></li><li>two</li></ol><pre><code>if a &lt; b {
+		`<h2>Head <strong>bold</strong></h2><ol><li>one <code>code</code></li><li>two</li></ol><pre><code><span class="code-keyword">if</span> a &lt; b {
 </code></pre>`,
 		`<table><thead><tr><th>k</th><th>v</th></tr></thead><tbody><tr><td>x</td><td>y</td></tr></tbody></table>`,
 		`<a href="https://example.org/" title="https://example.org/">home</a> [evil](javascript:alert(1)) &lt;b onclick=x&gt;raw&lt;/b&gt;`,

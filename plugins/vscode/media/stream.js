@@ -36,7 +36,7 @@
     return e;
   }
 
-  const tags = new Set("a blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead tr ul".split(" "));
+  const tags = new Set("a blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split(" "));
 
   function append(into, pieces) {
     for (const p of pieces) {
@@ -50,6 +50,7 @@
           e.title = p.href;
         }
         if (p.start !== undefined) e.start = p.start;
+        if (p.code !== undefined) e.className = `code-${p.code}`;
         append(e, p.of);
         into.append(e);
       }

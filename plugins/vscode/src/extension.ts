@@ -8,7 +8,7 @@ import type { Segment } from "./gen/podd/v1/item";
 import type { Pod } from "./gen/podd/v1/pod";
 import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
-import { effortChoices, modelChoices } from "./podd/models";
+import { type Choice, effortChoices, modelChoices } from "./podd/models";
 import { outcome } from "./podd/follow";
 import { places } from "./podd/places";
 import type { Ended } from "./podd/turns";
@@ -240,7 +240,7 @@ class Extension {
     if (!pod) return;
     const c = this.connect();
     const offered = Promise.all([c.settings(pod.id), c.models()]).then(([now, listed]) => (what === "model" ? modelChoices(now, listed) : effortChoices(now, listed)));
-    const chosen = await vscode.window.showQuickPick(offered, { placeHolder: `The ${what} of ${pod.name}, from its next turn on` });
+    const chosen = await choice(offered, `The ${what} of ${pod.name}, from its next turn on`);
     if (!chosen) return;
     for (const text of await c.choose(pod.id, what, chosen.value)) void vscode.window.showWarningMessage(visible(`podd: ${text}`));
   }
@@ -280,6 +280,26 @@ class Extension {
     const reply = await this.connect().submit(pod.id, what);
     this.open(pod.id);
     for (const a of reply.alerts) void vscode.window.showWarningMessage(visible(`podd: ${a.text}`));
+  }
+}
+
+/** choice lets a person choose, beginning at what the pod has now; undefined if the person does not. */
+async function choice(offered: Promise<Choice[]>, placeholder: string): Promise<Choice | undefined> {
+  const list = vscode.window.createQuickPick<Choice>();
+  list.placeholder = placeholder;
+  list.busy = true;
+  const done = new Promise<Choice | undefined>((resolve) => {
+    list.onDidAccept(() => resolve(list.activeItems[0]));
+    list.onDidHide(() => resolve(undefined));
+  });
+  list.show();
+  try {
+    list.items = await offered;
+    list.activeItems = list.items.filter((c) => c.now);
+    list.busy = false;
+    return await done;
+  } finally {
+    list.dispose();
   }
 }
 

@@ -179,7 +179,14 @@ test("a pod's model and effort are chosen from what podd lists", async () => {
   const [after, again] = await look();
   assert.equal(modelOf(after), value);
   assert.equal(modelChoices(after, again).find((m) => m.value === value)!.description, "now");
-  assert.equal(effortChoices(after, again).find((e) => e.value === "max")!.description, "now, from pod");
+  assert.equal(effortChoices(after, again).find((e) => e.now)!.description, "now, from pod");
+  // What the pod has is in the list, also if its model is not known to take it, or is not listed.
+  await c.choose("chooser", "model", "default/nothing-like-it");
+  await c.choose("chooser", "effort", "odd");
+  const [odd, all] = await look();
+  assert.deepEqual(effortChoices(odd, all).map((e) => [e.value, e.now]), [["", false], ["low", false], ["medium", false], ["high", false], ["odd", true]]);
+  assert.equal(modelChoices(odd, all).find((m) => m.now)!.value, "default/nothing-like-it");
+  await c.choose("chooser", "effort", "");
   await assert.rejects(c.choose("chooser", "effort", "very high"), (e: PoddError) => e.reason === "BAD_OPTION" && /very high/.test(e.message));
 });
 

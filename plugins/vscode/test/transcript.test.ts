@@ -115,6 +115,19 @@ test("Markdown becomes elements; HTML, images and unknown links do not", () => {
   ]);
 });
 
+test("code of a known language has colours, and all of its text; other code is plain", () => {
+  const of = (info: string, code: string) => (rendered("```" + info + "\n" + code + "\n```\n") as { of: { of: unknown[] }[] }[])[0]!.of[0]!.of;
+  const text = (p: unknown): string => (typeof p === "string" ? p : (p as { of: unknown[] }).of.map(text).join(""));
+  const code = 'func a() { // x\u202e\n\treturn "<b>", 1\n}';
+  const shown = of("go title=a.go", code);
+  assert.equal(shown.map(text).join(""), code.replace("\u202e", "\\u{202e}") + "\n");
+  const spans = shown.filter((p) => typeof p !== "string") as { tag: string; code: string }[];
+  assert.deepEqual([...new Set(spans.map((s) => s.tag))], ["span"]);
+  for (const what of ["keyword", "comment", "string", "number", "title"]) assert.ok(JSON.stringify(shown).includes(`"code":"${what}"`), what);
+  assert.deepEqual(JSON.stringify(of("diff", "-a\n+b")).match(/"code":"\w+"/g), ['"code":"removed"', '"code":"added"']);
+  for (const [info, plain] of [["", "if 1"], ["nosuch", "if 1"], ["__proto__", "if 1"], ["go", "1 ".repeat(20_000)]] as const) assert.deepEqual(of(info, plain), [plain + "\n"]);
+});
+
 test("nothing hides in what is shown", () => {
   assert.equal(visible("rm\u202e -rf\u200b\u001b[31m\ttab\n\u{e0041}"), "rm\\u{202e} -rf\\u{200b}\\u{1b}[31m\ttab\n\\u{e0041}");
   const asks = { id: "k", tool: "sh\u200bell", arguments: "a\u202eb", question: { text: "?\u200b", digest: "", call_seq: "1" } };

@@ -92,9 +92,18 @@ function M.model(_, name)
   run(name, { name = 'model', prompt = 'Model of pod %s', set = set_model, values = function(_, names) return names end })
 end
 
+-- efforts are those that the pod's model is known to take, and the one that it has.
+local function efforts(models, _, now)
+  local values = vim.deepcopy(known(models, now))
+  if now.effort and now.effort.value ~= '' and not vim.tbl_contains(values, now.effort.value) then
+    table.insert(values, now.effort.value)
+  end
+  return values
+end
+
 -- effort is :Podd effort [VALUE].
 function M.effort(_, value)
-  run(value, { name = 'effort', prompt = 'Effort of pod %s', set = set_effort, values = function(models, _, now) return vim.deepcopy(known(models, now)) end })
+  run(value, { name = 'effort', prompt = 'Effort of pod %s', set = set_effort, values = efforts })
 end
 
 -- complete completes a subcommand's value.

@@ -1,6 +1,7 @@
 import MarkdownIt from "markdown-it";
 import type { Token } from "markdown-it";
 
+import { coloured } from "./highlight";
 import { visible } from "./visible";
 
 /** Piece is a piece of rendered Markdown: text, or an element of one of the page's tags. */
@@ -13,6 +14,8 @@ export interface Element {
   href?: string;
   /** For an ordered list: its first number. */
   start?: number;
+  /** For a piece of code: what it is, such as a comment. */
+  code?: string;
 }
 
 // HTML stays text. An image would be loaded from an address that the model chose, so it is a link.
@@ -57,7 +60,7 @@ function leaf(t: Token): Piece[] {
       return pieces(t.children ?? []);
     case "fence":
     case "code_block":
-      return [{ tag: "pre", of: [{ tag: "code", of: [visible(t.content)] }] }];
+      return [{ tag: "pre", of: [{ tag: "code", of: coloured(visible(t.content), t.info) }] }];
     case "code_inline":
       return [{ tag: "code", of: [visible(t.content)] }];
     case "softbreak":
