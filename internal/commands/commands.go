@@ -6,7 +6,7 @@ package commands
 
 import "embed"
 
-// Source has the Go files of the packages below this one.
+// Source has the source files of the packages below this one.
 //
-//go:embed */*.go
+//go:embed */*.go */*.s
 var Source embed.FS

@@ -9,6 +9,10 @@ import (
 
 // What runs between a clone and an execve has one thread, and Go's runtime does not work there:
 // it only makes system calls that were put together before, and does not grow the stack.
+//
+// The outer process and the command use the memory of their parent, which waits: a copy of the
+// shim's memory costs more than all else in a start. Only the first process gets a copy, because
+// it lives as long as the command.
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
 func beforeFork()
@@ -69,13 +73,14 @@ func (s *stages) fork() (pid uintptr, errno syscall.Errno) {
 	return pid, errno
 }
 
-// clone returns in the caller's process alone.
+// clone returns in the caller's process alone, and there at once: the child has used the stack
+// below.
 //
 //go:noinline
 //go:norace
 //go:nosplit
 func (s *stages) clone() (pid uintptr, errno syscall.Errno) {
-	pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	pid, errno = vfork()
 	if errno != 0 || pid != 0 {
 		return pid, errno
 	}
@@ -102,13 +107,9 @@ func (s *stages) clone() (pid uintptr, errno syscall.Errno) {
 //go:nosplit
 func (s *stages) begin() {
 	s.run(s.first, 100)
-	command, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	command, errno := s.become()
 	if errno != 0 {
 		s.fail(199, errno)
-	}
-	if command == 0 {
-		s.run(s.command, 200)
-		exit(failedStatus)
 	}
 	s.run(s.rest, 300)
 	for {
@@ -124,6 +125,21 @@ func (s *stages) begin() {
 			exit(uintptr(status>>8) & 0xff)
 		}
 	}
+}
+
+// become starts the command, and returns in the first process alone, like clone.
+//
+//go:noinline
+//go:norace
+//go:nosplit
+func (s *stages) become() (pid uintptr, errno syscall.Errno) {
+	pid, errno = vfork()
+	if errno != 0 || pid != 0 {
+		return pid, errno
+	}
+	s.run(s.command, 200)
+	exit(failedStatus)
+	return 0, 0
 }
 
 // run makes system calls. first is the number of the first in messages.
