@@ -107,7 +107,7 @@ func TestEndsAndAlertsNotify(t *testing.T) {
 	if got := said(follows); !strings.Contains(got, "podd: warn: @./lost.txt is sent as text") || !strings.HasSuffix(got, "|podd: p finished turn 2") {
 		t.Errorf("Neovim says %q", got)
 	}
-	id := strings.TrimSpace(follows.Lua(`for _, name in ipairs(vim.fn.readdir(vim.fn.stdpath('cache') .. '/podd/questions')) do
+	id := strings.TrimSpace(follows.Lua(`for _, name in ipairs(vim.fn.readdir((vim.env.XDG_CACHE_HOME or vim.env.HOME .. '/.cache') .. '/podd/notices')) do
 		local id = name:match('^end%-(.+)%-2$')
 		if id then return id end end`))
 	if got := bystander.Lua(`return require('podd.claim').take('end-` + id + `-2') and 1 or 0`); got != "0" {

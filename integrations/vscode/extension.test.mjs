@@ -7,6 +7,7 @@ import * as path from "node:path";
 import { after, before, test } from "node:test";
 
 import { Editor } from "./editor.mjs";
+import { Neovim } from "./neovim.mjs";
 
 const { HOME: home, WORK: work, PODD_SCREENSHOTS: screenshots } = process.env;
 
@@ -127,9 +128,17 @@ check("without its stream a question is one notification of one window, which go
   const other = await e.window(process.env.OTHER);
   await e.await("the other window", other.statusBar.bind(other), (text) => text.includes("elsewhere: idle"));
   podctl("submit", "-p", "elsewhere", "-f", "see @./missing.txt");
-  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1 && list[0].includes("missing.txt is sent as text"));
+  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1 && list[0].includes("warning: @./missing.txt is sent as text"));
+  const alert = podctl("alerts", "--unacked", "-o", "json").trim().split("\n").map((line) => JSON.parse(line)).find((a) => a.text.includes("missing.txt"));
+  podctl("alerts", "ack", String(alert.seq));
+  await e.await("no alert", other.notifications.bind(other), (list) => list.length === 0);
+  podctl("submit", "-p", "elsewhere", "-f", "see @./missing.txt");
+  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1);
+  await other.page.getByRole("link", { name: "Acknowledge" }).click();
+  await e.await("no alert", other.notifications.bind(other), (list) => list.length === 0);
+  assert.equal(podctl("alerts", "--unacked", "-o", "json").includes("missing.txt"), false);
   podctl("submit", "-p", "elsewhere", "run echo five");
-  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length === 2);
+  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length === 1);
   assert.ok(shown.some((text) => /^elsewhere: .*Review and answer$/.test(text)), shown.join("\n"));
   await e.await("the count", e.statusBar.bind(e), (text) => text.endsWith("1"));
   assert.deepEqual(await e.notifications(), []);
@@ -247,9 +256,28 @@ check("the end of a long turn out of sight is a notification", async () => {
   e.later(61_000);
   await e.await("the question", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("here: "));
   podctl("approve", "here", waiting("here"));
-  await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0] === "podd: here finished turn 11");
-  await e.page.getByRole("button", { name: "Open stream" }).click();
+  await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("podd: here finished turn 11 "));
+  await e.page.getByRole("link", { name: "Open stream" }).click();
   await (await e.stream()).getByText("turn 11 finished").waitFor();
+  await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
+});
+
+check("VS Code and Neovim give one notice together, and the other one takes over", async () => {
+  await e.closeTab("podd: here");
+  const vim = await Neovim.open(home, work);
+  try {
+    await vim.follow("here");
+    const both = async () => [...(await e.notifications()), ...vim.said("approval")];
+    podctl("submit", "-p", "here", "run echo eight");
+    const shown = await e.await("a notice", both, (list) => list.length > 0);
+    assert.equal(shown.length, 1, shown.join("\n"));
+    vim.kill();
+    await e.await("VS Code's notice", e.notifications.bind(e), (list) => list.length === 1);
+    podctl("approve", "here", waiting("here"));
+    await e.await("no notice", e.notifications.bind(e), (list) => list.length === 0);
+  } finally {
+    vim.kill();
+  }
 });
 
 check("a podd that is away is not a podd without pods", async () => {

@@ -60,6 +60,15 @@ func (e *Editor) Quit() {
 	}
 }
 
+// Kill kills it.
+func (e *Editor) Kill() {
+	if e.cmd != nil {
+		_ = e.cmd.Process.Kill()
+		_ = e.cmd.Wait()
+		e.cmd = nil
+	}
+}
+
 // Expr is the value of an expression, as text. Neovim 0.7 prints it to standard error, as
 // a message, later ones to standard output; JSON survives both.
 func (e *Editor) Expr(expression string) string {

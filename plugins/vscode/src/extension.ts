@@ -17,9 +17,9 @@ import { proposals } from "./proposal";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
-import { Claims } from "./views/claims";
+import { Claims, claimsDir } from "./views/claims";
 import { Diffs } from "./views/diffs";
-import { Notifier, review } from "./views/notify";
+import { Notifier, acknowledge, review } from "./views/notify";
 import { Panel, chooseImages, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
 import { Tree, turnRuns } from "./views/tree";
@@ -42,15 +42,13 @@ class Extension {
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const asks = {
-      acknowledge: (seq: number) => this.connect().acknowledge([seq]),
-      open: (pod: string) => this.open(pod),
       inSight: (pod: string, a?: Approval) => (this.panels.get(pod)?.visible ?? false) || (!!a && this.diffs.visible(a)),
       patience: (pod: string) => this.patience(pod),
       uses: (pod: string) => this.used.has(pod),
       finished: async ({ pod, turn }: Ended) => (await outcome(this.connect(), pod, turn)) === Outcome.FINISHED,
       report: (what: Promise<unknown>) => this.report(what),
     };
-    this.notifier = new Notifier(asks, new Claims(path.join(context.globalStorageUri.fsPath, "questions")));
+    this.notifier = new Notifier(asks, new Claims(claimsDir()));
     this.watch = new Watch(() => this.connect(), every, (now) => this.look(now));
     context.subscriptions.push(
       this.status,
@@ -61,6 +59,7 @@ class Extension {
         deserializeWebviewPanel: async (view, kept?: Kept) => (kept ? this.show(kept, view) : view.dispose()),
       }),
       vscode.commands.registerCommand(review, (pod: string) => this.open(pod)),
+      vscode.commands.registerCommand(acknowledge, (seq: number) => this.report(this.connect().acknowledge([seq]).then(() => this.watch.look()))),
       vscode.window.tabGroups.onDidChangeTabs(() => this.notifier.questions()),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
       { dispose: () => this.watch.stop() },
@@ -175,12 +174,12 @@ class Extension {
     asks.seen();
   }
 
-  /** patience lets a window that shows the pod's stream have a notice first, then that of its folder, then the one that a person uses. */
+  /** patience lets an editor that shows the pod's stream have a notice first, then a window of its folder, then the one that a person uses. */
   private patience(pod: string): number {
     if (this.panels.get(pod)?.visible) return 0;
     const p = this.watch.state.pods.find((q) => q.id === pod);
-    if (p?.spec && p.spec.dir === folder()) return 0;
-    return vscode.window.state.focused ? every : 2 * every;
+    if (p?.spec && p.spec.dir === folder()) return 1.5 * every;
+    return vscode.window.state.focused ? 2.5 * every : 3.5 * every;
   }
 
   /** waits is a call that waits for an answer. */

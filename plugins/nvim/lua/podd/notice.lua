@@ -1,12 +1,18 @@
--- Notices, each by one Neovim; docs/vscode.md of podd lists them. That of a call that waits is
+-- Notices, each by one editor; docs/vscode.md of podd lists them. That of a call that waits is
 -- taken back when the call is answered, and one whose stream is on the screen needs none.
 local bridge = require('podd.bridge')
 local claim = require('podd.claim')
 local M = {}
 
--- How often the calls are looked at while some wait, and how long a call is left to a Neovim
--- that follows its pod, in milliseconds.
-local AGAIN, LEAVE = 2000, 1000
+-- How often the calls are looked at while some wait, in milliseconds.
+local AGAIN = 2000
+
+-- leave is how long a notice about a pod is left to other editors, in milliseconds: first to one that
+-- shows the pod, which VS Code learns within a second, then to one that follows it.
+local function leave(pod)
+  local known, visible = require('podd.stream').sight(pod)
+  return visible and 0 or known and 1500 or 3000
+end
 
 -- How long a turn runs whose end is worth a notice, in milliseconds.
 M.LONG = 60000
@@ -56,8 +62,8 @@ local function settle(list)
     local k = key(a)
     renew(k, a)
     waits[k], since[k] = true, since[k] or time
-    local known, visible = require('podd.stream').sight(a.pod)
-    if (known or time - since[k] >= LEAVE) and claim.take(k) and not visible and not notices[k] and not windows[k] then
+    local _, visible = require('podd.stream').sight(a.pod)
+    if time - since[k] >= leave(a.pod) and claim.take(k) and not visible and not notices[k] and not windows[k] then
       local record, text = require('podd').say(('a call of pod %s needs approval: :Podd approvals'):format(a.pod_name), vim.log.levels.WARN)
       notices[k] = { record = record, text = text }
     end
@@ -95,14 +101,14 @@ function M.look()
   end)
 end
 
--- once tells something about a pod, by one Neovim: first one that follows the pod.
+-- once tells something about a pod, by one editor.
 local function once(k, pod, tell)
-  local known, visible = require('podd.stream').sight(pod)
+  local _, visible = require('podd.stream').sight(pod)
   vim.defer_fn(function()
     if claim.take(k) then
       tell(visible)
     end
-  end, (known or pod == '') and 0 or LEAVE)
+  end, pod == '' and 0 or leave(pod))
 end
 
 -- alert tells a new alert.

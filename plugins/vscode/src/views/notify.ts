@@ -8,13 +8,11 @@ import { visible } from "../stream/visible";
 import type { Claims } from "./claims";
 import { turnRuns } from "./tree";
 
-/** The actions that notifications offer. */
+/** What the notifier asks of the extension. */
 export interface Asks {
-  acknowledge(seq: number): Promise<void>;
-  open(pod: string): void;
   /** Whether a pod's stream is visible, or the diff of its call. */
   inSight(pod: string, a?: Approval): boolean;
-  /** How long another window may claim a notice about the pod before this one, in milliseconds. */
+  /** How long another editor or window may claim a notice about the pod before this one, in milliseconds. */
   patience(pod: string): number;
   /** Whether a person opened the pod in this window. */
   uses(pod: string): boolean;
@@ -23,37 +21,41 @@ export interface Asks {
   report(what: Promise<unknown>): void;
 }
 
-/** review is the command behind the link of a question's notification. */
+/** The commands behind the links of notifications: review opens the stream of a pod, acknowledge takes the number of an alert. */
 export const review = "podd.review";
+export const acknowledge = "podd.acknowledgeOne";
 
 /** How often the notifier looks whether a question has lost its window, and how long the claim to an end lasts, in milliseconds. */
 const again = 2000;
-const endClaim = 10_000;
+const endClaim = 3_600_000;
 
-/** News is what is shown once, by the window that claims it. */
+/** News is what is shown once, by the window that claims it, until it is over. */
 interface News {
   key: string;
   pod: string;
-  show(): Promise<void>;
+  /** What the notification says; empty for none. */
+  title(): Promise<string>;
   /** Whether the claim to it is still needed. */
   lasts(now: State): boolean;
+  /** Whether it is over, although the claim is not. */
+  over?(now: State): boolean;
 }
 
 /**
- * Notifier shows what docs/vscode.md lists: each call that waits as long as it waits, unless a window
- * shows it, and once the end of a long turn and each alert. One window does.
+ * Notifier shows what docs/vscode.md lists: each call that waits, unless a window shows it, the end of
+ * a long turn, and each alert, as long as each matters. One window of one editor does.
  */
 export class Notifier implements vscode.Disposable {
   private readonly told = new Set<string>();
   private news: News[] = [];
-  /** The questions that have a notification, by their key; each closes it. */
+  /** What has a notification, by its key; each closes it. */
   private readonly open = new Map<string, () => void>();
   private readonly dismissed = new Set<string>();
   /** When each question and each news was first seen here. */
   private readonly since = new Map<string, number>();
   private readonly turns = new Turns(turnRuns);
   private first = true;
-  private waiting: Approval[] = [];
+  private now: State = { pods: [], approvals: [], alerts: [], away: "" };
   private timer?: NodeJS.Timeout;
 
   constructor(
@@ -67,24 +69,26 @@ export class Notifier implements vscode.Disposable {
   }
 
   show(now: State): void {
+    this.now = now;
     this.news = this.news.filter((n) => n.lasts(now));
     const alerts = now.alerts.filter(matters);
     for (const a of alerts) {
       // Alerts from before the start are in the stream; they are not shown one by one.
-      this.add({ key: alertKey(a), pod: a.pod, show: () => this.alert(a), lasts: (s) => s.alerts.some((b) => b.seq === a.seq) }, this.first);
+      this.add({ key: alertKey(a), pod: a.pod, title: () => alertTitle(a), lasts: (s) => s.alerts.some((b) => b.seq === a.seq) }, this.first);
     }
     if (this.first && alerts.length > 0) {
       const last = alerts.at(-1)!;
       const text = `podd: ${alerts.length} unacknowledged ${alerts.length === 1 ? "alert" : "alerts"}; "podctl alerts" lists them.`;
-      const show = async () => void vscode.window.showInformationMessage(text);
-      this.add({ key: `unseen-${alertKey(last)}`, pod: "", show, lasts: (s) => s.alerts.some((b) => b.seq === last.seq) });
+      this.add({ key: `unseen-${alertKey(last)}`, pod: "", title: async () => text, lasts: (s) => s.alerts.some((b) => b.seq === last.seq) });
     }
     for (const e of now.away ? [] : this.turns.ended(now.pods, Date.now())) {
       const until = Date.now() + endClaim;
-      if (this.asks.uses(e.pod.id)) this.add({ key: `end-${e.pod.id}-${e.turn}`, pod: e.pod.id, show: () => this.end(e), lasts: () => Date.now() < until });
+      if (!this.asks.uses(e.pod.id)) continue;
+      const over = (s: State) => this.asks.inSight(e.pod.id) || s.pods.some((p) => p.id === e.pod.id && p.turn !== e.turn);
+      this.add({ key: `end-${e.pod.id}-${e.turn}`, pod: e.pod.id, title: () => this.end(e), lasts: () => Date.now() < until, over });
     }
     this.first = this.first && now.away !== "";
-    this.questions(now.approvals);
+    this.questions();
   }
 
   private add(n: News, told = false): void {
@@ -98,13 +102,18 @@ export class Notifier implements vscode.Disposable {
     for (const n of this.news) {
       if (this.told.has(n.key) || this.left(n.key, n.pod) > 0) continue;
       this.told.add(n.key);
-      if (this.claims.take(n.key)) this.asks.report(n.show());
+      if (this.claims.take(n.key)) this.asks.report(this.say(n));
     }
   }
 
-  /** questions shows the calls that wait and closes the notifications of all others, and tells the news. */
-  questions(waiting: Approval[] = this.waiting): void {
-    this.waiting = waiting;
+  private async say(n: News): Promise<void> {
+    const title = await n.title();
+    if (title && this.news.includes(n) && !n.over?.(this.now)) this.notify(n.key, title);
+  }
+
+  /** questions shows the calls that wait, tells the news, and closes the notifications of all that is over. */
+  questions(): void {
+    const waiting = this.now.approvals;
     const keys = new Set([...waiting.map(key), ...this.news.map((n) => n.key)]);
     this.claims.keep(keys);
     this.tell();
@@ -113,14 +122,16 @@ export class Notifier implements vscode.Disposable {
     }
     const mine = waiting.filter((a) => this.claim(a));
     const wanted = new Map(mine.filter((a) => !this.asks.inSight(a.pod, a)).map((a) => [key(a), a]));
+    const lasting = new Set(this.news.filter((n) => !n.over?.(this.now)).map((n) => n.key));
     for (const [k, close] of this.open) {
-      if (!wanted.has(k)) close();
+      if (!wanted.has(k) && !lasting.has(k)) close();
     }
     for (const [k, a] of wanted) {
-      if (!this.open.has(k) && !this.dismissed.has(k)) this.ask(k, a);
+      if (!this.open.has(k) && !this.dismissed.has(k)) this.notify(k, `${message(`${a.podName}: ${a.question}`)} ${link("Review and answer", review, a.pod)}`);
     }
     clearTimeout(this.timer);
-    const soon = [...waiting.map((a) => this.left(key(a), a.pod)), ...this.news.map((n) => this.left(n.key, n.pod))].filter((ms) => ms > 0);
+    const untold = this.news.filter((n) => !this.told.has(n.key));
+    const soon = [...waiting.map((a) => this.left(key(a), a.pod)), ...untold.map((n) => this.left(n.key, n.pod))].filter((ms) => ms > 0);
     if (mine.length < waiting.length || soon.length > 0) this.timer = setTimeout(() => this.questions(), Math.min(again, ...soon));
   }
 
@@ -136,20 +147,14 @@ export class Notifier implements vscode.Disposable {
   }
 
   /** VS Code lets an extension close only progress notifications. */
-  private ask(k: string, a: Approval): void {
-    const link = `command:${review}?${encodeURIComponent(JSON.stringify([a.pod]))}`;
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: `${message(`${a.podName}: ${a.question}`)} [Review and answer](${link})`,
-      cancellable: true,
-    };
+  private notify(k: string, title: string): void {
     const closed = new Promise<void>((resolve) =>
       this.open.set(k, () => {
         this.open.delete(k);
         resolve();
       }),
     );
-    void vscode.window.withProgress(options, (_, token) => {
+    void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (_, token) => {
       token.onCancellationRequested(() => {
         this.dismissed.add(k);
         this.open.get(k)?.();
@@ -158,28 +163,30 @@ export class Notifier implements vscode.Disposable {
     });
   }
 
-  /** end shows that a turn finished, unless its stream shows that. */
-  private async end(e: Ended): Promise<void> {
-    if (this.asks.inSight(e.pod.id) || !(await this.asks.finished(e))) return;
-    const chosen = await vscode.window.showInformationMessage(message(`podd: ${e.pod.name} finished turn ${e.turn}`), "Open stream");
-    if (chosen) this.asks.open(e.pod.id);
+  /** end says that a turn finished, unless its stream shows that. */
+  private async end(e: Ended): Promise<string> {
+    if (this.asks.inSight(e.pod.id) || !(await this.asks.finished(e))) return "";
+    return `${message(`podd: ${e.pod.name} finished turn ${e.turn}`)} ${link("Open stream", review, e.pod.id)}`;
   }
+}
 
-  private async alert(a: Alert): Promise<void> {
-    const show = a.level === AlertLevel.ERROR ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const chosen = await show(message(`podd: ${a.text}`), "Acknowledge", ...(a.pod ? ["Open stream"] : []));
-    if (chosen === "Acknowledge") await this.asks.acknowledge(a.seq);
-    if (chosen === "Open stream") this.asks.open(a.pod);
-  }
+async function alertTitle(a: Alert): Promise<string> {
+  const level = a.level === AlertLevel.ERROR ? "error" : "warning";
+  return [message(`podd: ${level}: ${a.text}`), link("Acknowledge", acknowledge, a.seq), ...(a.pod ? [link("Open stream", review, a.pod)] : [])].join(" ");
+}
+
+/** link is a link of a notification that runs a command. */
+function link(label: string, command: string, argument: string | number): string {
+  return `[${label}](command:${command}?${encodeURIComponent(JSON.stringify([argument]))})`;
 }
 
 function key(a: Approval): string {
   return `${a.pod}-${a.callSeq}`;
 }
 
-/** alertKey names an alert, also where several podds are in use. */
+/** alertKey names an alert, also where several podds are in use: its number and second. */
 function alertKey(a: Alert): string {
-  return `alert-${a.seq}-${a.time?.getTime() ?? 0}`;
+  return `alert-${a.seq}-${a.time?.toISOString().slice(0, 19) ?? ""}`;
 }
 
 /** matters says whether to show an alert. A call that needs approval has its own notification. */
