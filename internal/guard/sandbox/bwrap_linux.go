@@ -18,13 +18,13 @@ import (
 // with that option SIGTERM, which bwrap does not pass on, would end everything inside at
 // once. The inside is ended from outside: bwrap's own first process cannot leave the
 // session, and when it ends, everything else does.
-func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
+func (s *Sandbox) wrapBwrap(c *Command, scope Scope, hide unseen, argv []string) error {
 	filter, err := seccompFile(confine.AllowLocal)
 	if err != nil {
 		return err
 	}
 	filtered := []string{"--seccomp", c.add(filter)}
-	m, err := s.mounts(c, scope)
+	m, err := s.mounts(c, scope, hide)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 		// bwrap reads some of the files, which the command needs unread.
 		again := &Command{first: 3}
 		defer again.Close()
-		m, err := s.mounts(again, m.scope)
+		m, err := s.mounts(again, m.scope, m.unseen)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,9 @@ func tempEnv(dir string) []string {
 }
 
 // mounts are the file system of a command.
-func (s *Sandbox) mounts(c *Command, scope Scope) (*mounts, error) {
+func (s *Sandbox) mounts(c *Command, scope Scope, hide unseen) (*mounts, error) {
 	m := &mounts{
-		sandbox: s, scope: scope, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
+		sandbox: s, scope: scope, unseen: hide, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
 	}
 	defer func() {
 		for _, file := range m.passed {
@@ -101,16 +101,16 @@ func (s *Sandbox) mounts(c *Command, scope Scope) (*mounts, error) {
 	}
 	m.makeHidden()
 	m.reopenRead()
-	for _, path := range s.others() {
+	for _, path := range m.unseen.others {
 		if s.visible(scope, path) {
 			m.hide(path)
 		}
 	}
-	for _, path := range s.own() {
+	for _, path := range m.unseen.own {
 		m.hide(path)
 	}
 	for _, path := range scope.Show {
-		dir, err := os.Open(path)
+		dir, err := openDir(path)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (m *mounts) base() error {
 	m.add("/dev", "--dev", "/dev", "--remount-ro", "/dev")
 	m.tmpfs("/dev/shm", m.sandbox.MaxMemory())
 	for _, path := range []string{"/tmp", "/var/tmp"} {
-		temp, err := os.Open(m.scope.Temp)
+		temp, err := openDir(m.scope.Temp)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (m *mounts) openRoots() error {
 		if err != nil {
 			return err
 		}
-		dir, err := os.Open(resolved)
+		dir, err := openDir(resolved)
 		if err != nil {
 			return err
 		}
@@ -225,13 +225,18 @@ func (m *mounts) holdProtected() error {
 // makeHidden creates a missing directory of podd's own in a root: otherwise a command
 // could create it.
 func (m *mounts) makeHidden() {
+	made := false
 	for _, path := range m.sandbox.Hidden {
 		for _, root := range m.scope.Roots {
 			if _, err := os.Lstat(path); err != nil && root.Writable && within(root.Path, path) && filepath.Ext(path) == "" {
 				// If it cannot be created, a command cannot create it either.
 				_ = os.MkdirAll(path, 0o700)
+				made = true
 			}
 		}
+	}
+	if made {
+		m.unseen.own = m.sandbox.own(resolver{})
 	}
 }
 
@@ -245,15 +250,5 @@ func seccompFile(filter confine.Filter) (*os.File, error) {
 	if err := binary.Write(&b, binary.NativeEndian, p); err != nil {
 		return nil, err
 	}
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer writer.Close()
-	// Far less than a pipe holds.
-	if _, err := writer.Write(b.Bytes()); err != nil {
-		_ = reader.Close()
-		return nil, err
-	}
-	return reader, nil
+	return memoryFile(b.String())
 }

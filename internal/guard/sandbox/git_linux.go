@@ -55,7 +55,7 @@ func (m *mounts) repositories() error {
 
 // outside makes a git directory writable that is in no root.
 func (m *mounts) outside(dir string) error {
-	for _, hidden := range slices.Concat(m.sandbox.own(), m.sandbox.others()) {
+	for _, hidden := range slices.Concat(m.unseen.own, m.unseen.others) {
 		if within(hidden, dir) || within(dir, hidden) {
 			return fmt.Errorf("the git directory %s overlaps %s, which no command sees", dir, hidden)
 		}
@@ -63,7 +63,7 @@ func (m *mounts) outside(dir string) error {
 	if !git.IsDir(dir) {
 		return fmt.Errorf("%s is no git directory", dir)
 	}
-	file, err := os.Open(dir)
+	file, err := openDir(dir)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ type Guard struct {
 	open []string
 	// hidden are paths that the command does not see.
 	hidden []string
+	// unseen are all such paths, if they were found.
+	unseen *unseen
 	// restores says that the command is git's and restores the files of a repository: paths
 	// below the tops, and instructions for agents, are open to it.
 	restores bool
@@ -72,8 +74,12 @@ type guardedRoot struct {
 // Guard examines the directories that a command of the scope can change. The command may
 // change the paths of changes, which are absolute. Without a sandbox it returns nil.
 func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
+	return s.guard(scope, changes, newWatcher(&s.spare))
+}
+
+func (s *Sandbox) guard(scope Scope, changes []string, watcher *watcher) (*Guard, error) {
 	scope = scope.reading()
-	g := s.newGuard(changes)
+	g := s.newGuard(changes, watcher)
 	g.restores = scope.Restores || scope.Git == GitAll
 	for _, root := range scope.Roots {
 		if !root.Writable {
@@ -93,7 +99,7 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			var dir *os.File
-			if dir, err = os.Open(resolved); err == nil {
+			if dir, err = openDir(resolved); err == nil {
 				g.roots = append(g.roots, &guardedRoot{resolved, "", dir, false})
 			}
 		}
@@ -119,24 +125,26 @@ func (s *Sandbox) hiddenIn(g *Guard, scope Scope) []string {
 	if s.mode != Bwrap {
 		return nil
 	}
-	hidden := slices.DeleteFunc(s.others(), func(path string) bool { return !s.visible(scope, path) })
-	return slices.DeleteFunc(append(hidden, s.own()...), func(path string) bool {
+	all := s.unseen()
+	g.unseen = &all
+	hidden := slices.DeleteFunc(slices.Clone(all.others), func(path string) bool { return !s.visible(scope, path) })
+	return slices.DeleteFunc(append(hidden, all.own...), func(path string) bool {
 		_, _, ok := g.rootOf(path)
 		return !ok
 	})
 }
 
-func (s *Sandbox) newGuard(changes []string) *Guard {
+func (s *Sandbox) newGuard(changes []string, watcher *watcher) *Guard {
 	return &Guard{
 		sandbox: s, log: slog.New(slog.DiscardHandler), began: time.Now(), changes: slices.Clone(changes),
-		there: map[string]string{}, large: map[string]bool{}, moved: map[string]*Moved{}, watcher: newWatcher(&s.spare),
+		there: map[string]string{}, large: map[string]bool{}, moved: map[string]*Moved{}, watcher: watcher,
 	}
 }
 
 // Resume is the guard of a command that an earlier podd started. It ignores a directory
 // that is a different one now.
 func (s *Sandbox) Resume(note GuardNote) *Guard {
-	g := s.newGuard(note.Changes)
+	g := s.newGuard(note.Changes, newWatcher(&s.spare))
 	g.began, g.hidden, g.restores = note.Began, note.Hidden, note.Restores
 	for _, path := range note.Large {
 		g.large[path] = true
@@ -192,7 +200,7 @@ func (s *Sandbox) Unheld(scope Scope) string {
 	if s.mode != Landlock {
 		return ""
 	}
-	g, err := s.Guard(scope, nil)
+	g, err := s.guard(scope, nil, blindWatcher())
 	if err != nil {
 		return err.Error()
 	}

@@ -30,32 +30,42 @@ func (h *hiding) variable(name string) string {
 	return ""
 }
 
-// own are podd's existing files and directories that no command may see, with links
-// resolved.
-func (h *hiding) own() (own []string) {
+// unseen are the existing files and directories that commands do not see, with links resolved, at
+// one moment. Finding them takes long, so that is done once for a command.
+type unseen struct {
+	// own are podd's own, others those of the user's session and doors.
+	own, others []string
+}
+
+// unseen finds them.
+func (h *hiding) unseen() unseen {
+	r := resolver{}
+	return unseen{h.own(r), h.others(r)}
+}
+
+func (h *hiding) own(r resolver) (own []string) {
 	for _, path := range h.Hidden {
-		own = appendResolved(own, path)
+		own = r.add(own, path)
 	}
 	return own
 }
 
-// others are those of the user's session and doors.
-func (h *hiding) others() (others []string) {
+func (h *hiding) others(r resolver) (others []string) {
 	for _, path := range []string{"/run", "/var/run", h.variable("XDG_RUNTIME_DIR")} {
-		others = appendResolved(others, path)
+		others = r.add(others, path)
 	}
 	for _, name := range socketVariables {
-		others = appendResolved(others, socketPath(h.variable(name)))
+		others = r.add(others, socketPath(h.variable(name)))
 	}
-	return append(others, h.credentials()...)
+	return append(others, h.credentials(r)...)
 }
 
 // credentials are the user's existing ones that the configuration does not open.
-func (h *hiding) credentials() (paths []string) {
+func (h *hiding) credentials(r resolver) (paths []string) {
 	there := readAll(h.crowded)
 	for _, path := range h.places {
 		if there.mayHave(path) {
-			paths = appendResolved(paths, path)
+			paths = r.add(paths, path)
 		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(h.reopened, path) })
@@ -66,7 +76,7 @@ func (s *Sandbox) Credentials() int {
 	if !s.Confines() {
 		return 0
 	}
-	return len(s.credentials())
+	return len(s.credentials(resolver{}))
 }
 
 // visible says whether a path that is hidden by default would otherwise be visible, and
@@ -89,8 +99,9 @@ func (h *hiding) divide() {
 	h.places = places(h.variable)
 	h.crowded = crowded(h.places)
 	var there []string
+	r := resolver{}
 	for _, path := range h.places {
-		there = appendResolved(there, path)
+		there = r.add(there, path)
 	}
 	for _, path := range h.Read {
 		resolved, err := filepath.EvalSymlinks(path)
@@ -104,22 +115,6 @@ func (h *hiding) divide() {
 			h.list = append(h.list, path)
 		}
 	}
-}
-
-// appendResolved adds a path that exists.
-func appendResolved(paths []string, path string) []string {
-	if !filepath.IsAbs(path) {
-		return paths
-	}
-	// Most do not exist, and resolving one examines each directory on the way.
-	if _, err := os.Lstat(path); err != nil {
-		return paths
-	}
-	resolved, err := filepath.EvalSymlinks(path)
-	if err != nil || slices.Contains(paths, resolved) {
-		return paths
-	}
-	return append(paths, resolved)
 }
 
 // socketPath is the path in the value of a variable that names a socket: a plain path,

@@ -13,7 +13,7 @@ import (
 
 // wrapLandlock makes the command line of the helper, by a descriptor: the binary may be
 // replaced on disk meanwhile.
-func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
+func (s *Sandbox) wrapLandlock(c *Command, scope Scope, hide unseen, argv []string) error {
 	if version := confine.Version(); version < confine.MinVersion {
 		return fmt.Errorf("the kernel has Landlock version %d; %d or higher is needed (Linux 6.2)", version, confine.MinVersion)
 	}
@@ -21,7 +21,7 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 	if own && !hasHelper.Load() {
 		return errors.New("this program is not podd and has no helper")
 	}
-	r, err := s.rules(c, scope)
+	r, err := s.rules(c, scope, hide)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 	return nil
 }
 
-func (s *Sandbox) rules(c *Command, scope Scope) (confine.Rules, error) {
+func (s *Sandbox) rules(c *Command, scope Scope, unseen unseen) (confine.Rules, error) {
 	r := confine.Rules{
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"},
 		Filter:  confine.AllowNothing,
@@ -53,8 +53,8 @@ func (s *Sandbox) rules(c *Command, scope Scope) (confine.Rules, error) {
 	case scope.Network:
 		r.Filter = confine.AllowInternet
 	}
-	own := s.own()
-	others := slices.DeleteFunc(s.others(), func(path string) bool { return slices.Contains(s.list, path) })
+	own := unseen.own
+	others := slices.DeleteFunc(slices.Clone(unseen.others), func(path string) bool { return slices.Contains(s.list, path) })
 	for _, root := range scope.Roots {
 		dir, err := root.Open()
 		if err != nil {
@@ -71,14 +71,14 @@ func (s *Sandbox) rules(c *Command, scope Scope) (confine.Rules, error) {
 		}
 	}
 	for _, path := range append(slices.Clone(s.shared(scope)), scope.Temp) {
-		dir, err := os.Open(path)
+		dir, err := openDir(path)
 		if err != nil {
 			return r, err
 		}
 		r.WriteOpen = append(r.WriteOpen, c.add(dir))
 	}
 	for _, path := range scope.Show {
-		dir, err := os.Open(path)
+		dir, err := openDir(path)
 		if err != nil {
 			return r, err
 		}

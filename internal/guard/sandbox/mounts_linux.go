@@ -15,6 +15,7 @@ import (
 type mounts struct {
 	sandbox *Sandbox
 	scope   Scope
+	unseen  unseen
 	command *Command
 	list    []mount
 	// pinned are open directories below roots, most of them mounted on themselves.
@@ -164,12 +165,7 @@ func openBelow(dir *os.File, name string) *os.File {
 // makePrivate creates the directories in /tmp for mounts: bwrap would make them open to
 // others.
 func (m *mounts) makePrivate(temp string) error {
-	// Its content is a command's.
-	root, err := os.OpenRoot(temp)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+	var missing []string
 	for _, mount := range m.list {
 		rest, below := strings.CutPrefix(mount.path, "/tmp/")
 		if !below {
@@ -178,8 +174,22 @@ func (m *mounts) makePrivate(temp string) error {
 		if !isDir(mount.path) {
 			rest = filepath.Dir(rest)
 		}
+		if !isDir(filepath.Join(temp, rest)) {
+			missing = append(missing, rest)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	// Its content is a command's.
+	root, err := os.OpenRoot(temp)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, path := range missing {
 		// If a command keeps it from being created, bwrap says so.
-		_ = root.MkdirAll(rest, 0o700)
+		_ = root.MkdirAll(path, 0o700)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func readAll(dirs []string) presence {
 
 // namesIn are the names in a directory; nil if it has too many or cannot be read.
 func namesIn(path string) map[string]struct{} {
-	dir, err := os.Open(path)
+	dir, err := openDir(path)
 	if os.IsNotExist(err) {
 		return map[string]struct{}{}
 	}

@@ -117,20 +117,28 @@ func (s *Sandbox) findBwrap(ctx context.Context) error {
 
 // wrap makes the command line of the mode.
 func (s *Sandbox) wrap(c *Command, scope Scope, argv []string) error {
-	if err := s.overlaps(scope); err != nil {
+	hide := s.unseenBy(scope)
+	if err := hide.overlap(scope); err != nil {
 		return err
 	}
 	if s.mode == Bwrap {
-		return s.wrapBwrap(c, scope, argv)
+		return s.wrapBwrap(c, scope, hide, argv)
 	}
-	return s.wrapLandlock(c, scope, argv)
+	return s.wrapLandlock(c, scope, hide, argv)
 }
 
-// overlaps refuses a root that is podd's own directory.
-func (s *Sandbox) overlaps(scope Scope) error {
-	own := s.own()
+// unseenBy is what a command does not see, as its guard has just found it.
+func (s *Sandbox) unseenBy(scope Scope) unseen {
+	if scope.Guard != nil && scope.Guard.unseen != nil {
+		return *scope.Guard.unseen
+	}
+	return s.unseen()
+}
+
+// overlap refuses a root that is podd's own directory.
+func (u unseen) overlap(scope Scope) error {
 	for _, root := range scope.Roots {
-		for _, path := range own {
+		for _, path := range u.own {
 			if root.Writable && within(path, root.Path) {
 				return fmt.Errorf("%s belongs to podd itself and cannot be a pod's directory", root.Path)
 			}

@@ -76,11 +76,19 @@ func (s *spare) put(i inotify) {
 }
 
 func newWatcher(spare *spare) *watcher {
-	w := &watcher{spare: spare, at: map[int]place{}, quit: make(chan struct{})}
-	var err error
-	if w.inotify, err = spare.get(); err != nil {
-		w.blind.Store(true)
+	w := blindWatcher()
+	w.spare = spare
+	if i, err := spare.get(); err == nil {
+		w.inotify = i
+		w.blind.Store(false)
 	}
+	return w
+}
+
+// blindWatcher reports nothing, and costs nothing.
+func blindWatcher() *watcher {
+	w := &watcher{at: map[int]place{}, quit: make(chan struct{})}
+	w.blind.Store(true)
 	return w
 }
 

@@ -55,12 +55,7 @@ type inside struct {
 func (i inside) bare() bool { return i.head && i.objects && i.refs }
 
 func inspect(path string) (look inside) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return look
-	}
-	defer dir.Close()
-	entries, _ := dir.ReadDir(-1)
+	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		name := e.Name()
 		switch name {
