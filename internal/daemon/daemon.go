@@ -104,6 +104,7 @@ type Daemon struct {
 	spending *spending.Spending
 	// models is the catalogue of models in use.
 	models models
+	webSide
 	// undo has the functions that release what Open acquired, in order.
 	undo []func()
 }
@@ -162,6 +163,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	}
 	d.server = server.New(server.Config{
 		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err
@@ -193,6 +195,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.secrets.Add(token)
+	if err := d.openWeb(ctx, d); err != nil {
+		return "", err
+	}
 	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config), config.ParseProject); err != nil {
 		return "", err
 	}
@@ -303,6 +308,8 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	go func() { served <- d.server.Serve(d.socket) }()
 	nodesServed := d.link.serve(d.server)
 	defer func() { <-nodesServed }()
+	webServed := d.serveWeb(d.server, d.Logger)
+	defer func() { <-webServed }()
 	d.logSandbox()
 	d.Manager.Ready(d.readyStatus())
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())

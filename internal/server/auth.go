@@ -31,6 +31,10 @@ var tokenCalls = map[string]bool{
 	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
+	poddv1.WebService_AnswerPairing_FullMethodName:        true,
+	poddv1.WebService_ListDevices_FullMethodName:          true,
+	poddv1.WebService_RevokeDevice_FullMethodName:         true,
+	poddv1.WebService_StartPairing_FullMethodName:         true,
 }
 
 // openCalls are the calls that need no client token: they read, or are part of everyday

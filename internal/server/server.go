@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"podd/internal/endpoints"
+	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
 	"podd/internal/socket"
@@ -80,6 +81,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Nodes is the way to other podd; nil for a podd that has its store alone.
 	Nodes *Nodes
+	// Devices are the paired browsers, and Page says what is known of podd web.
+	Devices *devices.Book
+	Page    func() WebPage
 }
 
 // Keeper maintains the store's file.
@@ -96,14 +100,14 @@ type Keeper interface {
 type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
-	// nodes serves other nodes; nil without them.
-	nodes *grpc.Server
-	conns int
+	// nodes serves other nodes; nil without them. web serves podd web.
+	nodes, web *grpc.Server
+	conns      int
 	// left is closed when Stop leaves hanging calls behind.
 	left chan struct{}
 	// streams counts the open ones; limited are the connections, once Serve has started.
-	streams *atomic.Int64
-	limited atomic.Pointer[socket.Limited]
+	streams             *atomic.Int64
+	limited, limitedWeb atomic.Pointer[socket.Limited]
 }
 
 // New registers the services. They serve only the user who runs this process.
@@ -121,6 +125,8 @@ func newServer(c Config, a admission, conns int) *Server {
 	}
 	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap))...)
 	c.register(s.grpc, r)
+	poddv1.RegisterWebServiceServer(s.grpc, &web{book: c.Devices, page: c.Page})
+	s.web = s.webServer(c, a.owner, r)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	return s
@@ -199,6 +205,7 @@ func (s *Server) Stop(ctx context.Context) {
 		if s.nodes != nil {
 			s.nodes.Stop()
 		}
+		s.web.Stop()
 		s.grpc.GracefulStop()
 		close(stopped)
 	}()

@@ -152,5 +152,8 @@ func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceCli
 // MCP is the generated client of McpService.
 func (c *Client) MCP() poddv1.McpServiceClient { return poddv1.NewMcpServiceClient(c.conn) }
 
+// Web is the service of paired browsers.
+func (c *Client) Web() poddv1.WebServiceClient { return poddv1.NewWebServiceClient(c.conn) }
+
 // Admin is the generated client of AdminService.
 func (c *Client) Admin() poddv1.AdminServiceClient { return poddv1.NewAdminServiceClient(c.conn) }

@@ -16,6 +16,10 @@ import (
 var needToken = map[string]bool{
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
+	poddv1.WebService_AnswerPairing_FullMethodName:        true,
+	poddv1.WebService_ListDevices_FullMethodName:          true,
+	poddv1.WebService_RevokeDevice_FullMethodName:         true,
+	poddv1.WebService_StartPairing_FullMethodName:         true,
 	poddv1.ApprovalService_RemoveRule_FullMethodName:      true,
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: true,
 	poddv1.AdminService_Check_FullMethodName:              true,

@@ -112,6 +112,7 @@ var ranks = map[string]int{
 	"pkg/transcript":                  2,
 
 	"internal/guard/keys":             2,
+	"internal/guard/devices":          2,
 	"internal/endpoints":              4,
 	"internal/endpoints/dial":         5,
 	"internal/extend/extern":          3,
@@ -146,6 +147,7 @@ var ranks = map[string]int{
 
 	"internal/config": 5,
 	"internal/server": 5,
+	"internal/web":    5,
 	"pkg/client":      5,
 	"pkg/subpods":     5,
 	"pkg/workspace":   5,
@@ -187,7 +189,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/nodes", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
@@ -209,6 +211,7 @@ func homes() map[string][]string {
 		"github.com/tidwall/gjson":                        {"pkg/llm/anthropic", "pkg/llm/exchange", "pkg/llm/openai", "internal/testing/bench/"},
 		"github.com/yuin/goldmark":                        {"internal/clients/markdown"},
 		"github.com/jackc/pgx/v5":                         {"pkg/store/postgres"},
+		"connectrpc.com/connect":                          {"internal/web"},
 		"go.etcd.io/bbolt":                                {"pkg/store", "internal/testing/bench/"},
 		"go.opentelemetry.io/otel":                        {"internal/ops/traces"},
 		"golang.org/x/image":                              {"internal/workspace/picture"},

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newWebCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "web",
+		Short: "Let browsers use the page of podd web",
+		Long:  "Lets browsers use the page of podd web, lists and removes them.",
+		Args:  verbArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newWebPairCommand(p, false), newWebPairCommand(p, true), newWebDevicesCommand(p), newWebRevokeCommand(p), newWebStatusCommand(p))
+	return cmd
+}
+
+// webVerbs are the verbs of podctl web.
+type webVerbs struct{ *program }
+
+// pairFlags are the flags of web pair and web open.
+type pairFlags struct {
+	scope string
+	days  int32
+	// open says to open the browser of this machine.
+	open bool
+}
+
+// scopeNames are the scopes of devices, from the least.
+var scopeNames = []string{"view", "answer", "control"}
+
+const scopePrefix = "DEVICE_SCOPE_"
+
+func newWebPairCommand(p *program, open bool) *cobra.Command {
+	flags := pairFlags{open: open}
+	cmd := &cobra.Command{
+		Use:   "pair",
+		Short: "Let a browser in",
+		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it,\n" +
+			"podctl shows its number and asks: say yes only if the browser shows the same.",
+		Example: "  podctl web pair --scope answer --days 7",
+		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.with(func(c *client.Client) error { return webVerbs{p}.pair(cmd.Context(), c, flags) })
+		},
+	}
+	if open {
+		cmd.Use, cmd.Short, cmd.Example = "open", "Open the page in this machine's browser, and let it in", "  podctl web open --scope control"
+	}
+	cmd.Flags().StringVar(&flags.scope, "scope", "view", "what the browser may do: view, answer or control")
+	cmd.Flags().Int32Var(&flags.days, "days", 30, "for how many days, at most 366")
+	completeWith(cmd, "scope", scopeNames...)
+	return cmd
+}
+
+func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) error {
+	scope, ok := poddv1.DeviceScope_value[scopePrefix+strings.ToUpper(flags.scope)]
+	if !ok || scope == 0 {
+		return usagef("unknown scope %q: it is one of %s", flags.scope, strings.Join(scopeNames, ", "))
+	}
+	if flags.days < 1 {
+		return usagef("--days must be 1 to 366, not %d", flags.days)
+	}
+	if _, ok := terminal(p.stdin); !ok {
+		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl web %s needs a terminal to compare a number: run it at one", map[bool]string{false: "pair", true: "open"}[flags.open])}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.Web().StartPairing(ctx, &poddv1.StartPairingRequest{Scope: poddv1.DeviceScope(scope), Days: flags.days})
+	if err != nil {
+		return err
+	}
+	return p.follow(ctx, c, stream, flags)
+}
+
+// follow shows what comes of a code.
+func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
+	code := ""
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case m.GetCode() != nil:
+			code = m.GetCode().GetCode()
+			err = p.showCode(ctx, m.GetCode(), flags)
+		case m.GetBrowser() != nil:
+			err = p.letIn(ctx, c, code, m.GetBrowser())
+		case m.GetDevice() != nil:
+			d := m.GetDevice()
+			return p.print(d, line("%s is paired until %s, with the scope %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// showCode shows where to go, or opens it.
+func (p webVerbs) showCode(ctx context.Context, code *poddv1.PairingCode, flags pairFlags) error {
+	origin := sanitize.Line(code.GetOrigin())
+	if origin == "" {
+		return item.Errorf(item.KindPrecondition, "NO_WEB", "the page is not served: run podd web beside podd first")
+	}
+	address := origin + "/#pair=" + code.GetCode()
+	fmt.Fprintf(p.stderr, "open %s\nor the page %s and type the code %s; it expires at %s\n", address, origin, code.GetCode(), stamp(code.GetExpiresAt().AsTime()))
+	if !flags.open {
+		return nil
+	}
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	if err := exec.CommandContext(ctx, opener, address).Run(); err != nil {
+		fmt.Fprintf(p.stderr, "! cannot open a browser with %s: open the address yourself\n", opener)
+	}
+	return nil
+}
+
+// letIn asks whether the browser shows the same number.
+func (p webVerbs) letIn(ctx context.Context, c *client.Client, code string, b *poddv1.PairingBrowser) error {
+	fmt.Fprintf(p.stderr, "%q asks to be let in. Its number is %s\n", sanitize.Line(b.GetName()), sanitize.Line(b.GetNumber()))
+	no := item.Errorf(item.KindPrecondition, "NOT_PAIRED", "you did not let the browser in")
+	refused := p.asked(ctx, "Does the browser show the same number?", no, no)
+	_, err := c.Web().AnswerPairing(context.WithoutCancel(ctx), &poddv1.AnswerPairingRequest{Code: code, Number: b.GetNumber(), Accept: refused == nil})
+	if refused != nil {
+		return refused
+	}
+	return err
+}
+
+func newWebDevicesCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "devices",
+		Short: "List the paired browsers",
+		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Web().ListDevices(cmd.Context(), &poddv1.ListDevicesRequest{})
+				if err != nil {
+					return err
+				}
+				return webVerbs{p}.listDevices(resp.GetDevices())
+			})
+		},
+	}
+}
+
+func (p webVerbs) listDevices(devices []*poddv1.Device) error {
+	if p.output == outputJSON {
+		for _, d := range devices {
+			if err := p.printJSON(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(devices) == 0 {
+		_, err := fmt.Fprintln(p.stderr, "no browser is paired: podctl web pair lets one in")
+		return err
+	}
+	t := newTable(p.stdout)
+	fmt.Fprintln(t, "NAME\tSCOPE\tPAIRED\tEXPIRES\tLAST LOGIN")
+	for _, d := range devices {
+		seen := "-"
+		if d.GetSeenAt() != nil {
+			seen = stamp(d.GetSeenAt().AsTime())
+		}
+		fmt.Fprintln(t, strings.Join([]string{
+			sanitize.Line(d.GetName()), strings.ToLower(strings.TrimPrefix(d.GetScope().String(), scopePrefix)), stamp(d.GetPairedAt().AsTime()), stamp(d.GetExpiresAt().AsTime()), seen,
+		}, "\t"))
+	}
+	return t.Flush()
+}
+
+func newWebRevokeCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke NAME",
+		Short:   "Remove a browser, and end what it does",
+		Example: "  podctl web revoke \"Firefox on Linux\"",
+		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Web().RevokeDevice(cmd.Context(), &poddv1.RevokeDeviceRequest{Device: args[0]})
+				if err != nil {
+					return err
+				}
+				return p.print(resp.GetDevice(), line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
+			})
+		},
+	}
+}
+
+func newWebStatusCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say where the page is, and how podd web is confined",
+		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Web().ListDevices(cmd.Context(), &poddv1.ListDevicesRequest{})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, webFacts(resp))
+			})
+		},
+	}
+}
+
+// webFacts says where the page is.
+func webFacts(s *poddv1.ListDevicesResponse) func(io.Writer) error {
+	return func(w io.Writer) error {
+		page, confined := "not served: run podd web beside podd", ""
+		if s.GetProblem() != "" {
+			page = sanitize.Line(s.GetProblem())
+		}
+		if s.GetOrigin() != "" {
+			page, confined = sanitize.Line(s.GetOrigin()), "no"
+			if s.GetConfinement() != "" {
+				confined = sanitize.Line(s.GetConfinement())
+			}
+		}
+		fmt.Fprintf(w, "page: %s\n", page)
+		if confined != "" {
+			fmt.Fprintf(w, "confined: %s\n", confined)
+		}
+		_, err := fmt.Fprintf(w, "browsers: %d paired\n", len(s.GetDevices()))
+		return err
+	}
+}

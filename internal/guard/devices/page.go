@@ -1,0 +1,39 @@
+package devices
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"podd/internal/paths"
+)
+
+// SocketPath is where podd listens for podd web.
+func SocketPath(stateDir string) string { return filepath.Join(stateDir, "web.sock") }
+
+// Page is what podd web says of itself.
+type Page struct {
+	// Origin is where it serves the page.
+	Origin string `json:"origin"`
+	// Confinement says how the process that reads requests is confined; empty if it is not.
+	Confinement string `json:"confinement"`
+}
+
+func pagePath(stateDir string) string { return filepath.Join(stateDir, "web.json") }
+
+// WritePage tells podd of the page.
+func WritePage(stateDir string, p Page) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return paths.WritePrivateFile(pagePath(stateDir), string(text)+"\n")
+}
+
+// ReadPage is the page that podd web told of last; empty if it never did.
+func ReadPage(stateDir string) (p Page) {
+	if text, err := os.ReadFile(pagePath(stateDir)); err == nil {
+		_ = json.Unmarshal(text, &p)
+	}
+	return p
+}
