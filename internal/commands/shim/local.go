@@ -23,7 +23,7 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 	}
 	// Limits would not reach what a first process has started.
 	c.Entry = nil
-	child, _, err := start(c)
+	child, err := start(c)
 	if err != nil {
 		return nil, err
 	}
@@ -32,36 +32,45 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 	tree, ended := process.Adopt(child.ID())
 	r := &Running{Tree: tree}
 	go func() {
-		r.status = end(child, nil, c.Record)
+		r.status = end(child.Tree, nil, c.Record)
 		ended()
 	}()
 	return r, nil
 }
 
-// start starts a command as a child and records it; t is its terminal, if it has one. On
-// error it closes the record, and the command has not run, except on ErrLost.
-func start(c Command) (child *process.Tree, t *terminal, err error) {
+// started is a command that has started as a child.
+type started struct {
+	*process.Tree
+	// terminal is its terminal, if it has one.
+	terminal *terminal
+	// notEntered is why it runs by its command line in spite of its Entry, if it does.
+	notEntered error
+}
+
+// start starts a command as a child and records it. On error it closes the record, and the
+// command has not run, except on ErrLost.
+func start(c Command) (s started, err error) {
 	defer func() {
 		if err != nil {
 			c.Record.Close()
 		}
 	}()
 	if err := c.Record.Note(Note{Begins: true}); err != nil {
-		return nil, nil, err
+		return s, err
 	}
-	if child, err = entered(c); child == nil {
-		child, t, err = executed(c)
+	if s.Tree, s.notEntered = entered(c); s.Tree == nil {
+		s.Tree, s.terminal, err = executed(c)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, c.Record.Note(Note{Failed: true}))
+		return s, errors.Join(err, c.Record.Note(Note{Failed: true}))
 	}
-	id := child.ID()
+	id := s.ID()
 	if err := c.Record.Note(Note{Process: &id}); err != nil {
 		// Without a record no later podd could find the command.
-		child.Stop(0)
-		return nil, nil, ErrLost
+		s.Stop(0)
+		return s, ErrLost
 	}
-	return child, t, nil
+	return s, nil
 }
 
 // entered starts a command by its Entry, if it has one that works; otherwise child is nil, and

@@ -42,7 +42,9 @@ type answer struct {
 	// Number is that of the request, counted from 1.
 	Number  uint64      `json:"n"`
 	Process *process.ID `json:"process,omitempty"`
-	Error   string      `json:"error,omitempty"`
+	// NotEntered is why the process has not entered its prepared namespaces, if that failed.
+	NotEntered string `json:"not_entered,omitempty"`
+	Error      string `json:"error,omitempty"`
 	// Lost stands for ErrLost.
 	Lost bool `json:"lost,omitempty"`
 	// Short says that input was typed, and that the command takes only Written bytes of it.

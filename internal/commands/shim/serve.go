@@ -188,7 +188,8 @@ func (s *server) serve(conn *net.UnixConn) {
 
 // serveOne starts the n-th command and waits for its end.
 func (s *server) serveOne(n uint64, c Command, tell func(answer)) {
-	child, t, err := start(c)
+	child, err := start(c)
+	t := child.terminal
 	closeAll(c.Files)
 	if c.Entry != nil {
 		closeAll(c.Entry.Spaces)
@@ -205,8 +206,12 @@ func (s *server) serveOne(n uint64, c Command, tell func(answer)) {
 		s.terminals.Store(id.Mark, t)
 		defer s.terminals.Delete(id.Mark)
 	}
-	tell(answer{Number: n, Process: &id})
-	tell(answer{Number: n, Ended: true, Status: end(child, t, c.Record)})
+	began := answer{Number: n, Process: &id}
+	if child.notEntered != nil {
+		began.NotEntered = child.notEntered.Error()
+	}
+	tell(began)
+	tell(answer{Number: n, Ended: true, Status: end(child.Tree, t, c.Record)})
 }
 
 // input types the input of the n-th request.

@@ -57,7 +57,7 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 		return
 	}
 	state := m.state(options)
-	spaces, nested := s.prepared.of(state, func() (*space, error) {
+	spaces, nested, err := s.prepared.of(state, func() (*space, error) {
 		// bwrap reads some of the files, which the command needs unread.
 		again := &Command{first: 3}
 		defer again.Close()
@@ -66,10 +66,13 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 			return nil, err
 		}
 		if m.state(options) != state {
-			return nil, errors.New("it has changed meanwhile")
+			return nil, errChanged
 		}
 		return s.prepare(slices.Concat(options, m.options()), again.Files)
 	})
+	if err != nil && !errors.Is(err, errChanged) {
+		c.Unprepared = err
+	}
 	if len(spaces) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
@@ -202,6 +203,13 @@ func TestWhatCannotBeEnteredRunsAnyway(t *testing.T) {
 	defer done()
 	c := h.prepared(s, scope, "/bin/true")
 	defer c.Close()
+	var said bytes.Buffer
+	client, err := shim.Open(slog.New(slog.NewTextHandler(&said, nil)), launched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	h.client = client
 	for i := range c.Entry.Spaces {
 		spaces := slices.Clone(c.Entry.Spaces)
 		spaces[i] = c.Files[0]
@@ -214,6 +222,10 @@ func TestWhatCannotBeEnteredRunsAnyway(t *testing.T) {
 			t.Errorf("without file %d: %q, status %q, %v", i, out, running.Status(), err)
 		}
 		running.Stop(0)
+	}
+	client.Close()
+	if count := strings.Count(said.String(), "could not enter its prepared namespaces"); count != 1 || !strings.Contains(said.String(), "step 0 of entering") {
+		t.Errorf("the log has this %d times: %s", count, said.String())
 	}
 }
 

@@ -44,6 +44,9 @@ type prepared struct {
 	closed bool
 }
 
+// errChanged says that a state has changed while it was prepared.
+var errChanged = errors.New("it has changed meanwhile")
+
 // space is one set of prepared namespaces.
 type space struct {
 	state string
@@ -124,21 +127,21 @@ func (p *prepared) drop(which func(*space) bool) {
 
 // of returns the namespaces for a state, which the caller closes, made if this is not the first
 // command that has it; nil if there are none.
-func (p *prepared) of(state string, prepare func() (*space, error)) (files []*os.File, nested bool) {
+func (p *prepared) of(state string, prepare func() (*space, error)) (files []*os.File, nested bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	age, err := p.fresh()
 	if err != nil || p.closed {
-		return nil, false
+		return nil, false, err
 	}
 	if files, nested, ok := p.use(state); ok {
-		return files, nested
+		return files, nested, nil
 	}
 	i := slices.Index(p.seen, state)
 	if i < 0 {
 		p.seen = append(p.seen, state)
 		p.seen = p.seen[max(0, len(p.seen)-mostSeen):]
-		return nil, false
+		return nil, false, nil
 	}
 	// Whoever comes meanwhile does not make it again.
 	p.seen = slices.Delete(p.seen, i, i+1)
@@ -146,11 +149,11 @@ func (p *prepared) of(state string, prepare func() (*space, error)) (files []*os
 	made, err := prepare()
 	p.mu.Lock()
 	if err != nil {
-		return nil, false
+		return nil, false, err
 	}
 	if now, err := p.fresh(); err != nil || now != age || p.closed || made.mounts.changed() {
 		made.close()
-		return nil, false
+		return nil, false, err
 	}
 	made.state = state
 	p.spaces = append(p.spaces, made)
@@ -159,7 +162,7 @@ func (p *prepared) of(state string, prepare func() (*space, error)) (files []*os
 		p.spaces = slices.Delete(p.spaces, 0, 1)
 	}
 	files, nested, _ = p.use(state)
-	return files, nested
+	return files, nested, nil
 }
 
 // use returns the namespaces of a state, if they are there. The caller must hold mu.

@@ -159,7 +159,9 @@ type Command struct {
 	Held Held
 	// Entry is a faster way to run it in the same sandbox, if there is one.
 	Entry *enter.Entry
-	first int
+	// Unprepared is why namespaces to enter could not be prepared, if that was tried.
+	Unprepared error
+	first      int
 }
 
 // add gives a file a descriptor.
