@@ -184,6 +184,7 @@ var ranks = map[string]int{
 	"integrations/shell":         10,
 	"integrations/together":      10,
 	"integrations/vscode":        10,
+	"integrations/web":           9,
 	"integrations/postgres":      10,
 	"integrations/mcp":           9,
 }
@@ -222,7 +223,7 @@ func homes() map[string][]string {
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
 		"google.golang.org/genproto":                      rpc,
 		"google.golang.org/grpc":                          rpc,
-		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript", "internal/clients/attach", "internal/clients/top"),
+		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript", "internal/clients/attach", "internal/clients/top", "integrations/web"),
 		"mvdan.cc/sh/v3":                                  {"internal/guard/policy", "internal/testing/pages"},
 	}
 }

@@ -1,0 +1,290 @@
+// The page in Chromium, as a person uses it. Go starts podd, its model and the page's server.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { after, before, test as run } from "node:test";
+
+import { Browser } from "./browser.mjs";
+
+const { WORK: work } = process.env;
+const podctl = (...args) => execFileSync("podctl", args, { encoding: "utf8" });
+const submit = (pod, text) => podctl("submit", "-p", pod, text);
+const create = (name, ...args) => podctl("create", name, "--dir", work, ...args);
+
+/** @type {Browser} */
+let b;
+before(async () => {
+  b = await Browser.open();
+});
+after(() => b?.close());
+
+const test = (name, f) => run(name, { timeout: 120_000 }, f);
+
+const phone = { width: 360, height: 640 };
+const narrow = { width: 320, height: 640 };
+const wide = { width: 1440, height: 900 };
+
+const evil = `<img src="http://127.0.0.1:9/x" onerror="pwned=1"><script>pwned=1</script> [a](javascript:pwned=1) ![i](http://127.0.0.1:9/i) [b](data:text/html,x) \u202egnirts\u200b`;
+
+/** asks awaits a question of a pod; it returns the number of the call. */
+async function asks(pod, what = "") {
+  let found = "";
+  await b.until(`${pod} asks`, () => (found = podctl("approvals", pod, "-o", "json")).includes("call_seq") && found.includes(what));
+  return String(JSON.parse(found.trim().split("\n")[0]).call_seq);
+}
+
+const answer = (verb, pod, call) => podctl(verb, pod, call);
+
+test("text of a stranger is only text", async () => {
+  const file = path.join(work, "<b>evil.txt");
+  fs.writeFileSync(file, `${evil}\n`);
+  create("hostile", "--ask", "never");
+  podctl("submit", "-p", "hostile", "-f", `say ${evil}`);
+  podctl("submit", "-p", "hostile", "-f", `run cat '${file}'; echo '<script>pwned=1</script>'`);
+  create("hostile-asks", "--ask", "always");
+  submit("hostile-asks", `run echo '${evil}'`);
+  const call = await asks("hostile-asks");
+  await b.size(wide);
+  await b.goto("#/pod/hostile");
+  await b.page.locator(".end", { hasText: "Turn 2 finished" }).waitFor();
+  await b.page.locator("details").evaluateAll((all) => all.forEach((d) => (d.open = true)));
+  const text = await b.page.locator(".transcript").innerText();
+  assert.ok(text.includes("<script>pwned=1</script>"), "markup is shown as text");
+  assert.ok(text.includes("\\u{202e}") && text.includes("\\u{200b}"), "hidden characters are shown as code");
+  await b.goto("#/ask");
+  await b.goto("#/");
+  await b.page.locator('a.ask-card:has-text("hostile-asks")').click();
+  await b.page.getByText("hidden characters, shown as code").waitFor();
+  await b.goto("#/alerts");
+  await b.page.getByRole("heading", { name: "Alerts" }).waitFor();
+  await b.goto(`#/search?q=${encodeURIComponent("pwned=1")}`);
+  await b.page.locator(".hits a").first().waitFor();
+  const links = await b.page.evaluate(() => [...document.links].map((l) => l.protocol));
+  assert.deepEqual(links.filter((p) => p !== "http:" && p !== "https:"), []);
+  assert.equal(await b.page.evaluate(() => globalThis.pwned), undefined);
+  assert.equal(await b.page.evaluate(() => document.querySelectorAll("img, iframe, object, script:not([src='/app.js'])").length), 0);
+  b.clean();
+  answer("deny", "hostile-asks", call);
+});
+
+test("a call is approved with two taps, once all of it was on the screen", async () => {
+  create("taps", "--ask", "always");
+  submit("taps", "run echo tapped");
+  await asks("taps");
+  // A page of its own, whose clock the test has.
+  const page = await b.context.newPage();
+  await page.setViewportSize(phone);
+  await page.goto(b.base);
+  const card = page.locator('a.ask-card:has-text("taps")');
+  await card.waitFor();
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 3600_000);
+  await card.click();
+  await page.clock.runFor(50);
+  await page.locator('.whole[data-seen="100"]').waitFor();
+  const approve = page.getByRole("button", { name: "Approve" });
+  await page.clock.runFor(440);
+  assert.ok(await approve.isDisabled(), "the buttons work before half a second");
+  await page.clock.runFor(70);
+  assert.ok(await approve.isEnabled(), "the buttons do not work after half a second");
+  await page.clock.resume();
+  await approve.click();
+  await page.getByText("Approved: shell of taps").waitFor();
+  await b.until("the end", () => podctl("tail", "taps").includes("turn 1 finished"));
+  await page.close();
+});
+
+test("a call that does not fit is read to its end first", async () => {
+  create("long", "--ask", "always");
+  submit("long", `run ${Array.from({ length: 120 }, (_, i) => `echo line ${i}`).join("; ")}`);
+  await asks("long");
+  await b.size(phone);
+  await b.goto("#/");
+  await b.page.locator('a.ask-card:has-text("long")').click();
+  await b.page.getByText(/Read all of it to answer/).waitFor();
+  assert.ok((await b.page.locator(".argument").first().innerText()).includes("echo line 119"), "nothing is cut");
+  const bottom = () => b.page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await bottom();
+  await b.frame();
+  assert.ok(await b.page.locator("button.yes").isDisabled(), "a jump to the end leaves a piece out");
+  await b.page.evaluate(() => scrollTo(0, 0));
+  for (let i = 0; i < 40 && !(await b.page.locator("button.yes").isEnabled()); i++) {
+    await b.page.mouse.wheel(0, 200);
+    await b.frame();
+    if (await b.page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 2)) break;
+  }
+  await b.page.locator("button.no:enabled").click();
+  await b.page.getByText("Denied: shell of long").waitFor();
+});
+
+test("a call that changed is shown anew", async () => {
+  fs.writeFileSync(path.join(work, "changed.txt"), "one\ntwo\nthree\n");
+  create("changes", "--ask", "always");
+  submit("changes", "patch *** Begin Patch\n*** Update File: changed.txt\n@@\n-three\n+four\n*** End Patch\n");
+  const call = await asks("changes");
+  // A page of its own: what is routed here streams no more.
+  const page = await b.context.newPage();
+  await page.setViewportSize(wide);
+  await page.goto(b.base);
+  await page.locator('a.ask-card:has-text("changes")').click();
+  await page.locator(".diff .plus", { hasText: "four" }).waitFor();
+  await page.locator("button.yes:enabled").waitFor();
+  // Another device answers first, and podd asks again, for the file has changed.
+  await page.route("**/ResolveApproval", async (route) => {
+    fs.writeFileSync(path.join(work, "changed.txt"), "one\nTWO\nthree\n");
+    answer("approve", "changes", call);
+    await asks("changes", "TWO");
+    await route.continue();
+  }, { times: 1 });
+  await page.locator("button.yes").click();
+  await page.getByText("The call has changed since you saw it").waitFor();
+  await page.locator(".diff", { hasText: "TWO" }).waitFor();
+  await page.locator("button.yes:enabled").click();
+  await page.getByText("Approved: apply_patch of changes").waitFor();
+  await page.close();
+});
+
+test("another device may be first", async () => {
+  create("second", "--ask", "always");
+  submit("second", "run echo second");
+  const call = await asks("second");
+  await b.goto("#/");
+  await b.page.locator('a.ask-card:has-text("second")').click();
+  await b.page.locator("button.yes:enabled").waitFor();
+  answer("approve", "second", call);
+  await b.page.getByText("The question is no longer open.").waitFor();
+  assert.equal(await b.page.locator("button.yes").count(), 0);
+});
+
+test("a person writes, and reads the answer as it is written", async () => {
+  create("writes", "--ask", "never");
+  await b.size(wide);
+  await b.goto("#/pod/writes");
+  await b.page.locator("textarea").waitFor();
+  await b.page.keyboard.press("i");
+  await b.page.keyboard.type("say **hello** from the page");
+  await b.page.keyboard.press("Enter");
+  await b.page.locator(".answer strong", { hasText: "hello" }).waitFor();
+  await b.page.locator(".end", { hasText: "Turn 1 finished" }).waitFor();
+  await b.page.locator("textarea").fill("slow");
+  await b.page.keyboard.press("Enter");
+  await b.page.locator('.answer[aria-busy="true"]').waitFor();
+  await b.page.getByRole("button", { name: "Cancel turn" }).click();
+  await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
+  b.clean();
+});
+
+test("keys alone lead everywhere", async () => {
+  await b.size(wide);
+  await b.goto("#/");
+  await b.page.locator("main .row").first().waitFor();
+  await b.page.keyboard.press("?");
+  await b.page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await b.page.keyboard.press("Escape");
+  await b.page.keyboard.press("/");
+  await b.page.keyboard.type("writes");
+  await b.until("the filter", async () => (await b.page.locator("main .row").count()) === 1);
+  await b.page.keyboard.press("Escape");
+  await b.page.keyboard.press("j");
+  assert.equal(await b.page.evaluate(() => document.activeElement.querySelector("b").textContent), "writes");
+  await b.page.keyboard.press("Enter");
+  await b.page.getByRole("heading", { name: "writes", exact: true }).waitFor();
+  await b.page.keyboard.press("/");
+  await b.page.getByRole("heading", { name: "Search" }).waitFor();
+  await b.page.keyboard.type("from the page");
+  await b.page.locator(".hits mark", { hasText: "from the page" }).first().waitFor();
+  await b.page.keyboard.press("Escape");
+  await b.page.keyboard.press("j");
+  await b.page.keyboard.press("Enter");
+  await b.page.locator(".block.found").waitFor();
+});
+
+test("alerts are acknowledged, and usage is in plots and tables", async () => {
+  await b.goto("#/alerts");
+  const all = b.page.getByRole("button", { name: "Acknowledge all" });
+  await all.click();
+  await b.page.getByText("Nothing to acknowledge.").waitFor();
+  assert.equal(podctl("alerts", "--unacked", "-o", "json").trim(), "");
+  for (const by of ["DAY", "POD"]) {
+    await b.goto(`#/usage?by=${by}`);
+    await b.page.locator(".plot").nth(3).waitFor();
+    await b.page.locator(".plot summary").nth(1).click();
+    await b.page.locator(".plot").nth(1).locator("tbody td").first().waitFor();
+    assert.ok((await b.page.locator(".plot .bar").count()) > 0);
+  }
+  b.clean();
+});
+
+test("a fleet of a thousand pods", async (its) => {
+  if (!process.env.PODD_LARGE_FLEET) return its.skip("TestLargeFleet has one");
+  const pods = podctl("list", "-o", "json").trim().split("\n").length;
+  assert.ok(pods >= 1000, `${pods} pods`);
+  await b.goto("#/");
+  await b.until("all rows", async () => (await b.page.locator("main .row, main .ask-card").count()) === pods);
+  await b.page.keyboard.press("/");
+  await b.page.keyboard.type("many-99");
+  await b.until("the filter", async () => (await b.page.locator("main .row").count()) < 20);
+});
+
+const views = { fleet: "#/", pod: "#/pod/hostile", search: "#/search?q=pwned", usage: "#/usage", alerts: "#/alerts" };
+
+test("each view fits from 320 pixels on, and axe finds nothing", async () => {
+  create("shown", "--ask", "always");
+  submit("shown", "run echo shown");
+  await asks("shown");
+  for (const size of [narrow, wide]) {
+    await b.size(size);
+    for (const scheme of ["light", "dark"]) {
+      await b.page.emulateMedia({ colorScheme: scheme });
+      for (const [name, at] of Object.entries({ ...views, ask: "#/" })) {
+        await b.goto(at);
+        if (name === "ask") await b.page.locator('a.ask-card:has-text("shown")').click();
+        await b.page.locator({ fleet: "main .row", pod: ".block.end", search: ".hits a", usage: ".plot", alerts: ".alerts li", ask: ".digest" }[name]).first().waitFor();
+        const where = `${name}, ${scheme}, ${size.width} px`;
+        const [is, has] = await b.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        assert.ok(is <= has, `${where}: ${is} px wide`);
+        assert.deepEqual(await b.axe(), [], where);
+        await b.shot(`${name}-${scheme}-${size.width}`);
+      }
+    }
+  }
+  b.clean();
+});
+
+test("broken connections lose nothing and repeat nothing", async () => {
+  const drops = Number(process.env.PODD_DROPS || 60);
+  create("drops", "--ask", "never");
+  await b.size(wide);
+  await b.page.emulateMedia({ colorScheme: "light" });
+  await b.goto("#/pod/drops");
+  await b.page.locator("textarea").waitFor();
+  const seen = [];
+  for (let i = 0; i < drops; i++) {
+    if (i % 6 === 0) submit("drops", `quick ${i}`);
+    b.cut();
+    seen.push(await b.page.locator(".block").count());
+    await b.frame();
+  }
+  const turns = Math.ceil(drops / 6);
+  await b.page.locator(".end", { hasText: `Turn ${turns} finished` }).waitFor({ timeout: 120_000 });
+  const shown = await b.page.locator(".transcript > .block").evaluateAll((all) => all.map((e) => e.dataset.seq));
+  assert.equal(new Set(shown).size, shown.length, "nothing is there twice");
+  const ends = await b.page.locator(".block.end").count();
+  assert.equal(ends, turns, "no end is missing");
+  const text = await b.page.locator(".block.answer").allInnerTexts();
+  assert.equal(text.length, turns);
+  for (const t of text) assert.equal(t, text[0], "each answer is whole");
+});
+
+test("podd away is said, and what was written is kept", async () => {
+  await b.goto("#/pod/writes");
+  await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
+  b.stop();
+  await b.page.getByText(/podd is away since/).waitFor();
+  assert.ok(await b.page.getByRole("button", { name: "Send" }).isDisabled());
+  await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
+  b.go();
+  await b.page.getByText(/podd is away since/).waitFor({ state: "hidden" });
+  assert.ok(await b.page.getByRole("button", { name: "Send" }).isEnabled());
+});

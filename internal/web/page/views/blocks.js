@@ -1,0 +1,147 @@
+// The blocks of a transcript as elements.
+
+import { add, el, icon } from "../dom.js";
+import { count, lasts, plural, short } from "../format.js";
+import { diff, markdown } from "../markdown.js";
+
+/** @import { Block } from "../types.d.ts" */
+/** @typedef {{ path?: string, diff?: string }} FileDiff */
+
+/** How many characters of a call's output are shown at first. */
+const head = 20_000;
+
+/**
+ * draw makes the element of a block. What a person unfolded stays so.
+ * @param {Block} b
+ * @param {string} pod
+ * @param {FileDiff[]} diffs what the call changed
+ * @param {HTMLElement} [before]
+ */
+export function draw(b, pod, diffs, before) {
+  const open = before?.querySelector("details")?.open ?? false;
+  const e = content(b, pod, diffs, open);
+  e.classList.add("block", b.kind);
+  e.dataset["state"] = b.state;
+  e.dataset["seq"] = b.seq;
+  return e;
+}
+
+/** @param {Block} b @param {string} pod @param {FileDiff[]} diffs @param {boolean} open @returns {HTMLElement} */
+function content(b, pod, diffs, open) {
+  switch (b.kind) {
+    case "user":
+      return el("article", { "aria-label": "You" }, el("p", { class: "text" }, b.text), b.state === "queued" && el("span", { class: "tag" }, "queued"));
+    case "answer": {
+      const e = el("article", { "aria-label": "Answer" }, markdown(b.text));
+      if (b.state === "live") e.setAttribute("aria-busy", "true");
+      return e;
+    }
+    case "thought":
+      return el("div", {}, fold(open, [icon("thought"), el("span", { class: "what" }, b.state === "live" ? "Thinking" : "Thought"), el("span", { class: "brief" }, oneLine(b.text))], el("p", { class: "text" }, b.text)));
+    case "call":
+      return call(b, pod, diffs, open);
+    case "notice": {
+      const [first = "", ...rest] = b.text.split("\n");
+      return rest.length === 0 ? el("p", {}, first) : el("div", {}, fold(open, [el("span", { class: "brief" }, first)], el("p", { class: "text" }, rest.join("\n"))));
+    }
+    case "alert":
+      return el("p", { "data-level": b.alert?.level ?? "" }, el("span", { class: "tag" }, b.alert?.level ?? "alert"), " ", b.text);
+    case "end":
+      return el("p", {}, el("span", {}, ending(b)));
+  }
+}
+
+/** @param {boolean} open @param {Node[]} summary @param {...Node} inside */
+function fold(open, summary, ...inside) {
+  return el("details", { open }, el("summary", {}, ...summary), el("div", { class: "inside" }, ...inside));
+}
+
+/** @type {Record<string, string>} */
+const states = { writing: "is being written", to_run: "waits to run", asks: "asks", running: "runs", done: "done", failed: "failed" };
+
+/** @param {Block} b @param {string} pod @param {FileDiff[]} diffs @param {boolean} open */
+function call(b, pod, diffs, open) {
+  const args = b.state === "writing" ? b.detail : (b.call?.arguments ?? "");
+  const tool = b.call?.tool || "a tool";
+  // Most summaries begin with the tool's name.
+  const said = b.text.replace(new RegExp(`^${tool.replace(/\W/g, "\\$&")}[: ]+`), "");
+  const summary = [
+    icon(b.state),
+    el("span", { class: "what" }, tool),
+    el("span", { class: "brief" }, said || gist(args)),
+    el("span", { class: "unseen" }, `, ${states[b.state] ?? b.state}`),
+    ...(diffs.length > 0 ? [stat(diffs)] : []),
+    el("span", { class: "took" }, b.call?.duration_ms ? lasts(b.call.duration_ms / 1000) : b.state === "running" ? "runs" : b.state === "failed" ? "failed" : ""),
+  ];
+  const inside = el("div", { class: "parts" }, ...argumentsOf(args));
+  for (const d of diffs) inside.append(fileDiff(d));
+  if (b.detail && b.state !== "writing") inside.append(output(b.detail));
+  const box = el("div", {}, fold(open, summary, inside));
+  if (b.state === "asks") {
+    box.append(el("a", { class: "ask-card", href: `#/ask/${pod}/${b.call?.question?.call_seq ?? b.seq}` }, el("span", { class: "question" }, b.call?.question?.text ?? "The call waits for an answer."), el("span", { class: "go" }, "Review")));
+  }
+  return box;
+}
+
+/** gist is what a call is about: the first argument that says it. @param {string} args */
+function gist(args) {
+  try {
+    const a = JSON.parse(args);
+    for (const key of ["command", "path", "pattern", "query", "url", "text", "task"]) if (typeof a[key] === "string") return oneLine(a[key]);
+  } catch {
+    // It is still being written.
+  }
+  return oneLine(args);
+}
+
+/**
+ * argumentsOf shows all of a call's arguments, each value as it is.
+ * @param {string} args
+ */
+export function argumentsOf(args) {
+  /** @type {unknown} */
+  let parsed;
+  try {
+    parsed = JSON.parse(args);
+  } catch {
+    return args ? [el("pre", { class: "argument", tabindex: "0" }, args)] : [];
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return [el("pre", { class: "argument", tabindex: "0" }, args)];
+  return Object.entries(parsed).map(([name, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+    const brief = text.length < 60 && !text.includes("\n");
+    return el("div", { class: brief ? "pair brief" : "pair" }, el("span", { class: "key" }, name), el("pre", { class: "argument", tabindex: "0" }, text));
+  });
+}
+
+/** @param {FileDiff} d */
+export function fileDiff(d) {
+  return el("figure", { class: "file" }, el("figcaption", {}, d.path ?? ""), d.diff ? diff(d.diff) : el("p", { class: "empty" }, "The content stays."));
+}
+
+/** @param {FileDiff[]} diffs */
+function stat(diffs) {
+  const lines = diffs.flatMap((d) => (d.diff ?? "").split("\n"));
+  const plus = lines.filter((l) => l.startsWith("+")).length;
+  const minus = lines.filter((l) => l.startsWith("-")).length;
+  return el("span", { class: "stat" }, el("span", { class: "plus" }, `+${plus}`), " ", el("span", { class: "minus" }, `−${minus}`));
+}
+
+/** @param {string} text */
+function output(text) {
+  const pre = el("pre", { class: "output", tabindex: "0" }, text.slice(0, head));
+  if (text.length <= head) return pre;
+  const more = el("button", { type: "button", class: "quiet", onclick: () => (pre.replaceChildren(), add(pre, text), more.remove()) }, `Show all ${count(text.length)} characters`);
+  return el("div", {}, pre, more);
+}
+
+/** @param {string} text */
+const oneLine = (text) => text.slice(0, 300).replace(/\s+/g, " ").trim();
+
+/** @param {Block} b */
+export function ending(b) {
+  const { outcome = "", steps = 0, usage = {} } = b.end ?? {};
+  const parts = [`Turn ${b.turn} ${outcome || "ended"}${b.text ? `: ${b.text}` : ""}`];
+  if (steps) parts.push(plural(steps, "step"), `${short(usage["input_tokens"])} tokens in, ${short(usage["output_tokens"])} out`);
+  return parts.join(" · ");
+}
