@@ -11,7 +11,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"podd/internal/workspace/ignore"
 )
+
+// gitDir is what a walk never visits: the git directory of a repository.
+const gitDir = ".git"
 
 // maxDepth bounds the directories that a walk has open.
 const maxDepth = 200
@@ -94,11 +99,11 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 // rulesAbove returns the rules of the directories between the root and the place, and
 // whether they ignore the place itself or a directory that contains it. Rules around a
 // repository do not apply inside of it.
-func rulesAbove(p place) (g *ignoring, ignored bool) {
+func rulesAbove(p place) (g *ignore.Rules, ignored bool) {
 	for at := range parents(p.rel) {
 		_, err := p.Lstat(path.Join(at, gitDir))
-		g = g.enter(p.Root, at, at, err == nil, true)
-		ignored = ignored && err != nil || g.ignores(stepDown(at, p.rel), true)
+		g = g.Enter(p.Root, at, at, err == nil, true)
+		ignored = ignored && err != nil || g.Ignores(stepDown(at, p.rel), true)
 	}
 	return g, ignored
 }
@@ -157,7 +162,7 @@ type branch struct {
 	// there), and shown is the path to show.
 	rel, below, shown string
 	depth             int
-	ignoring          *ignoring
+	ignoring          *ignore.Rules
 }
 
 // openTop opens the directory at a place, as open does for those below.
@@ -198,7 +203,7 @@ func (w *walker) read(b *branch, dir *os.Root) (err error) {
 	}
 	b.dir = dir
 	if !w.opt.Ignored {
-		b.ignoring = b.ignoring.enter(dir, ".", b.rel, b.has(gitDir), b.has(gitIgnore))
+		b.ignoring = b.ignoring.Enter(dir, ".", b.rel, b.has(gitDir), b.has(ignore.File))
 	}
 	return nil
 }
@@ -222,7 +227,7 @@ func (b *branch) has(name string) bool {
 
 // leavesOut says whether to omit the entry, which is at rel.
 func (b *branch) leavesOut(rel string, e fs.DirEntry) bool {
-	return e.Name() == gitDir || b.ignoring.ignores(rel, e.IsDir())
+	return e.Name() == gitDir || b.ignoring.Ignores(rel, e.IsDir())
 }
 
 // visit calls fn for the entries of b and all below them.

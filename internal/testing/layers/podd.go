@@ -53,6 +53,7 @@ func PoddBounds() Bounds {
 var ranks = map[string]int{
 	"internal/testing/attack":    0,
 	"internal/workspace/git":     0,
+	"internal/workspace/ignore":  0,
 	"internal/guard/harden":      0,
 	"internal/testing/layers":    0,
 	"internal/testing/pages":     0,
@@ -195,7 +196,7 @@ func homes() map[string][]string {
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
 		"github.com/aymanbagabas/go-udiff":                {"pkg/tool/builtin"},
-		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs"},
+		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "internal/workspace/ignore", "pkg/scopefs"},
 		"github.com/clipperhouse/displaywidth":            {"internal/clients/cells"},
 		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach", "internal/clients/top"},
 		"github.com/charmbracelet/x/ansi":                 {"internal/clients/attach"},

@@ -1,4 +1,4 @@
-package scopefs
+package ignore
 
 import (
 	"io"
@@ -10,27 +10,26 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// The files that say what git ignores. Those of the user and the system are outside of
-// every scope and are not read.
+// File is the name of the files that say what git ignores.
+const File = ".gitignore"
+
 const (
-	gitDir      = ".git"
-	gitIgnore   = ".gitignore"
 	gitExclude  = ".git/info/exclude"
 	maxIgnoring = 1 << 20 // bytes of one such file
 )
 
-// ignoring is the rules of one file, and of those that it overrides.
-type ignoring struct {
+// Rules are those of one file, and of those that it overrides. Nil ignores nothing.
+type Rules struct {
 	// base is the directory of the rules, relative to the root.
 	base  string
 	rules []rule
-	outer *ignoring
+	outer *Rules
 }
 
-// ignores says whether git would ignore the entry at rel, provided that it does not
+// Ignores says whether git would ignore the entry at rel, provided that it does not
 // ignore one of the directories above. rel is below the base of all rules. The last
 // matching rule decides.
-func (g *ignoring) ignores(rel string, isDir bool) bool {
+func (g *Rules) Ignores(rel string, isDir bool) bool {
 	name := path.Base(rel)
 	for ; g != nil; g = g.outer {
 		below := rel
@@ -54,23 +53,23 @@ func (g *ignoring) ignores(rel string, isDir bool) bool {
 	return false
 }
 
-// enter adds the rules that begin to apply in the directory at base, which is at in dir.
+// Enter adds the rules that begin to apply in the directory at base, which is at in dir.
 // A repository does not use the rules around it.
-func (g *ignoring) enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) *ignoring {
+func (g *Rules) Enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) *Rules {
 	if hasGit {
-		g = (*ignoring)(nil).add(base, readRules(dir, path.Join(at, gitExclude)))
+		g = (*Rules)(nil).add(base, readRules(dir, path.Join(at, gitExclude)))
 	}
 	if hasIgnore {
-		g = g.add(base, readRules(dir, path.Join(at, gitIgnore)))
+		g = g.add(base, readRules(dir, path.Join(at, File)))
 	}
 	return g
 }
 
-func (g *ignoring) add(base string, rules []rule) *ignoring {
+func (g *Rules) add(base string, rules []rule) *Rules {
 	if len(rules) == 0 {
 		return g
 	}
-	return &ignoring{base: base, rules: rules, outer: g}
+	return &Rules{base: base, rules: rules, outer: g}
 }
 
 // readRules reads the rules of a file. One that is missing, not a regular file or not
