@@ -1,0 +1,24 @@
+package checkpoint
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// swap exchanges two files of a directory at once.
+func swap(dir int, a, b string) error {
+	return known(unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP))
+}
+
+// moveTo renames a file to a name that nothing has.
+func moveTo(dir int, from, to string) error {
+	return known(unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL))
+}
+
+func known(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return ErrNoExchange
+	}
+	return err
+}

@@ -1,0 +1,234 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// Restored is what a restore did.
+type Restored struct {
+	// Paths are those that it wrote or removed, relative to the directory.
+	Paths []string
+	// Conflicts are those that changed since the plan. They stay as they are.
+	Conflicts []Conflict
+}
+
+// ErrNoExchange says that a file system cannot put a file in the place of another one and keep
+// that: then a restore could destroy what somebody writes at the same time.
+var ErrNoExchange = errors.New("its file system cannot exchange two files")
+
+// Restore does the steps of a plan. Each file gets its place whole, and what it replaces is
+// looked at afterwards: if that is not what the agent left, it goes back. Restore may be
+// called again with the same steps after it was killed.
+func (w *Workspace) Restore(ctx context.Context, steps []Step) (done Restored, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return done, w.failed(err)
+	}
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		return done, w.failed(err)
+	}
+	defer root.Close()
+	if err := exchanges(root); err != nil {
+		return done, w.failed(err)
+	}
+	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return order(a.Want, b.Want, a.Path, b.Path) })
+	for _, s := range steps {
+		if err := context.Cause(ctx); err != nil {
+			return done, err
+		}
+		changed, conflict, err := w.step(root, s)
+		if err != nil {
+			return done, w.failed(err)
+		}
+		if conflict != "" {
+			done.Conflicts = append(done.Conflicts, Conflict{s.Path, conflict})
+		} else if changed {
+			done.Paths = append(done.Paths, s.Path)
+		}
+	}
+	slices.Sort(done.Paths)
+	return done, nil
+}
+
+// exchanges tries whether the file system can exchange files.
+func exchanges(root *os.Root) error {
+	a, b := restoring+"a", restoring+"b"
+	defer func() { _, _ = root.Remove(a), root.Remove(b) }()
+	for _, name := range []string{a, b} {
+		if err := root.WriteFile(name, nil, 0o600); err != nil {
+			return err
+		}
+	}
+	return at(root, func(fd int) error { return swap(fd, a, b) })
+}
+
+// at calls fn with the descriptor of a directory.
+func at(dir *os.Root, fn func(fd int) error) error {
+	file, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return fn(int(file.Fd()))
+}
+
+// aside is the name under which a file waits for its place, or leaves it.
+func aside(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return restoring + hex.EncodeToString(sum[:8])
+}
+
+// step does one step. conflict is why the path stays as it is.
+func (w *Workspace) step(root *os.Root, s Step) (changed bool, conflict string, err error) {
+	dir, name, err := way(root, s.Path, s.Want.Exists())
+	switch {
+	case errors.Is(err, errWay):
+		return false, whyWay, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, "", nil
+	case err != nil:
+		return false, "", err
+	}
+	defer dir.Close()
+	if err := settle(dir, name, s); err != nil {
+		return false, "", err
+	}
+	now, _, err := lookIn(dir, name)
+	switch {
+	case err != nil && !errors.Is(err, errNotFile):
+		return false, "", err
+	case err == nil && now == s.Want:
+		return false, "", nil
+	case err != nil || now != s.Left:
+		return false, why(s, now), nil
+	}
+	conflict, err = w.change(dir, name, s)
+	if err != nil || conflict != "" {
+		return false, conflict, err
+	}
+	return true, "", at(dir, unix.Fsync)
+}
+
+// change gives a path, which has what the agent left, what is wanted.
+func (w *Workspace) change(dir *os.Root, name string, s Step) (conflict string, err error) {
+	if s.Left.IsDir() && s.Want.IsDir() {
+		return "", dir.Chmod(name, fs.FileMode(s.Want.Perm()))
+	}
+	switch {
+	case s.Left.IsDir():
+		// A directory that has something stays.
+		err = at(dir, func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
+		if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+			if !s.Want.Exists() {
+				return "", nil
+			}
+			return whyFull, nil
+		}
+		s.Left = File{}
+	case !s.Want.Exists() || s.Want.IsDir():
+		conflict, err = take(dir, name, s)
+	}
+	switch {
+	case err != nil || conflict != "" || !s.Want.Exists():
+		return conflict, err
+	case s.Want.IsDir():
+		return "", cmp.Or(dir.Mkdir(name, 0o700), dir.Chmod(name, fs.FileMode(s.Want.Perm())))
+	}
+	return w.put(dir, name, s)
+}
+
+// settle ends what a killed restore began with a path: a file aside is the one that was to
+// get the place, or the one that left it. The latter goes back unless the agent left it.
+func settle(dir *os.Root, name string, s Step) error {
+	temp := aside(name)
+	left, _, err := lookIn(dir, temp)
+	if err != nil || !left.Exists() {
+		return err
+	}
+	now, _, err := lookIn(dir, name)
+	if err != nil && !errors.Is(err, errNotFile) {
+		return err
+	}
+	switch {
+	case left == s.Left && now == s.Want:
+	case now == s.Want && s.Want.Exists():
+		// It went out, and is somebody's.
+		return at(dir, func(fd int) error { return cmp.Or(swap(fd, temp, name), unix.Unlinkat(fd, temp, 0)) })
+	case !now.Exists() && !s.Want.Exists():
+		return at(dir, func(fd int) error { return moveTo(fd, temp, name) })
+	}
+	return dir.Remove(temp)
+}
+
+// put gives a path its file.
+func (w *Workspace) put(dir *os.Root, name string, s Step) (conflict string, err error) {
+	data, err := w.repo.read(s.Want.Hash)
+	if err != nil {
+		return "", err
+	}
+	temp := aside(name)
+	if err := lay(dir, temp, s.Want, data); err != nil {
+		return "", err
+	}
+	if !s.Left.Exists() {
+		err := at(dir, func(fd int) error { return moveTo(fd, temp, name) })
+		if errors.Is(err, fs.ErrExist) {
+			return whyAppears, dir.Remove(temp)
+		}
+		return "", err
+	}
+	if err := at(dir, func(fd int) error { return swap(fd, temp, name) }); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return whyGone, dir.Remove(temp)
+		}
+		return "", errors.Join(err, dir.Remove(temp))
+	}
+	out, _, err := lookIn(dir, temp)
+	if err == nil && out == s.Left {
+		return "", dir.Remove(temp)
+	}
+	return whyChanged, at(dir, func(fd int) error { return cmp.Or(swap(fd, temp, name), unix.Unlinkat(fd, temp, 0)) })
+}
+
+// lay writes a file under its name for now.
+func lay(dir *os.Root, temp string, f File, data []byte) error {
+	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if f.IsLink() {
+		return dir.Symlink(string(data), temp)
+	}
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Chmod(fs.FileMode(f.Perm())), file.Sync(), file.Close())
+}
+
+// take removes a file: it goes aside first, and back if it is not what the agent left.
+func take(dir *os.Root, name string, s Step) (conflict string, err error) {
+	temp := aside(name)
+	if err := at(dir, func(fd int) error { return moveTo(fd, name, temp) }); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return "", err
+	}
+	out, _, err := lookIn(dir, temp)
+	if err == nil && out == s.Left {
+		return "", dir.Remove(temp)
+	}
+	return whyChanged, at(dir, func(fd int) error { return moveTo(fd, temp, name) })
+}

@@ -1,0 +1,252 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"golang.org/x/sys/unix"
+
+	"podd/internal/workspace/ignore"
+)
+
+// Bounds of what a checkpoint has.
+const (
+	// maxFile is the largest file; maxIgnored the largest that git ignores by its name.
+	maxFile, maxIgnored = 16 << 20, 1 << 20
+	// maxFiles and maxBytes bound a whole directory: beyond, only named files are covered.
+	maxFiles, maxBytes = 50_000, 4 << 30
+	// maxNamed is how many of the left-out paths are named.
+	maxNamed = 1000
+	maxDepth = 200
+	// settled is how old the time of a change has to be before the file is taken as unchanged:
+	// clocks of file systems move in steps.
+	settled = 20 * time.Millisecond
+)
+
+// errLarge says that a directory is beyond the bounds.
+var errLarge = errors.New("the directory is too large for checkpoints")
+
+// stamp is what changes with a file's bytes, mode or place.
+type stamp struct {
+	inode            uint64
+	size             int64
+	changed, written int64 // nanoseconds
+}
+
+// scanner reads a directory for a checkpoint.
+type scanner struct {
+	ctx context.Context
+	// keep stores the bytes of a file.
+	keep func(data []byte) (plumbing.Hash, error)
+	// hidden are paths, relative to the directory, that no checkpoint has.
+	hidden map[string]bool
+	began  time.Time
+	// left are the first of the paths that are left out; leftOut counts them all.
+	left    []string
+	leftOut int
+	files   int
+	bytes   int64
+}
+
+// restoring begins the names of files that a restore is about to put in place.
+const restoring = ".podd-restore-"
+
+// out leaves a path out.
+func (s *scanner) out(rel string) {
+	s.leftOut++
+	if len(s.left) < maxNamed {
+		s.left = append(s.left, rel)
+	}
+}
+
+// dir reads the directory at rel, which was old.
+func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *ignore.Rules, depth int) (*node, error) {
+	if err := context.Cause(s.ctx); err != nil {
+		return nil, err
+	}
+	self, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer self.Close()
+	names, err := self.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	hasGit, hasIgnore := false, false
+	for _, name := range names {
+		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
+	}
+	rules = rules.Enter(root, ".", rel, hasGit, hasIgnore)
+	kids := make([]*node, 0, len(names))
+	same := old.isDir() && old.Mode == typeDir|perm
+	for _, name := range names {
+		if name == ".git" || strings.HasPrefix(name, restoring) || s.hidden[path.Join(rel, name)] {
+			continue
+		}
+		before := old.kid(name)
+		now, err := s.entry(root, self, path.Join(rel, name), name, before, rules, depth)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil {
+			kids = append(kids, now)
+		}
+		same = same && now == before
+	}
+	if same && len(kids) == len(old.kids) && !old.Hash.IsZero() {
+		return old, nil
+	}
+	return directory(path.Base(rel), perm, kids), nil
+}
+
+// entry reads one entry of a directory; nil if a checkpoint does not have it.
+func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node, rules *ignore.Rules, depth int) (*node, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return s.unreadable(rel, old)
+	}
+	mode := modeOf(&st)
+	switch mode & typeBits {
+	case typeDir:
+		if depth >= maxDepth || rules.Ignores(rel, true) {
+			s.out(rel + "/")
+			return nil, nil
+		}
+		sub, err := root.OpenRoot(name + "/.")
+		if err != nil {
+			return s.unreadable(rel+"/", old)
+		}
+		defer sub.Close()
+		n, err := s.dir(sub, rel, mode&0o777, old, rules, depth+1)
+		if errors.Is(err, fs.ErrPermission) {
+			return s.unreadable(rel+"/", old)
+		}
+		return n, err
+	case typeLink:
+		return s.link(root, rel, name, old)
+	case typeFile:
+		if st.Size > maxFile || st.Size > maxIgnored && rules.Ignores(rel, false) {
+			s.out(rel)
+			return nil, nil
+		}
+		return s.file(root, rel, name, &st, old)
+	}
+	return nil, nil
+}
+
+// unreadable leaves out what cannot be read; what it was before stays in the checkpoint, for
+// nobody deleted it.
+func (s *scanner) unreadable(rel string, old *node) (*node, error) {
+	s.out(rel)
+	return old, nil
+}
+
+func (s *scanner) link(root *os.Root, rel, name string, old *node) (*node, error) {
+	text, err := root.Readlink(name)
+	if err != nil {
+		return s.unreadable(rel, old)
+	}
+	id, err := s.keep([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	n := &node{name: name, File: File{Mode: typeLink, Hash: id}}
+	if old != nil && old.File == n.File {
+		return old, nil
+	}
+	return n, nil
+}
+
+func (s *scanner) file(root *os.Root, rel, name string, st *unix.Stat_t, old *node) (*node, error) {
+	s.files++
+	s.bytes += st.Size
+	if s.files > maxFiles || s.bytes > maxBytes {
+		return nil, errLarge
+	}
+	now := stampOf(st)
+	if old != nil && old.stamp == now && old.Mode == modeOf(st)&^0o7000 {
+		return old, nil
+	}
+	data, mode, now, err := readFile(root, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return s.unreadable(rel, old)
+	}
+	if s.began.UnixNano()-now.changed < int64(settled) {
+		now = stamp{}
+	}
+	id, err := s.keep(data)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && old.File == (File{Mode: mode, Hash: id}) && old.stamp == now {
+		return old, nil
+	}
+	return &node{name: name, File: File{Mode: mode, Hash: id}, stamp: now}, nil
+}
+
+func modeOf(st *unix.Stat_t) uint32 {
+	return uint32(st.Mode) //nolint:unconvert // It has 16 bits on macOS.
+}
+
+func stampOf(st *unix.Stat_t) stamp {
+	return stamp{inode: st.Ino, size: st.Size, changed: st.Ctim.Nano(), written: st.Mtim.Nano()}
+}
+
+var errNotFile = errors.New("it is not a regular file, or is too large")
+
+// readFile reads a regular file and what it was while it was read.
+func readFile(root *os.Root, name string) (data []byte, mode uint32, now stamp, err error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, 0, now, err
+	}
+	defer file.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return nil, 0, now, err
+	}
+	if modeOf(&st)&typeBits != typeFile || st.Size > maxFile {
+		return nil, 0, now, errNotFile
+	}
+	data = make([]byte, 0, st.Size+1)
+	for len(data) <= maxFile {
+		n, err := file.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, 0, now, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+	if len(data) > maxFile {
+		return nil, 0, now, errNotFile
+	}
+	var after unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &after); err != nil {
+		return nil, 0, now, err
+	}
+	if stampOf(&after) == stampOf(&st) {
+		now = stampOf(&st)
+	}
+	return data, modeOf(&st) &^ 0o7000, now, nil
+}

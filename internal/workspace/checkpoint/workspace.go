@@ -1,0 +1,411 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"podd/pkg/item"
+)
+
+// Config configures Stores.
+type Config struct {
+	// Dir has a repository for each directory that has checkpoints.
+	Dir string
+	// Hidden are absolute paths that no checkpoint has: podd's own files.
+	Hidden []string
+	// Home is the person's home directory: there, as in the root, only named files are
+	// covered.
+	Home string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Stores are the checkpoints of all directories. Any goroutine may call the methods.
+type Stores struct {
+	Config
+	mu   sync.Mutex
+	open map[string]*Workspace
+}
+
+// New makes Stores. It reads nothing.
+func New(c Config) *Stores {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Stores{Config: c, open: make(map[string]*Workspace)}
+}
+
+// Of are the checkpoints of a directory, given by its real path. The same directory has
+// the same Workspace until Rest.
+func (s *Stores) Of(dir string) *Workspace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.open[dir]
+	if w == nil {
+		w = &Workspace{all: s, dir: dir, path: s.place(dir)}
+		s.open[dir] = w
+	}
+	w.users++
+	return w
+}
+
+// place is the repository of a directory: its name, so that a person finds it, and a sum.
+func (s *Stores) place(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, filepath.Base(dir))
+	return filepath.Join(s.Dir, name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:8])+".git")
+}
+
+// Workspace is the checkpoints of one directory.
+type Workspace struct {
+	all       *Stores
+	dir, path string
+	// users counts the callers of Of; Stores.mu guards it.
+	users int
+
+	// mu is held while the directory is read or written.
+	mu   sync.Mutex
+	repo *repo
+	// now is what the last look found, with the stamps of files; nil when it has to be read.
+	now *node
+	// moved says that now has stamps that the file of stamps lacks.
+	moved bool
+	left  []string
+}
+
+// Rest drops what is in memory when no other user of the directory is left.
+func (w *Workspace) Rest() error {
+	w.all.mu.Lock()
+	w.users--
+	last := w.users == 0
+	if last {
+		delete(w.all.open, w.dir)
+	}
+	w.all.mu.Unlock()
+	if !last {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.saveStamps()
+	w.repo, w.now = nil, nil
+	return err
+}
+
+// By says who made the changes of a checkpoint.
+type By = item.CheckpointBy
+
+// Look says what to take.
+type Look struct {
+	// After is the checkpoint to which the directory is compared; empty for the first one.
+	After string
+	// Agent says that all changes are the agent's; else those of Paths are, which are
+	// absolute.
+	Agent bool
+	Paths []string
+	// Restored says that the changes of Paths are those of a restore, not the agent's.
+	Restored bool
+	// Branch is where git finds the checkpoints of the pod. Message is theirs.
+	Branch, Message string
+	// Named are absolute paths that file tools are about to change or have changed: the only
+	// ones that a directory beyond the bounds covers.
+	Named []string
+}
+
+// Taken is a checkpoint.
+type Taken struct {
+	Commit string
+	By     By
+	// Changed counts the paths that differ from the checkpoint before.
+	Changed int
+	// LeftOut counts the paths that the directory has and no checkpoint.
+	LeftOut int
+	// Partial says that only files that tools named are covered.
+	Partial bool
+}
+
+// Take makes the checkpoints that are due: none without a change, else one, or two when the
+// agent and somebody else made changes, those of the others first.
+func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return nil, w.failed(err)
+	}
+	p := &packer{repo: w.repo}
+	defer p.drop()
+	before, err := w.repo.root(hashOf(l.After))
+	if err != nil {
+		return nil, w.failed(cmp.Or(unknown(w.repo, l.After), err))
+	}
+	seen, err := w.look(ctx, p, before, l.Named)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	if before != nil && before.Hash == seen.root.Hash {
+		w.found(seen)
+		return nil, nil
+	}
+	changes, err := w.repo.between(before, seen.root)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	steps, err := w.sides(seen.root, l, changes)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	after := hashOf(l.After)
+	for _, s := range steps {
+		if err := w.write(p, s.root); err != nil {
+			return nil, w.failed(err)
+		}
+		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), at: w.all.Now(), message: l.Message}
+		if after, err = p.add(plumbing.CommitObject, c.encode()); err != nil {
+			return nil, w.failed(err)
+		}
+		taken = append(taken, Taken{Commit: after.String(), By: s.by, Changed: s.changed, LeftOut: seen.leftOut, Partial: seen.partial})
+	}
+	if err := cmp.Or(p.finish(), w.repo.point(l.Branch, after)); err != nil {
+		return nil, w.failed(err)
+	}
+	w.found(seen)
+	return taken, nil
+}
+
+// side is a checkpoint to be written.
+type side struct {
+	root    *node
+	by      By
+	changed int
+}
+
+// sides are the checkpoints of changes that led to root.
+func (w *Workspace) sides(root *node, l Look, changes []Change) ([]side, error) {
+	var mine, others []Change
+	for _, c := range changes {
+		if l.Agent || w.named(l.Paths, c.Path) {
+			mine = append(mine, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	who := item.ByAgent
+	if l.Restored {
+		who = item.ByRestore
+	}
+	switch {
+	case len(mine) == 0:
+		return []side{{root, item.ByPerson, len(others)}}, nil
+	case len(others) == 0:
+		return []side{{root, who, len(mine)}}, nil
+	}
+	first, err := w.repo.without(root, mine)
+	return []side{{first, item.ByPerson, len(others)}, {root, who, len(mine)}}, err
+}
+
+// ErrUnknown says that the repository does not have the checkpoint: somebody removed it.
+var ErrUnknown = errors.New("a checkpoint is not kept any more, or not on this machine")
+
+func unknown(r *repo, id string) error {
+	if r.has(hashOf(id)) {
+		return nil
+	}
+	return ErrUnknown
+}
+
+// failed is an error about the checkpoints of this directory.
+func (w *Workspace) failed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("checkpoint of %s: %w", w.dir, err)
+}
+
+// named says whether one of the absolute paths is, or lies below, a path of the directory.
+func (w *Workspace) named(paths []string, rel string) bool {
+	for _, p := range paths {
+		// A tool makes the directories on the way to its file.
+		if in, ok := w.within(p); ok && (in == rel || strings.HasPrefix(in, rel+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Workspace) within(path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(w.dir, path)
+	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
+}
+
+// begin opens the repository and reads the stamps of the last look.
+func (w *Workspace) begin() (err error) {
+	if w.repo != nil {
+		return nil
+	}
+	if err := os.MkdirAll(w.all.Dir, 0o700); err != nil {
+		return err
+	}
+	if w.repo, err = openRepo(w.path); err != nil {
+		w.repo = nil
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(w.path, "description")); err != nil {
+		if err := replace(filepath.Join(w.path, "description"), []byte("checkpoints of "+w.dir+"\n")); err != nil {
+			return err
+		}
+	}
+	w.now = w.loadStamps()
+	return nil
+}
+
+// seen is what a look found.
+type seen struct {
+	root    *node
+	left    []string
+	leftOut int
+	partial bool
+}
+
+func (w *Workspace) found(s seen) {
+	w.moved = w.moved || w.now != s.root
+	w.left = s.left
+	if !s.partial {
+		w.now = s.root
+	}
+}
+
+// look reads the directory. Beyond the bounds it reads only what checkpoints had before, and
+// the named files.
+func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []string) (seen, error) {
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		return seen{}, err
+	}
+	defer root.Close()
+	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), keep: func(data []byte) (plumbing.Hash, error) {
+		return p.add(plumbing.BlobObject, data)
+	}}
+	if w.dir != "/" && w.dir != w.all.Home {
+		info, err := root.Stat(".")
+		if err != nil {
+			return seen{}, err
+		}
+		now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, nil, 0)
+		if err == nil {
+			return seen{root: now, left: s.left, leftOut: s.leftOut}, nil
+		}
+		if !errors.Is(err, errLarge) {
+			return seen{}, err
+		}
+	}
+	p.drop()
+	now, err := w.partial(root, s, before, named)
+	return seen{root: now, partial: true}, err
+}
+
+// hidden are the paths in the directory that no checkpoint has.
+func (w *Workspace) hidden() map[string]bool {
+	hidden := make(map[string]bool)
+	for _, path := range w.all.Hidden {
+		if rel, ok := w.within(path); ok {
+			hidden[rel] = true
+		}
+	}
+	return hidden
+}
+
+// partial looks at the paths that the checkpoint before has, and at the named ones.
+func (w *Workspace) partial(root *os.Root, s *scanner, before *node, named []string) (*node, error) {
+	now := before
+	if now == nil {
+		now = directory("", 0o755, nil)
+	}
+	known, err := w.repo.between(nil, before)
+	if err != nil {
+		return nil, err
+	}
+	paths := make(map[string]bool)
+	for _, c := range known {
+		paths[c.Path] = true
+	}
+	for _, path := range named {
+		if rel, ok := w.within(path); ok && !s.hidden[rel] {
+			paths[rel] = true
+		}
+	}
+	for rel := range paths {
+		f, data, err := lookAt(root, rel)
+		if err != nil {
+			continue // What can't be read stays as it was.
+		}
+		if data != nil {
+			if f.Hash, err = s.keep(data); err != nil {
+				return nil, err
+			}
+		}
+		if now, err = w.repo.with(now, "", strings.Split(rel, "/"), f); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// write adds the directories that the repository lacks.
+func (w *Workspace) write(p *packer, n *node) error {
+	if !n.known || w.repo.has(n.Hash) {
+		return nil
+	}
+	for _, k := range n.kids {
+		if k.isDir() {
+			if err := w.write(p, k); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := p.add(plumbing.TreeObject, n.encode())
+	return err
+}
+
+// LeftOut names the paths that the directory has and the last checkpoint lacks, at most a
+// thousand. Directories end in a slash.
+func (w *Workspace) LeftOut(ctx context.Context) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return nil, w.failed(err)
+	}
+	p := &packer{repo: w.repo}
+	defer p.drop()
+	found, err := w.look(ctx, p, nil, nil)
+	return found.left, err
+}
+
+// Read returns the bytes of a file, or the text of a link.
+func (w *Workspace) Read(f File) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return nil, w.failed(err)
+	}
+	data, err := w.repo.read(f.Hash)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	return data, nil
+}
