@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -125,7 +126,8 @@ func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, 
 
 // given says whether the first argument is the POD of a usage line. If one argument is
 // missing, it is POD. Where more may be missing, the first one is POD if a pod can have that
-// name, which a number is not; but a single word for a note is the note.
+// name, which a number is not; but a single word for a note is the note, and a single path that
+// exists is the path.
 func (p podOperand) given(cmd *cobra.Command, args []string) bool {
 	names := strings.Fields(cmd.Use)[1:]
 	switch {
@@ -139,6 +141,9 @@ func (p podOperand) given(cmd *cobra.Command, args []string) bool {
 	switch names[1] {
 	case "ID...", "[IMAGE]":
 		return item.ValidPodRef(args[0])
+	case "[PATH...]":
+		_, err := os.Lstat(args[0])
+		return item.ValidPodRef(args[0]) && (len(args) > 1 || err != nil)
 	case "[TEXT...]":
 		return item.ValidPodRef(args[0]) && (len(args) > 1 || fed(p.stdin))
 	}

@@ -43,12 +43,14 @@ func newForkCommand(p *program) *cobra.Command {
 }
 
 func newRewindCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var files, skip bool
+	cmd := &cobra.Command{
 		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
-		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. File changes\n" +
-			"are not undone. The pod must not be running a turn; a turn that is stuck is cancelled first.",
-		Example:           "  podctl rewind api 120",
+		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files it\n" +
+			"also takes back what the agent changed in files since, as podctl undo does. The pod must not be running a turn;\n" +
+			"without --files, a turn that is stuck is cancelled first.",
+		Example:           "  podctl rewind api 120 --files",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,15 +58,25 @@ func newRewindCommand(p *program) *cobra.Command {
 			if !ok || to < 1 {
 				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail lists them", args[1])}
 			}
+			if skip && !files {
+				return usageError{fmt.Errorf("--skip needs --files: without it no file changes")}
+			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: pod, ToSeq: to})
+				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: pod, ToSeq: to, Files: files, Skip: skip})
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(pod), to, leftover(resp)))
+				also := leftover(resp)
+				if back := resp.GetRestored(); back != nil {
+					also = "\n" + restored(back, false)
+				}
+				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(pod), to, also))
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&files, "files", false, "also take back what the agent changed in files after SEQ")
+	cmd.Flags().BoolVar(&skip, "skip", false, "with --files: leave files as they are that somebody changed since")
+	return cmd
 }
 
 // leftover says what neither a fork nor a rewind undoes.

@@ -251,6 +251,8 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Jobs:       jobs,
 		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
+		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
+		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),
 		ForeignPrefix: mcp.Prefix,
 		Logger:        d.Logger,
@@ -261,12 +263,24 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger},
 	})
 	if err == nil {
 		d.link.open(d.host)
 	}
 	return err
+}
+
+// homeDir is the person's home directory by its real path; empty if there is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		return ""
+	}
+	return home
 }
 
 func (d *Daemon) status() server.Status {

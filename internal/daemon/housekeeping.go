@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"podd/internal/ops/retention"
+	"podd/pkg/pod"
 )
 
 // sweepEvery is how often retention visits all logs.
@@ -25,6 +27,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	}
 	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
 	wg.Go(func() { d.sweepTrash(ctx) })
+	wg.Go(func() { collectFiles(ctx, d.host, d.Logger) })
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
@@ -35,6 +38,26 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	return func() {
 		cancel()
 		wg.Wait()
+	}
+}
+
+// collectEvery is how often the space of old checkpoints is freed.
+const collectEvery = 24 * time.Hour
+
+// collectFiles frees the space of checkpoints that are not kept any more, until ctx ends.
+func collectFiles(ctx context.Context, host *pod.Host, log *slog.Logger) {
+	timer := time.NewTimer(sweepEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := host.Rollback.Collect(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("cannot free the space of old checkpoints", "error", err)
+		}
+		timer.Reset(collectEvery)
 	}
 }
 

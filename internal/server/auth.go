@@ -56,6 +56,8 @@ var openCalls = map[string]bool{
 	poddv1.JobService_ReadJob_FullMethodName:                         true,
 	poddv1.JobService_StopJobs_FullMethodName:                        true,
 	poddv1.McpService_ListMcpServers_FullMethodName:                  true,
+	poddv1.FileService_DiffFiles_FullMethodName:                      true,
+	poddv1.FileService_RestoreFiles_FullMethodName:                   true,
 	poddv1.PodService_CancelInboxItem_FullMethodName:                 true,
 	poddv1.PodService_Cancel_FullMethodName:                          true,
 	poddv1.PodService_Compact_FullMethodName:                         true,

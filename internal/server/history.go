@@ -20,6 +20,13 @@ func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.F
 
 // RewindPod rewinds a pod's history to an earlier entry.
 func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
+	if r.GetFiles() {
+		out, back, err := s.host.Rollback.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()), r.GetSkip())
+		if err != nil {
+			return nil, err
+		}
+		return &poddv1.RewindPodResponse{Seq: int64(out.Seq), Restored: restored(back)}, nil
+	}
 	out, err := s.host.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()))
 	if err != nil {
 		return nil, err
@@ -31,7 +38,9 @@ func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*podd
 func valid(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {
-		out[i] = strings.ToValidUTF8(path, "\ufffd")
+		out[i] = validPath(path)
 	}
 	return out
 }
+
+func validPath(path string) string { return strings.ToValidUTF8(path, "\ufffd") }

@@ -43,6 +43,8 @@ func (g gens) kind() *rapid.Generator[item.Kind] {
 		as[item.Kind](generate[item.AlertRaised](g)),
 		as[item.Kind](generate[item.Purged](g)),
 		as[item.Kind](generate[item.Job](g)),
+		as[item.Kind](generate[item.Checkpoint](g)),
+		as[item.Kind](generate[item.Restore](g)),
 	)
 }
 
@@ -124,6 +126,7 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, names(g, item.OutputRead, item.OutputSearch, item.OutputShell, item.OutputEdit,
 		item.OutputTask, item.OutputOther))
 	override(cfg, names(g, item.JobRunning, item.JobEnded))
+	override(cfg, names(g, item.ByAgent, item.ByPerson, item.ByRestore))
 	override(cfg, names(g, item.DeltaText, item.DeltaReasoning, item.DeltaToolArguments, item.DeltaToolOutput))
 	override(cfg, names(g, item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused,
 		item.StateResuming, item.StateInterrupted, item.StateQuarantined))

@@ -63,8 +63,22 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Alert{Alert: AlertToProto(k.Alert)}
 	case item.Purged:
 		p.Kind = &poddv1.Entry_Purged{Purged: purgedToProto(k)}
+	default:
+		setRareKind(p, kind)
+	}
+}
+
+// setRareKind is the rest of setKind.
+func setRareKind(p *poddv1.Entry, kind item.Kind) {
+	switch k := kind.(type) {
 	case item.Job:
 		p.Kind = &poddv1.Entry_Job{Job: jobToProto(k)}
+	case item.Checkpoint:
+		p.Kind = &poddv1.Entry_Checkpoint{Checkpoint: checkpointToProto(k)}
+	case item.Restore:
+		p.Kind = &poddv1.Entry_Restore{Restore: &poddv1.Restore{
+			AfterSeq: int64(k.After), Ended: k.Ended, Changed: k.Changed, Kept: cleanAll(k.Kept), Pod: clean(k.Pod),
+		}}
 	}
 }
 
@@ -127,8 +141,22 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.AlertRaised{Alert: AlertFromProto(k.Alert)}
 	case *poddv1.Entry_Purged:
 		return purgedFromProto(k.Purged)
+	default:
+		return convertRareKind(p)
+	}
+}
+
+// convertRareKind is the rest of convertKind.
+func convertRareKind(p *poddv1.Entry) item.Kind {
+	switch k := p.GetKind().(type) {
 	case *poddv1.Entry_Job:
 		return jobFromProto(k.Job)
+	case *poddv1.Entry_Checkpoint:
+		return checkpointFromProto(k.Checkpoint)
+	case *poddv1.Entry_Restore:
+		return item.Restore{
+			After: item.Seq(k.Restore.GetAfterSeq()), Ended: k.Restore.GetEnded(), Changed: k.Restore.GetChanged(), Kept: k.Restore.GetKept(), Pod: k.Restore.GetPod(),
+		}
 	default:
 		return item.UnknownKind{}
 	}

@@ -35,6 +35,8 @@ const (
 	KindPurged
 	KindWithdrawn
 	KindJob
+	KindCheckpoint
+	KindRestore
 )
 
 // KindOf is the kind of an encoded entry. It reads only the outermost tags and allocates
@@ -52,7 +54,7 @@ func KindOf(body []byte) KindNumber {
 		}
 		body = body[n:]
 		// The last one wins, as it does for a decoder.
-		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindJob {
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindRestore {
 			kind = number
 		}
 	}
@@ -129,6 +131,10 @@ func KindNumberOf(kind item.Kind) KindNumber {
 		return KindWithdrawn
 	case item.Job:
 		return KindJob
+	case item.Checkpoint:
+		return KindCheckpoint
+	case item.Restore:
+		return KindRestore
 	default:
 		return 0
 	}

@@ -146,6 +146,9 @@ func (c *Client) Approvals() poddv1.ApprovalServiceClient {
 // Fleet is the generated client of FleetService.
 func (c *Client) Fleet() poddv1.FleetServiceClient { return poddv1.NewFleetServiceClient(c.conn) }
 
+// Files is the generated client of FileService.
+func (c *Client) Files() poddv1.FileServiceClient { return poddv1.NewFileServiceClient(c.conn) }
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

@@ -44,6 +44,8 @@ func sampleKinds() []item.Kind {
 	kinds = append(kinds,
 		item.Promoted{RequestIDs: []string{"r3"}},
 		item.Job{ID: "1", CallID: "a", State: item.JobRunning},
+		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByAgent, Changed: 1},
+		item.Restore{After: 2},
 		item.Note{Text: "by the way", Wake: true, Job: "1"},
 		item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "by the way"}},
 	)

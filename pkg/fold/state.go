@@ -20,6 +20,8 @@ type State struct {
 	Notes []Note
 	// Jobs are the background commands. A rewind does not undo them.
 	Jobs Jobs
+	// Files are what checkpoints and restores of files say. A rewind does not undo them.
+	Files Files
 
 	models Models
 }
@@ -53,6 +55,10 @@ func (s *State) Add(e item.Entry) {
 		s.Notes = append(slices.Clip(s.Notes), Note{k, e.Seq})
 	case item.Job:
 		s.Jobs.add(e.Turn, k)
+	case item.Checkpoint:
+		s.Files.checkpoint(e.Seq, e.Turn, k)
+	case item.Restore:
+		s.Files.restore(e.Seq, k)
 	case item.TurnEnded:
 		if k.Outcome == item.OutcomeCancelled {
 			s.Jobs.cancel(e.Turn)

@@ -32,6 +32,8 @@ type Fixed struct {
 	Node string
 	// Workspaces are where the pods work; package workspace has them.
 	Workspaces Workspaces
+	// Files keep what the files of pods are; nil keeps nothing. Package workspace has them.
+	Files Files
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is retried.
@@ -66,13 +68,14 @@ type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
 	// Background their jobs, Rules their own rules, Trash the
-	// deleted ones, Fleet all of them.
+	// deleted ones, Rollback what they changed in files, Fleet all of them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
 	Rules      *Rules
 	Trash      *Trash
+	Rollback   *Rollback
 	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
@@ -103,7 +106,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Rules, h.Trash, h.Fleet = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}
+	h.Rules, h.Trash, h.Fleet, h.Rollback = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}, &Rollback{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil

@@ -90,6 +90,9 @@ func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.Blocked = func(cause error) {
+		_ = a.mailbox.do(context.WithoutCancel(a.host.base), func() { a.backlog.hold(cause) })
+	}
 	t.begun, t.now, a.turns.waited = true, a.journal.stands(), false
 	if g != nil {
 		t.leaves = g.Use()

@@ -66,6 +66,8 @@ func status(log fold.State, s situation, last time.Time) item.PodStatus {
 		if s.pause != nil {
 			out.Reason = "pauses at the next step: " + s.pause.Reason
 		}
+	case log.Files.Restoring.After > 0:
+		out.State, out.Reason = item.StateRunning, "taking back changes of files"
 	case wakes:
 		out.State, out.Reason, out.WaitUntil = item.StateWaiting, "a note is queued", from
 	case t.Interrupted != "":

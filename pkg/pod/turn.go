@@ -53,6 +53,8 @@ type turns struct {
 	// was left.
 	resume string
 	waited bool
+	// restored says that this podd has tried to go on with a restore of files.
+	restored bool
 	// encoder makes the requests' bodies; the running turn has it.
 	encoder worker.Encoder
 }
@@ -85,6 +87,9 @@ func (t *turns) busy() bool { return t.now != nil && !t.now.over }
 // that wakes, if the pod is free. It retries what can't be done now.
 func (a *actor) next() {
 	if a.turns.now != nil || a.closing != nil || a.task.unsure {
+		return
+	}
+	if a.host.Rollback.goOn(a) {
 		return
 	}
 	if err := a.removeRecalled(); err != nil {

@@ -70,6 +70,7 @@ type Block struct {
 // The codes of notices that are not system messages.
 const (
 	CodeRewind     = "rewind"
+	CodeRestore    = "restore"
 	CodeCompaction = "compaction"
 	CodePurged     = "purged"
 	CodeWithdrawn  = "withdrawn"

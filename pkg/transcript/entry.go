@@ -47,11 +47,31 @@ func (t *Transcript) entry(e item.Entry) {
 		t.notice(e, CodeRewind, fmt.Sprintf("rewound to entry %d; the model no longer sees later entries", k.To))
 	case item.Purged:
 		t.notice(e, CodePurged, "older entries were removed: "+k.Reason)
-	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.Job, item.UnknownKind:
+	case item.Restore:
+		if k.Ended {
+			t.notice(e, CodeRestore, restoredText(k))
+		}
+	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.Job, item.Checkpoint, item.UnknownKind:
 		// These are not part of the conversation. A note, such as the one about the end of a
 		// job, is shown when the model gets it; the result of its call reports the start of a
 		// job.
 	}
+}
+
+// restoredText says what a restore did.
+func restoredText(k item.Restore) string {
+	text := fmt.Sprintf("changes of files were taken back: %s changed", paths(k.Changed))
+	if n := int64(len(k.Kept)); n > 0 {
+		text += fmt.Sprintf(", %s kept, because somebody changed them since", paths(n))
+	}
+	return text
+}
+
+func paths(n int64) string {
+	if n == 1 {
+		return "1 path"
+	}
+	return fmt.Sprintf("%d paths", n)
 }
 
 // item takes an item of the conversation.

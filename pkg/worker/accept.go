@@ -32,7 +32,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	immediate := t.w.Chain.Immediate()
 	if immediate {
 		t.judge.decideAll(ctx, calls, before, a.end.Stop)
-		b.Kinds = append(b.Kinds, t.judge.starts(ctx, calls)...)
+		b.Kinds = append(b.Kinds, t.caller.saver.starting(ctx, t.judge.starts(ctx, calls), calls...)...)
 	}
 	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter && t.j.turn.AnswerSchema == "" {
 		b.Ending = t.terminal(nil, t.j.billed(usage))
@@ -53,7 +53,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 		// The decision may be because of the cancel; the calls have not begun.
 		return nil, context.Cause(ctx)
 	}
-	kinds := t.judge.starts(ctx, calls)
+	kinds := t.caller.saver.starting(ctx, t.judge.starts(ctx, calls), calls...)
 	if len(kinds) == 0 {
 		return calls, nil
 	}

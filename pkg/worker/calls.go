@@ -20,6 +20,7 @@ type caller struct {
 	w     *Worker
 	j     *journal
 	judge *judge
+	saver *saver
 	// idle are the calls whose tools only wait.
 	idle idleCalls
 }
@@ -75,6 +76,8 @@ type reach struct {
 	// targets are where its paths led; writes says that it changes them.
 	targets []tool.Target
 	writes  bool
+	// acts says that the call may change files, also others than its targets.
+	acts bool
 	// command is the line that it runs, executes the files that the line executes, as they
 	// were then.
 	command  string
@@ -287,6 +290,7 @@ func (b *batch) late() error {
 
 // relaunch continues a call once the log has the entries of a decision on it.
 func (b *batch) relaunch(c *call, kinds []item.Kind) error {
+	kinds = b.t.saver.starting(b.ctx, kinds, c)
 	if len(kinds) > 0 {
 		if err := b.t.j.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
 			return err
@@ -315,6 +319,7 @@ func (b *batch) store() error {
 	if len(now) == 0 {
 		return nil
 	}
+	out.Kinds = append(out.Kinds, b.t.saver.ended(b.ctx, func(c *call) bool { return b.ended[c] })...)
 	for _, c := range now {
 		b.stored[c] = true
 	}

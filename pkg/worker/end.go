@@ -78,6 +78,7 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
+	b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
 	b.Kinds = append(b.Kinds, t.terminal(s, spent)...)
 	if s != nil {
 		t.aborts(ctx, s)

@@ -115,7 +115,7 @@ func (t *judge) decide(ctx context.Context, c *call) {
 func (t *judge) rule(c *call) {
 	a := c.tool.Access(c.arguments)
 	earlier := c.targets
-	c.reach = reach{targets: a.Targets, writes: a.Writes, command: a.Command, readable: len(c.questions) == 0}
+	c.reach = reach{targets: a.Targets, writes: a.Writes, acts: t.acts(a), command: a.Command, readable: len(c.questions) == 0}
 	for i := range min(len(earlier), len(c.targets)) {
 		if c.targets[i].Still(earlier[i]) {
 			c.targets[i] = earlier[i]
@@ -139,6 +139,11 @@ func (t *judge) rule(c *call) {
 	case r.Ask != "":
 		c.questions = append(c.questions, r.Ask)
 	}
+}
+
+// acts says whether a call may change files.
+func (t *judge) acts(a tool.Access) bool {
+	return !(t.j.turn.Plan && a.Obeys) && (a.Writes || a.Command != "" || a.Obeys || !a.Confined && a.Host == "")
 }
 
 // look finds out what a call would do: which files it executes, and what it makes of files.

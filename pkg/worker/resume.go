@@ -26,11 +26,13 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	for _, open := range t.j.now.Turn.Calls {
 		c := t.caller.reopen(open, calls)
 		if c.recovering {
+			t.judge.touch(c)
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
 		}
 		calls = append(calls, c)
 	}
+	t.caller.saver.goesOn(started)
 	if s := t.j.aborted(); s != nil && len(calls) == 0 {
 		return nil, s
 	}
@@ -105,7 +107,7 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 // touch looks up what a call touches, without a decision.
 func (t *judge) touch(c *call) {
 	a := c.tool.Access(c.arguments)
-	c.reach = reach{targets: a.Targets, writes: a.Writes}
+	c.reach = reach{targets: a.Targets, writes: a.Writes, acts: t.acts(a), command: a.Command}
 }
 
 // waited says whether a call that had not begun was to be decided on once an earlier one on

@@ -47,6 +47,8 @@ type Config struct {
 	Chain interceptor.Chain
 	// Policy says which calls run without a question; nil means all.
 	Policy Policy
+	// Checkpoints keep what the pod's files are; nil keeps nothing.
+	Checkpoints Checkpoints
 	// Executes returns the files of the pod that a command line is known to execute, as they
 	// are now; nil returns none.
 	Executes func(line string) []Executed
@@ -55,6 +57,9 @@ type Config struct {
 	ApprovalTime time.Duration
 	// Observe gets the events at the edges; it must not block; nil ignores them.
 	Observe func(hook.Edge)
+	// Blocked is called while the turn waits for space outside of its log, until the next
+	// batch; nil ignores that.
+	Blocked func(cause error)
 	// Working is called when the turn begins to work, and when it only waits or has ended;
 	// it must not block; nil ignores that.
 	Working func(working bool)
@@ -113,6 +118,9 @@ func New(c Config) (*Worker, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Blocked == nil {
+		c.Blocked = func(error) {}
 	}
 	if c.Working == nil {
 		c.Working = func(bool) {}
@@ -211,11 +219,12 @@ func (w *Worker) newRun(ctx context.Context, log Log, now Now, turn Turn) *run {
 	j := &journal{w: w, turn: turn, log: log, now: now, logger: logger}
 	j.waiting, j.stopWaiting = context.WithCancelCause(ctx)
 	judge := &judge{w: w, j: j}
+	saver := &saver{w: w, j: j}
 	model := cmp.Or(turn.Choice.Model, w.Model)
 	return &run{
 		w: w, j: j, judge: judge,
 		asker:  &asker{w: w, j: j, judge: judge, model: model, fallbacks: w.Fallbacks},
-		caller: &caller{w: w, j: j, judge: judge, idle: idleCalls{poke: make(chan struct{}, 1)}},
+		caller: &caller{w: w, j: j, judge: judge, saver: saver, idle: idleCalls{poke: make(chan struct{}, 1)}},
 		gate:   &gate{w: w, j: j, ended: turn.Lifted},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"podd/internal/workspace/checkpoint"
 	"podd/internal/workspace/instructions"
 	"podd/internal/workspace/skills"
 	"podd/pkg/pod"
@@ -23,6 +24,8 @@ type ground struct {
 	told     told
 	// own are the pod's own tools, once a worker has them.
 	own toolset
+	// saver takes the checkpoints of the turn; nil without any.
+	saver *saver
 }
 
 // Look reads what a turn is based on. It may hang.
@@ -50,7 +53,17 @@ func (g *ground) Follow() (says string, err error) {
 }
 
 // Use keeps the directory open during a turn.
-func (g *ground) Use() (done func()) { return g.workspace.use(g.dir) }
+func (g *ground) Use() (done func()) {
+	left := g.workspace.use(g.dir)
+	return func() {
+		if g.saver != nil {
+			if err := g.saver.close(); err != nil {
+				g.workspace.all.Logger.Warn("cannot keep the times of files; the next turn reads them again", "pod", g.workspace.id, "error", err)
+			}
+		}
+		left()
+	}
+}
 
 // Equip gives a worker the pod's own tools, and the workspace's instructions.
 func (g *ground) Equip(c *worker.Config) (err error) {
@@ -60,6 +73,10 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	c.Instructions = joined(c.Instructions, g.skills.List(true))
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
+	if stores := g.workspace.all.stores; stores != nil {
+		g.saver = &saver{stores: stores, pod: g.workspace.id, dirs: covered(g.dir.spec), open: make(map[string]*checkpoint.Workspace)}
+		c.Checkpoints = g.saver
+	}
 	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput
 	c.Tools, err = g.own.with(g.skill())
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"podd/internal/guard/policy"
 	"podd/internal/workspace/briefing"
+	"podd/internal/workspace/checkpoint"
 	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -50,6 +51,11 @@ type Config struct {
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with
 	// the Project; empty means that no such tools exist.
 	ForeignPrefix string
+	// CheckpointDir has what the files of workspaces were; empty keeps nothing.
+	CheckpointDir string
+	// Home is the person's home directory by its real path; may be empty. There only the files
+	// that tools name are kept.
+	Home string
 	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -83,6 +89,8 @@ type Workspaces struct {
 	current atomic.Pointer[Settings]
 	spool   *spool.Spool
 	jobs    *builtin.Jobs
+	// stores are nil without CheckpointDir.
+	stores *checkpoint.Stores
 }
 
 var _ pod.Workspaces = (*Workspaces)(nil)
@@ -103,6 +111,9 @@ func New(c Config, s Settings) (*Workspaces, error) {
 		return nil, err
 	}
 	all := &Workspaces{Config: c, spool: files}
+	if c.CheckpointDir != "" {
+		all.stores = checkpoint.New(checkpoint.Config{Dir: c.CheckpointDir, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
+	}
 	c.Jobs.Tools = func(id string) (builtin.Config, error) {
 		folder, err := all.spool.Folder(id)
 		return all.recovering(id, folder), err

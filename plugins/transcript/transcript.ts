@@ -160,6 +160,13 @@ export class Transcript {
       case "rewind":
         this.notice(e, "rewind", `rewound to entry ${e.kind.value.toSeq}; the model no longer sees later entries`);
         break;
+      case "restore": {
+        const { ended, changed, kept } = e.kind.value;
+        if (!ended) break;
+        const also = kept.length ? `, ${paths(kept.length)} kept, because somebody changed them since` : "";
+        this.notice(e, "restore", `changes of files were taken back: ${paths(changed)} changed${also}`);
+        break;
+      }
       case "purged":
         this.notice(e, "purged", `older entries were removed: ${e.kind.value.reason}`);
         break;
@@ -323,6 +330,7 @@ const liveKinds: Partial<Record<DeltaKind, { kind: "answer" | "thought" | "call"
   [DeltaKind.TOOL_ARGUMENTS]: { kind: "call", state: "writing", grows: "detail" },
 };
 
+const paths = (n: number | string) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (d: Delta) => `t${d.turn}:${d.block}`;
 
 function block(e: Entry, id: string, kind: Block["kind"], more: Partial<Block>): Block {

@@ -68,10 +68,33 @@ func describeRare(kind item.Kind) described {
 		return described{title: jobTitle(k), style: dim}
 	case item.Rewind:
 		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
+	case item.Checkpoint:
+		return described{title: checkpointTitle(k), style: dim}
+	case item.Restore:
+		return described{title: restoreTitle(k), body: strings.Join(k.Kept, "\n")}
 	case item.Purged:
 		return described{title: "the log begins here; " + counted(int(k.Entries), "older entry", "older entries") + " removed", style: dim, body: k.Reason}
 	}
 	return described{title: "an entry of a kind that this version does not know"}
+}
+
+func checkpointTitle(k item.Checkpoint) string {
+	if k.Parent == "" {
+		return "first checkpoint of " + sanitize.Line(k.Dir)
+	}
+	who := map[item.CheckpointBy]string{item.ByAgent: "the agent", item.ByRestore: "a restore"}[k.By]
+	return fmt.Sprintf("checkpoint: %s changed %s", cmp.Or(who, "somebody else"), counted(int(k.Changed), "path"))
+}
+
+func restoreTitle(k item.Restore) string {
+	if !k.Ended {
+		return fmt.Sprintf("taking back the changes of files after #%d", k.After)
+	}
+	title := "took back changes of " + counted(int(k.Changed), "path")
+	if len(k.Kept) > 0 {
+		title += ", and kept what was changed since:"
+	}
+	return title
 }
 
 // describeItem is an item of the conversation as a title and a body.

@@ -87,6 +87,16 @@ func (c Console) diffs(diffs []item.FileDiff) (lines []show.Line) {
 	return indented(lines)
 }
 
+// WriteDiff writes a title and a unified diff of one file below it.
+func (c Console) WriteDiff(title, diff string) error {
+	lines := []show.Line{show.Plain(title, show.Style{Bold: true})}
+	if diff != "" {
+		lines = append(lines, indented(show.Diff("", diff, true, "", c.textWidth()-len(bodyIndent))[1:])...)
+	}
+	_, err := c.Out.Write(renderedLines(lines, c.OutTerminal && c.Color))
+	return err
+}
+
 func indented(lines []show.Line) []show.Line {
 	for i, line := range lines {
 		if len(line) > 0 {

@@ -46,6 +46,7 @@ var calls = map[string]Scope{
 	poddv1.AlertService_ListAlerts_FullMethodName:         View,
 	poddv1.AlertService_StreamAlerts_FullMethodName:       View,
 	poddv1.ApprovalService_ListApprovals_FullMethodName:   View,
+	poddv1.FileService_DiffFiles_FullMethodName:           View,
 	poddv1.FleetService_GetUsageSeries_FullMethodName:     View,
 	poddv1.FleetService_ListNodes_FullMethodName:          View,
 	poddv1.FleetService_Search_FullMethodName:             View,

@@ -98,6 +98,8 @@ func Kinds() []item.Kind {
 		item.Rewind{To: 2},
 		item.Note{Text: "note"},
 		item.Recovered{Reason: "r", CallIDs: []string{"c1"}},
+		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByAgent},
+		item.Restore{After: 1, Ended: true, Kept: []string{"/w/a"}},
 		item.AlertRaised{Alert: item.Alert{Seq: 1, Text: "look"}},
 		item.UnknownKind{},
 	}

@@ -50,6 +50,8 @@ func entriesComeBack(f *fixture) {
 		item.Rewind{To: 2},
 		item.Note{Text: "n"},
 		item.Recovered{Reason: "restart", CallIDs: []string{"c"}},
+		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByPerson, Changed: 2, LeftOut: 1, Partial: true},
+		item.Restore{After: 1, Ended: true, Changed: 2, Kept: []string{"/w/a"}},
 		item.TurnEnded{Outcome: item.OutcomeFinished, Usage: usage, Steps: 1, ToolCalls: 1},
 	}
 	var entries []item.Entry

@@ -24,6 +24,16 @@ func (f *files) diffOf(path, before, after string) item.FileDiff {
 	return d
 }
 
+// Diff is a unified diff of two texts, without names, and the lines added and removed. It is
+// empty if they are too large to be compared.
+func Diff(before, after string) (added, removed int, diff string) {
+	edits, ok := editsOf(before, after)
+	if !ok {
+		return 0, 0, ""
+	}
+	return showDiff(before, edits)
+}
+
 // showDiff is a unified diff of edits to a text, without the lines with the files' names,
 // and the number of lines added and removed. It is empty if the diff cannot be made.
 func showDiff(before string, edits []udiff.Edit) (added, removed int, diff string) {

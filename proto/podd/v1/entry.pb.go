@@ -245,6 +245,62 @@ func (AlertLevel) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_entry_proto_rawDescGZIP(), []int{3}
 }
 
+// CheckpointBy says who changed files.
+type CheckpointBy int32
+
+const (
+	CheckpointBy_CHECKPOINT_BY_UNSPECIFIED CheckpointBy = 0
+	// A tool of the pod, or a command that it ran.
+	CheckpointBy_CHECKPOINT_BY_AGENT CheckpointBy = 1
+	// Anybody else.
+	CheckpointBy_CHECKPOINT_BY_PERSON CheckpointBy = 2
+	// podd, which took changes back.
+	CheckpointBy_CHECKPOINT_BY_RESTORE CheckpointBy = 3
+)
+
+// Enum value maps for CheckpointBy.
+var (
+	CheckpointBy_name = map[int32]string{
+		0: "CHECKPOINT_BY_UNSPECIFIED",
+		1: "CHECKPOINT_BY_AGENT",
+		2: "CHECKPOINT_BY_PERSON",
+		3: "CHECKPOINT_BY_RESTORE",
+	}
+	CheckpointBy_value = map[string]int32{
+		"CHECKPOINT_BY_UNSPECIFIED": 0,
+		"CHECKPOINT_BY_AGENT":       1,
+		"CHECKPOINT_BY_PERSON":      2,
+		"CHECKPOINT_BY_RESTORE":     3,
+	}
+)
+
+func (x CheckpointBy) Enum() *CheckpointBy {
+	p := new(CheckpointBy)
+	*p = x
+	return p
+}
+
+func (x CheckpointBy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CheckpointBy) Descriptor() protoreflect.EnumDescriptor {
+	return file_podd_v1_entry_proto_enumTypes[4].Descriptor()
+}
+
+func (CheckpointBy) Type() protoreflect.EnumType {
+	return &file_podd_v1_entry_proto_enumTypes[4]
+}
+
+func (x CheckpointBy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CheckpointBy.Descriptor instead.
+func (CheckpointBy) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{4}
+}
+
 // Entry is one record of a pod's log. The log is append-only: an entry never
 // changes once it has been sent.
 type Entry struct {
@@ -276,6 +332,8 @@ type Entry struct {
 	//	*Entry_Purged
 	//	*Entry_Withdrawn
 	//	*Entry_Job
+	//	*Entry_Checkpoint
+	//	*Entry_Restore
 	Kind          isEntry_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,6 +568,24 @@ func (x *Entry) GetJob() *Job {
 	return nil
 }
 
+func (x *Entry) GetCheckpoint() *Checkpoint {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Checkpoint); ok {
+			return x.Checkpoint
+		}
+	}
+	return nil
+}
+
+func (x *Entry) GetRestore() *Restore {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Restore); ok {
+			return x.Restore
+		}
+	}
+	return nil
+}
+
 type isEntry_Kind interface {
 	isEntry_Kind()
 }
@@ -609,6 +685,16 @@ type Entry_Job struct {
 	Job *Job `protobuf:"bytes,22,opt,name=job,proto3,oneof"`
 }
 
+type Entry_Checkpoint struct {
+	// The files of a directory changed.
+	Checkpoint *Checkpoint `protobuf:"bytes,23,opt,name=checkpoint,proto3,oneof"`
+}
+
+type Entry_Restore struct {
+	// podd begins to take changes of files back, or has done so.
+	Restore *Restore `protobuf:"bytes,24,opt,name=restore,proto3,oneof"`
+}
+
 func (*Entry_Submitted) isEntry_Kind() {}
 
 func (*Entry_Promoted) isEntry_Kind() {}
@@ -646,6 +732,10 @@ func (*Entry_Purged) isEntry_Kind() {}
 func (*Entry_Withdrawn) isEntry_Kind() {}
 
 func (*Entry_Job) isEntry_Kind() {}
+
+func (*Entry_Checkpoint) isEntry_Kind() {}
+
+func (*Entry_Restore) isEntry_Kind() {}
 
 // Submitted records an accepted submit, with its references already resolved.
 type Submitted struct {
@@ -2961,11 +3051,194 @@ func (x *Alert) GetReason() string {
 	return ""
 }
 
+// Checkpoint records what the files of a directory are. podd keeps them in a git repository of
+// its own.
+type Checkpoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The directory, as an absolute path.
+	Dir string `protobuf:"bytes,1,opt,name=dir,proto3" json:"dir,omitempty"`
+	// The commit in that repository, and the one before it; empty for the first one.
+	Commit string `protobuf:"bytes,2,opt,name=commit,proto3" json:"commit,omitempty"`
+	Parent string `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Who made the changes since the one before.
+	By CheckpointBy `protobuf:"varint,4,opt,name=by,proto3,enum=podd.v1.CheckpointBy" json:"by,omitempty"`
+	// How many paths changed since the one before.
+	Changed int64 `protobuf:"varint,5,opt,name=changed,proto3" json:"changed,omitempty"`
+	// How many paths of the directory are left out.
+	LeftOut int64 `protobuf:"varint,6,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	// Whether only files that tools named are covered: the directory is too large, or is a home
+	// directory.
+	Partial       bool `protobuf:"varint,7,opt,name=partial,proto3" json:"partial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Checkpoint) Reset() {
+	*x = Checkpoint{}
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Checkpoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Checkpoint) ProtoMessage() {}
+
+func (x *Checkpoint) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
+func (*Checkpoint) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Checkpoint) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *Checkpoint) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *Checkpoint) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *Checkpoint) GetBy() CheckpointBy {
+	if x != nil {
+		return x.By
+	}
+	return CheckpointBy_CHECKPOINT_BY_UNSPECIFIED
+}
+
+func (x *Checkpoint) GetChanged() int64 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *Checkpoint) GetLeftOut() int64 {
+	if x != nil {
+		return x.LeftOut
+	}
+	return 0
+}
+
+func (x *Checkpoint) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
+// Restore records that changes of files are taken back.
+type Restore struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changes after this entry are taken back.
+	AfterSeq int64 `protobuf:"varint,1,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
+	// Whether it has ended. One that has not goes on when podd starts again.
+	Ended bool `protobuf:"varint,2,opt,name=ended,proto3" json:"ended,omitempty"`
+	// How many paths it changed; of one that has ended.
+	Changed int64 `protobuf:"varint,3,opt,name=changed,proto3" json:"changed,omitempty"`
+	// The paths that stay because somebody changed them since, absolute; of one that has ended.
+	Kept []string `protobuf:"bytes,4,rep,name=kept,proto3" json:"kept,omitempty"`
+	// The pod's id: a fork has the entry too, and does not go on with the restore.
+	Pod           string `protobuf:"bytes,5,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Restore) Reset() {
+	*x = Restore{}
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Restore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Restore) ProtoMessage() {}
+
+func (x *Restore) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Restore.ProtoReflect.Descriptor instead.
+func (*Restore) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Restore) GetAfterSeq() int64 {
+	if x != nil {
+		return x.AfterSeq
+	}
+	return 0
+}
+
+func (x *Restore) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *Restore) GetChanged() int64 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *Restore) GetKept() []string {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
+
+func (x *Restore) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
 var File_podd_v1_entry_proto protoreflect.FileDescriptor
 
 const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\x94\b\n" +
+	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xf9\b\n" +
 	"\x05Entry\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -2992,7 +3265,11 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05alert\x18\x13 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alert\x12)\n" +
 	"\x06purged\x18\x14 \x01(\v2\x0f.podd.v1.PurgedH\x00R\x06purged\x122\n" +
 	"\twithdrawn\x18\x15 \x01(\v2\x12.podd.v1.WithdrawnH\x00R\twithdrawn\x12 \n" +
-	"\x03job\x18\x16 \x01(\v2\f.podd.v1.JobH\x00R\x03jobB\x06\n" +
+	"\x03job\x18\x16 \x01(\v2\f.podd.v1.JobH\x00R\x03job\x125\n" +
+	"\n" +
+	"checkpoint\x18\x17 \x01(\v2\x13.podd.v1.CheckpointH\x00R\n" +
+	"checkpoint\x12,\n" +
+	"\arestore\x18\x18 \x01(\v2\x10.podd.v1.RestoreH\x00R\arestoreB\x06\n" +
 	"\x04kind\"\x9c\x02\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
@@ -3184,7 +3461,22 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05count\x18\a \x01(\x03R\x05count\x12\x14\n" +
 	"\x05acked\x18\b \x01(\bR\x05acked\x12\x16\n" +
-	"\x06reason\x18\t \x01(\tR\x06reason*W\n" +
+	"\x06reason\x18\t \x01(\tR\x06reason\"\xc4\x01\n" +
+	"\n" +
+	"Checkpoint\x12\x10\n" +
+	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
+	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x16\n" +
+	"\x06parent\x18\x03 \x01(\tR\x06parent\x12%\n" +
+	"\x02by\x18\x04 \x01(\x0e2\x15.podd.v1.CheckpointByR\x02by\x12\x18\n" +
+	"\achanged\x18\x05 \x01(\x03R\achanged\x12\x19\n" +
+	"\bleft_out\x18\x06 \x01(\x03R\aleftOut\x12\x18\n" +
+	"\apartial\x18\a \x01(\bR\apartial\"|\n" +
+	"\aRestore\x12\x1b\n" +
+	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x14\n" +
+	"\x05ended\x18\x02 \x01(\bR\x05ended\x12\x18\n" +
+	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x12\n" +
+	"\x04kept\x18\x04 \x03(\tR\x04kept\x12\x10\n" +
+	"\x03pod\x18\x05 \x01(\tR\x03pod*W\n" +
 	"\n" +
 	"SubmitMode\x12\x1b\n" +
 	"\x17SUBMIT_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -3206,7 +3498,12 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x17ALERT_LEVEL_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ALERT_LEVEL_INFO\x10\x01\x12\x14\n" +
 	"\x10ALERT_LEVEL_WARN\x10\x02\x12\x15\n" +
-	"\x11ALERT_LEVEL_ERROR\x10\x03B\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x11ALERT_LEVEL_ERROR\x10\x03*{\n" +
+	"\fCheckpointBy\x12\x1d\n" +
+	"\x19CHECKPOINT_BY_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13CHECKPOINT_BY_AGENT\x10\x01\x12\x18\n" +
+	"\x14CHECKPOINT_BY_PERSON\x10\x02\x12\x19\n" +
+	"\x15CHECKPOINT_BY_RESTORE\x10\x03B\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_entry_proto_rawDescOnce sync.Once
@@ -3220,101 +3517,107 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 	return file_podd_v1_entry_proto_rawDescData
 }
 
-var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
 	(JobState)(0),                 // 2: podd.v1.JobState
 	(AlertLevel)(0),               // 3: podd.v1.AlertLevel
-	(*Entry)(nil),                 // 4: podd.v1.Entry
-	(*Submitted)(nil),             // 5: podd.v1.Submitted
-	(*Promoted)(nil),              // 6: podd.v1.Promoted
-	(*Withdrawn)(nil),             // 7: podd.v1.Withdrawn
-	(*TurnStarted)(nil),           // 8: podd.v1.TurnStarted
-	(*TurnEnded)(nil),             // 9: podd.v1.TurnEnded
-	(*Setup)(nil),                 // 10: podd.v1.Setup
-	(*OutputLimit)(nil),           // 11: podd.v1.OutputLimit
-	(*ToolSpec)(nil),              // 12: podd.v1.ToolSpec
-	(*ToolStarted)(nil),           // 13: podd.v1.ToolStarted
-	(*RequestUsage)(nil),          // 14: podd.v1.RequestUsage
-	(*Rates)(nil),                 // 15: podd.v1.Rates
-	(*Prune)(nil),                 // 16: podd.v1.Prune
-	(*Compaction)(nil),            // 17: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 18: podd.v1.ApprovalRequested
-	(*Preview)(nil),               // 19: podd.v1.Preview
-	(*ApprovalResolved)(nil),      // 20: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 21: podd.v1.Rewind
-	(*Purged)(nil),                // 22: podd.v1.Purged
-	(*Totals)(nil),                // 23: podd.v1.Totals
-	(*RequestTotal)(nil),          // 24: podd.v1.RequestTotal
-	(*CacheTotal)(nil),            // 25: podd.v1.CacheTotal
-	(*ToolTotal)(nil),             // 26: podd.v1.ToolTotal
-	(*Note)(nil),                  // 27: podd.v1.Note
-	(*Job)(nil),                   // 28: podd.v1.Job
-	(*Recovered)(nil),             // 29: podd.v1.Recovered
-	(*Alert)(nil),                 // 30: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*Item)(nil),                  // 32: podd.v1.Item
-	(*Segment)(nil),               // 33: podd.v1.Segment
-	(*Choice)(nil),                // 34: podd.v1.Choice
-	(*Usage)(nil),                 // 35: podd.v1.Usage
-	(*Options)(nil),               // 36: podd.v1.Options
+	(CheckpointBy)(0),             // 4: podd.v1.CheckpointBy
+	(*Entry)(nil),                 // 5: podd.v1.Entry
+	(*Submitted)(nil),             // 6: podd.v1.Submitted
+	(*Promoted)(nil),              // 7: podd.v1.Promoted
+	(*Withdrawn)(nil),             // 8: podd.v1.Withdrawn
+	(*TurnStarted)(nil),           // 9: podd.v1.TurnStarted
+	(*TurnEnded)(nil),             // 10: podd.v1.TurnEnded
+	(*Setup)(nil),                 // 11: podd.v1.Setup
+	(*OutputLimit)(nil),           // 12: podd.v1.OutputLimit
+	(*ToolSpec)(nil),              // 13: podd.v1.ToolSpec
+	(*ToolStarted)(nil),           // 14: podd.v1.ToolStarted
+	(*RequestUsage)(nil),          // 15: podd.v1.RequestUsage
+	(*Rates)(nil),                 // 16: podd.v1.Rates
+	(*Prune)(nil),                 // 17: podd.v1.Prune
+	(*Compaction)(nil),            // 18: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 19: podd.v1.ApprovalRequested
+	(*Preview)(nil),               // 20: podd.v1.Preview
+	(*ApprovalResolved)(nil),      // 21: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 22: podd.v1.Rewind
+	(*Purged)(nil),                // 23: podd.v1.Purged
+	(*Totals)(nil),                // 24: podd.v1.Totals
+	(*RequestTotal)(nil),          // 25: podd.v1.RequestTotal
+	(*CacheTotal)(nil),            // 26: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 27: podd.v1.ToolTotal
+	(*Note)(nil),                  // 28: podd.v1.Note
+	(*Job)(nil),                   // 29: podd.v1.Job
+	(*Recovered)(nil),             // 30: podd.v1.Recovered
+	(*Alert)(nil),                 // 31: podd.v1.Alert
+	(*Checkpoint)(nil),            // 32: podd.v1.Checkpoint
+	(*Restore)(nil),               // 33: podd.v1.Restore
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*Item)(nil),                  // 35: podd.v1.Item
+	(*Segment)(nil),               // 36: podd.v1.Segment
+	(*Choice)(nil),                // 37: podd.v1.Choice
+	(*Usage)(nil),                 // 38: podd.v1.Usage
+	(*Options)(nil),               // 39: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	31, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
-	5,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
-	6,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
-	8,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
-	9,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
-	10, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	32, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
-	13, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
-	14, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	16, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	17, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	18, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	20, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	21, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	27, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	29, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	30, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	22, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
-	7,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	28, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
-	0,  // 20: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	33, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	32, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	34, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	34, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
-	1,  // 25: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	35, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	12, // 27: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	11, // 28: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	36, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
-	35, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	15, // 31: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
-	32, // 32: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	31, // 33: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	19, // 34: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	31, // 35: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	10, // 36: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	23, // 37: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	28, // 38: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	24, // 39: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	26, // 40: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	35, // 41: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	25, // 42: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	15, // 43: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
-	31, // 44: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	2,  // 45: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 46: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	31, // 47: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	34, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	6,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
+	7,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
+	9,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
+	10, // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
+	11, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
+	35, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	14, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
+	15, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
+	17, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	18, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	19, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	21, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	22, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	28, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	30, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	31, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	23, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	8,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
+	29, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	32, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
+	33, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
+	0,  // 22: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
+	36, // 23: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	35, // 24: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	37, // 25: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	37, // 26: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	1,  // 27: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
+	38, // 28: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	13, // 29: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	12, // 30: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
+	39, // 31: podd.v1.Setup.options:type_name -> podd.v1.Options
+	38, // 32: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	16, // 33: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
+	35, // 34: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	34, // 35: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	20, // 36: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	34, // 37: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	11, // 38: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	24, // 39: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	29, // 40: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	25, // 41: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	27, // 42: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	38, // 43: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	26, // 44: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	16, // 45: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
+	34, // 46: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	2,  // 47: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 48: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	34, // 49: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	4,  // 50: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
+	51, // [51:51] is the sub-list for method output_type
+	51, // [51:51] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3343,14 +3646,16 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Purged)(nil),
 		(*Entry_Withdrawn)(nil),
 		(*Entry_Job)(nil),
+		(*Entry_Checkpoint)(nil),
+		(*Entry_Restore)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   27,
+			NumEnums:      5,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -4007,9 +4007,13 @@ func (x *ForkPodResponse) GetCommands() int32 {
 }
 
 type RewindPodRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	ToSeq         int64                  `protobuf:"varint,2,opt,name=to_seq,json=toSeq,proto3" json:"to_seq,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	ToSeq int64                  `protobuf:"varint,2,opt,name=to_seq,json=toSeq,proto3" json:"to_seq,omitempty"`
+	// Takes the agent's changes of files after to_seq back first, as RestoreFiles does.
+	Files bool `protobuf:"varint,3,opt,name=files,proto3" json:"files,omitempty"`
+	// With files: leaves files as they are that somebody changed since.
+	Skip          bool `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4058,6 +4062,20 @@ func (x *RewindPodRequest) GetToSeq() int64 {
 	return 0
 }
 
+func (x *RewindPodRequest) GetFiles() bool {
+	if x != nil {
+		return x.Files
+	}
+	return false
+}
+
+func (x *RewindPodRequest) GetSkip() bool {
+	if x != nil {
+		return x.Skip
+	}
+	return false
+}
+
 type RewindPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of the rewind entry.
@@ -4065,7 +4083,9 @@ type RewindPodResponse struct {
 	// Files that tools changed after to_seq. They keep those changes.
 	ChangedFiles []string `protobuf:"bytes,2,rep,name=changed_files,json=changedFiles,proto3" json:"changed_files,omitempty"`
 	// Number of shell commands that ran after to_seq.
-	Commands      int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
+	Commands int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
+	// With files: what became of them.
+	Restored      *RestoreFilesResponse `protobuf:"bytes,4,opt,name=restored,proto3" json:"restored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4119,6 +4139,13 @@ func (x *RewindPodResponse) GetCommands() int32 {
 		return x.Commands
 	}
 	return 0
+}
+
+func (x *RewindPodResponse) GetRestored() *RestoreFilesResponse {
+	if x != nil {
+		return x.Restored
+	}
+	return nil
 }
 
 type CompletePathRequest struct {
@@ -4330,7 +4357,7 @@ var File_podd_v1_pod_proto protoreflect.FileDescriptor
 
 const file_podd_v1_pod_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xec\x03\n" +
+	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/file.proto\x1a\x12podd/v1/item.proto\"\xec\x03\n" +
 	"\aPodSpec\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\"\n" +
@@ -4609,14 +4636,17 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fForkPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
-	"\bcommands\x18\x03 \x01(\x05R\bcommands\";\n" +
+	"\bcommands\x18\x03 \x01(\x05R\bcommands\"e\n" +
 	"\x10RewindPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x15\n" +
-	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\"f\n" +
+	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\x12\x14\n" +
+	"\x05files\x18\x03 \x01(\bR\x05files\x12\x12\n" +
+	"\x04skip\x18\x04 \x01(\bR\x04skip\"\xa1\x01\n" +
 	"\x11RewindPodResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
-	"\bcommands\x18\x03 \x01(\x05R\bcommands\"k\n" +
+	"\bcommands\x18\x03 \x01(\x05R\bcommands\x129\n" +
+	"\brestored\x18\x04 \x01(\v2\x1d.podd.v1.RestoreFilesResponseR\brestored\"k\n" +
 	"\x13CompletePathRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
@@ -4759,6 +4789,7 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*Alert)(nil),                   // 70: podd.v1.Alert
 	(*Entry)(nil),                   // 71: podd.v1.Entry
 	(*CacheTotal)(nil),              // 72: podd.v1.CacheTotal
+	(*RestoreFilesResponse)(nil),    // 73: podd.v1.RestoreFilesResponse
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
@@ -4812,57 +4843,58 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	72, // 48: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
 	6,  // 49: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 50: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 51: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 52: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	12, // 53: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	14, // 54: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	53, // 55: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	16, // 56: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	18, // 57: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	21, // 58: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	23, // 59: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	25, // 60: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	30, // 61: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	33, // 62: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	35, // 63: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	37, // 64: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	39, // 65: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	41, // 66: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	43, // 67: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	47, // 68: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	51, // 69: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	55, // 70: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	57, // 71: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	59, // 72: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	61, // 73: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 74: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 75: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	13, // 76: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	15, // 77: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	54, // 78: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	17, // 79: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	19, // 80: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	22, // 81: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	24, // 82: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	26, // 83: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	31, // 84: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	34, // 85: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	36, // 86: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	38, // 87: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	40, // 88: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	42, // 89: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	44, // 90: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	48, // 91: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	52, // 92: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	56, // 93: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	58, // 94: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	60, // 95: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	62, // 96: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	74, // [74:97] is the sub-list for method output_type
-	51, // [51:74] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	73, // 51: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
+	7,  // 52: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 53: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	12, // 54: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	14, // 55: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	53, // 56: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	16, // 57: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	18, // 58: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	21, // 59: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	23, // 60: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	25, // 61: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	30, // 62: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	33, // 63: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	35, // 64: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	37, // 65: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	39, // 66: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	41, // 67: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	43, // 68: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	47, // 69: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	51, // 70: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	55, // 71: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	57, // 72: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	59, // 73: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	61, // 74: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 75: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 76: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	13, // 77: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	15, // 78: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	54, // 79: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	17, // 80: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	19, // 81: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	22, // 82: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	24, // 83: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	26, // 84: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	31, // 85: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	34, // 86: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	36, // 87: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	38, // 88: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	40, // 89: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	42, // 90: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	44, // 91: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	48, // 92: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	52, // 93: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	56, // 94: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	58, // 95: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	60, // 96: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	62, // 97: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	75, // [75:98] is the sub-list for method output_type
+	52, // [52:75] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -4871,6 +4903,7 @@ func file_podd_v1_pod_proto_init() {
 		return
 	}
 	file_podd_v1_entry_proto_init()
+	file_podd_v1_file_proto_init()
 	file_podd_v1_item_proto_init()
 	file_podd_v1_pod_proto_msgTypes[21].OneofWrappers = []any{
 		(*SubmitRequest_Plan)(nil),

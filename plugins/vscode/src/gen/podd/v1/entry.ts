@@ -60,6 +60,18 @@ export enum AlertLevel {
   UNRECOGNIZED = -1,
 }
 
+/** CheckpointBy says who changed files. */
+export enum CheckpointBy {
+  UNSPECIFIED = 0,
+  /** AGENT - A tool of the pod, or a command that it ran. */
+  AGENT = 1,
+  /** PERSON - Anybody else. */
+  PERSON = 2,
+  /** RESTORE - podd, which took changes back. */
+  RESTORE = 3,
+  UNRECOGNIZED = -1,
+}
+
 /**
  * Entry is one record of a pod's log. The log is append-only: an entry never
  * changes once it has been sent.
@@ -131,6 +143,12 @@ export interface Entry {
     | //
     /** A background command runs, or has ended. */
     { $case: "job"; value: Job }
+    | //
+    /** The files of a directory changed. */
+    { $case: "checkpoint"; value: Checkpoint }
+    | //
+    /** podd begins to take changes of files back, or has done so. */
+    { $case: "restore"; value: Restore }
     | undefined;
 }
 
@@ -631,6 +649,43 @@ export interface Alert {
   reason: string;
 }
 
+/**
+ * Checkpoint records what the files of a directory are. podd keeps them in a git repository of
+ * its own.
+ */
+export interface Checkpoint {
+  /** The directory, as an absolute path. */
+  dir: string;
+  /** The commit in that repository, and the one before it; empty for the first one. */
+  commit: string;
+  parent: string;
+  /** Who made the changes since the one before. */
+  by: CheckpointBy;
+  /** How many paths changed since the one before. */
+  changed: number;
+  /** How many paths of the directory are left out. */
+  leftOut: number;
+  /**
+   * Whether only files that tools named are covered: the directory is too large, or is a home
+   * directory.
+   */
+  partial: boolean;
+}
+
+/** Restore records that changes of files are taken back. */
+export interface Restore {
+  /** The changes after this entry are taken back. */
+  afterSeq: number;
+  /** Whether it has ended. One that has not goes on when podd starts again. */
+  ended: boolean;
+  /** How many paths it changed; of one that has ended. */
+  changed: number;
+  /** The paths that stay because somebody changed them since, absolute; of one that has ended. */
+  kept: string[];
+  /** The pod's id: a fork has the entry too, and does not go on with the restore. */
+  pod: string;
+}
+
 function createBaseEntry(): Entry {
   return { seq: 0, time: undefined, turn: 0, kind: undefined };
 }
@@ -703,6 +758,12 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "job":
         Job.encode(message.kind.value, writer.uint32(178).fork()).join();
+        break;
+      case "checkpoint":
+        Checkpoint.encode(message.kind.value, writer.uint32(186).fork()).join();
+        break;
+      case "restore":
+        Restore.encode(message.kind.value, writer.uint32(194).fork()).join();
         break;
     }
     return writer;
@@ -895,6 +956,22 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.kind = { $case: "job", value: Job.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.kind = { $case: "checkpoint", value: Checkpoint.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.kind = { $case: "restore", value: Restore.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -3521,6 +3598,208 @@ export const Alert: MessageFns<Alert> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckpoint(): Checkpoint {
+  return { dir: "", commit: "", parent: "", by: 0, changed: 0, leftOut: 0, partial: false };
+}
+
+export const Checkpoint: MessageFns<Checkpoint> = {
+  encode(message: Checkpoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.dir !== "") {
+      writer.uint32(10).string(message.dir);
+    }
+    if (message.commit !== "") {
+      writer.uint32(18).string(message.commit);
+    }
+    if (message.parent !== "") {
+      writer.uint32(26).string(message.parent);
+    }
+    if (message.by !== 0) {
+      writer.uint32(32).int32(message.by);
+    }
+    if (message.changed !== 0) {
+      writer.uint32(40).int64(message.changed);
+    }
+    if (message.leftOut !== 0) {
+      writer.uint32(48).int64(message.leftOut);
+    }
+    if (message.partial !== false) {
+      writer.uint32(56).bool(message.partial);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Checkpoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckpoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.dir = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.commit = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.parent = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.by = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.changed = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.leftOut = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.partial = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestore(): Restore {
+  return { afterSeq: 0, ended: false, changed: 0, kept: [], pod: "" };
+}
+
+export const Restore: MessageFns<Restore> = {
+  encode(message: Restore, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.afterSeq !== 0) {
+      writer.uint32(8).int64(message.afterSeq);
+    }
+    if (message.ended !== false) {
+      writer.uint32(16).bool(message.ended);
+    }
+    if (message.changed !== 0) {
+      writer.uint32(24).int64(message.changed);
+    }
+    for (const v of message.kept) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.pod !== "") {
+      writer.uint32(42).string(message.pod);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Restore {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestore();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.afterSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ended = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.changed = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kept.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pod = reader.string();
             continue;
           }
         }

@@ -24,6 +24,7 @@ import { Duration } from "../../google/protobuf/duration";
 import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
 import { Alert, CacheTotal, Entry, SubmitMode } from "./entry";
+import { RestoreFilesResponse } from "./file";
 import { Options, Segment, Usage } from "./item";
 
 export const protobufPackage = "podd.v1";
@@ -709,6 +710,10 @@ export interface ForkPodResponse {
 export interface RewindPodRequest {
   pod: string;
   toSeq: number;
+  /** Takes the agent's changes of files after to_seq back first, as RestoreFiles does. */
+  files: boolean;
+  /** With files: leaves files as they are that somebody changed since. */
+  skip: boolean;
 }
 
 export interface RewindPodResponse {
@@ -718,6 +723,8 @@ export interface RewindPodResponse {
   changedFiles: string[];
   /** Number of shell commands that ran after to_seq. */
   commands: number;
+  /** With files: what became of them. */
+  restored: RestoreFilesResponse | undefined;
 }
 
 export interface CompletePathRequest {
@@ -4978,7 +4985,7 @@ export const ForkPodResponse: MessageFns<ForkPodResponse> = {
 };
 
 function createBaseRewindPodRequest(): RewindPodRequest {
-  return { pod: "", toSeq: 0 };
+  return { pod: "", toSeq: 0, files: false, skip: false };
 }
 
 export const RewindPodRequest: MessageFns<RewindPodRequest> = {
@@ -4988,6 +4995,12 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
     }
     if (message.toSeq !== 0) {
       writer.uint32(16).int64(message.toSeq);
+    }
+    if (message.files !== false) {
+      writer.uint32(24).bool(message.files);
+    }
+    if (message.skip !== false) {
+      writer.uint32(32).bool(message.skip);
     }
     return writer;
   },
@@ -5021,6 +5034,22 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
             message.toSeq = longToNumber(reader.int64());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.files = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.skip = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5035,7 +5064,7 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
 };
 
 function createBaseRewindPodResponse(): RewindPodResponse {
-  return { seq: 0, changedFiles: [], commands: 0 };
+  return { seq: 0, changedFiles: [], commands: 0, restored: undefined };
 }
 
 export const RewindPodResponse: MessageFns<RewindPodResponse> = {
@@ -5048,6 +5077,9 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
     }
     if (message.commands !== 0) {
       writer.uint32(24).int32(message.commands);
+    }
+    if (message.restored !== undefined) {
+      RestoreFilesResponse.encode(message.restored, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -5087,6 +5119,14 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
             }
 
             message.commands = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.restored = RestoreFilesResponse.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// fileVerbs are the verbs about what pods changed in files.
+type fileVerbs struct{ *program }
+
+func newDiffCommand(of *program) *cobra.Command {
+	p, r := fileVerbs{of}, &poddv1.DiffFilesRequest{}
+	var stat bool
+	cmd := &cobra.Command{
+		Use:   "diff [POD] [PATH...]",
+		Short: "Show what a pod changed in files",
+		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or\n" +
+			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD first.",
+		Example:           "  podctl diff api\n  podctl diff api --turn 3 src",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("turn") && r.GetTurn() < 1 {
+				return usageError{fmt.Errorf("--turn %d is not the number of a turn: podctl tail shows them", r.GetTurn())}
+			}
+			if r.GetTurn() > 0 && r.GetAfterSeq() > 0 {
+				return usageError{errors.New("give --turn or --after, not both")}
+			}
+			for _, path := range args[1:] {
+				r.Paths = append(r.Paths, valid(path))
+			}
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				r.Pod = pod
+				stream, err := c.Files().DiffFiles(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return p.diff(stream.Recv, stat)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.Int64Var(&r.Turn, "turn", 0, "the turn (default: the last one that changed files)")
+	flags.Var((*sequence)(&r.AfterSeq), "after", "all changes after this entry, instead of those of a turn")
+	flags.BoolVar(&stat, "stat", false, "only the paths and how many lines changed")
+	flags.BoolVar(&r.LeftOut, "left-out", false, "also name the paths that podd does not keep")
+	return cmd
+}
+
+// diff shows the parts of a diff as they come.
+func (p fileVerbs) diff(next func() (*poddv1.DiffFilesResponse, error), stat bool) error {
+	d := shownDiff{fileVerbs: p, console: p.console(), stat: stat}
+	for {
+		part, err := next()
+		if errors.Is(err, io.EOF) {
+			return d.end()
+		}
+		if err == nil {
+			err = d.part(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// shownDiff is what a diff has shown so far.
+type shownDiff struct {
+	fileVerbs
+	console view.Console
+	stat    bool
+	// some says that there was a part; by and left which headings there were.
+	some, left bool
+	by         poddv1.CheckpointBy
+}
+
+func (d *shownDiff) end() error {
+	if d.some || d.output != outputText {
+		return nil
+	}
+	_, err := fmt.Fprintln(d.stderr, "nothing changed")
+	return err
+}
+
+func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
+	d.some = true
+	if d.output == outputJSON {
+		return d.printJSON(part)
+	}
+	f, heading := part.GetFile(), ""
+	switch {
+	case f == nil && !d.left:
+		heading, d.left = "podd does not keep", true
+	case f != nil && f.GetBy() != d.by && f.GetBy() == poddv1.CheckpointBy_CHECKPOINT_BY_PERSON:
+		heading = "others changed meanwhile"
+	}
+	d.by = f.GetBy()
+	if heading != "" {
+		if _, err := fmt.Fprintf(d.stdout, "\n%s:\n", heading); err != nil {
+			return err
+		}
+	}
+	if f == nil {
+		_, err := fmt.Fprintln(d.stdout, "  "+sanitize.Line(part.GetLeftOut()))
+		return err
+	}
+	return d.changedFile(d.console, f, d.stat)
+}
+
+// changedFile shows one changed file: a line about it, then its diff.
+func (p fileVerbs) changedFile(console view.Console, f *poddv1.ChangedFile, stat bool) error {
+	what := cmp.Or(f.GetAfter(), f.GetBefore())
+	if what == "file" {
+		what = ""
+	} else {
+		what = " " + what
+	}
+	verb := "changed"
+	switch {
+	case f.GetBefore() == "":
+		verb = "made"
+	case f.GetAfter() == "":
+		verb = "deleted"
+	}
+	title := fmt.Sprintf("%s%s %s", verb, what, sanitize.Line(f.GetPath()))
+	if f.GetMode() != "" {
+		title += ", mode " + sanitize.Line(f.GetMode())
+	}
+	if f.GetAdded()+f.GetRemoved() > 0 {
+		title += fmt.Sprintf(", +%d -%d", f.GetAdded(), f.GetRemoved())
+	}
+	switch {
+	case stat || f.GetDiff() == "":
+		_, err := fmt.Fprintln(p.stdout, title)
+		return err
+	case console.Render:
+		return console.WriteDiff(title, f.GetDiff())
+	}
+	// In a pipe it is what patch and editors read.
+	names := [2]string{f.GetPath(), f.GetPath()}
+	for i, kind := range []string{f.GetBefore(), f.GetAfter()} {
+		if kind == "" {
+			names[i] = os.DevNull
+		}
+	}
+	_, err := fmt.Fprintf(p.stdout, "--- %s\n+++ %s\n%s", sanitize.Line(names[0]), sanitize.Line(names[1]), sanitize.Terminal(f.GetDiff()))
+	return err
+}
+
+func newUndoCommand(p *program) *cobra.Command {
+	r := &poddv1.RestoreFilesRequest{}
+	cmd := &cobra.Command{
+		Use:   "undo [POD]",
+		Short: "Take back what a pod changed in files",
+		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second\n" +
+			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it\n" +
+			"changes nothing and names it. The conversation stays; podctl rewind --files takes back both.",
+		Example:           "  podctl undo api --dry-run",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				r.Pod = pod
+				resp, err := c.Files().RestoreFiles(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("%s", restored(resp, r.GetDryRun())))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "leave files as they are that somebody changed since, and take the others back")
+	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
+	return cmd
+}
+
+// restored says what became of files.
+func restored(resp *poddv1.RestoreFilesResponse, dry bool) string {
+	of := ""
+	if resp.GetTurn() > 0 {
+		of = fmt.Sprintf(" of turn %d", resp.GetTurn())
+	}
+	did := "took back changes" + of + " in " + plural(int(resp.GetChanged()), "path")
+	if dry {
+		did = "would take back changes" + of + " in " + plural(int(resp.GetChanged()), "path")
+	}
+	if resp.GetChanged() == 0 {
+		did = "no file has changes" + of + " to take back"
+	}
+	var b strings.Builder
+	b.WriteString(did)
+	for _, path := range resp.GetPaths() {
+		b.WriteString("\n  " + sanitize.Line(path))
+	}
+	for _, k := range resp.GetKept() {
+		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
+	}
+	return b.String()
+}

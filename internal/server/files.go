@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// files serves FileService.
+type files struct {
+	poddv1.UnimplementedFileServiceServer
+	host *pod.Host
+	// redact removes secrets from a diff.
+	redact func(string) string
+}
+
+// DiffFiles sends what changed in the files of a pod.
+func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
+	shown := pod.Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
+	err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
+		return out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_File{File: &poddv1.ChangedFile{
+			Path: validPath(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
+			Added: int64(c.Added), Removed: int64(c.Removed), Diff: validPath(s.redact(c.Diff)),
+		}}})
+	})
+	if err != nil || !r.GetLeftOut() {
+		return err
+	}
+	left, err := s.host.Rollback.LeftOut(out.Context(), r.GetPod())
+	for _, path := range left {
+		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_LeftOut{LeftOut: validPath(path)}}); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// RestoreFiles takes changes of files back.
+func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest) (*poddv1.RestoreFilesResponse, error) {
+	out, err := s.host.Rollback.Files(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetAfterSeq()), Skip: r.GetSkip(), Dry: r.GetDryRun()})
+	if err != nil {
+		return nil, err
+	}
+	return restored(out), nil
+}
+
+func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
+	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths)}
+	for _, k := range out.Kept {
+		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: validPath(k.Path), Why: k.Why})
+	}
+	return resp
+}

@@ -1,0 +1,63 @@
+package pod
+
+import (
+	"context"
+	"time"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// Files keep what the files of pods were, and take changes back. Package workspace has them.
+// Their methods may hang.
+type Files interface {
+	// Undo says what it takes to take back the agent's changes of consecutive checkpoints, as
+	// the files are now.
+	Undo(ctx context.Context, line []item.Checkpoint) (Undo, error)
+	// Restored takes the checkpoints after a restore of some paths.
+	Restored(ctx context.Context, p item.Pod, at fold.Files, paths []string) ([]item.Checkpoint, error)
+	// Changes passes the changes of consecutive checkpoints to fn, in the order of their paths:
+	// those of the agent first. The names of paths that the directories have and no checkpoint
+	// follow in LeftOut.
+	Changes(ctx context.Context, line []item.Checkpoint, fn func(FileChange) error) error
+	// Collect frees the space of checkpoints that nobody needs. keep has the commits that are
+	// needed, by their directory; those since a time stay.
+	Collect(ctx context.Context, keep map[string][]string, since time.Time) error
+	// LeftOut names paths that no checkpoint of a pod has, at most a thousand.
+	LeftOut(ctx context.Context, spec item.PodSpec) ([]string, error)
+}
+
+// Undo are changes that can be taken back.
+type Undo interface {
+	// Paths are those that change; absolute.
+	Paths() []string
+	// Reaches are those that change, and those that need no change any more.
+	Reaches() []string
+	// Conflicts stay as they are.
+	Conflicts() []FileConflict
+	// Do takes the changes back, but those of conflicts, which it returns.
+	Do(ctx context.Context) (changed int, conflicts []FileConflict, err error)
+}
+
+// FileConflict is a path that somebody changed after the agent did.
+type FileConflict struct {
+	// Path is absolute.
+	Path string
+	// Why is half a sentence about it: "was deleted after the agent changed it".
+	Why string
+}
+
+// FileChange is the change of one path.
+type FileChange struct {
+	// Path is absolute.
+	Path string
+	// By is the agent, or a person.
+	By item.CheckpointBy
+	// Before and After are "file", "link", "dir" or empty; Mode says how permissions changed,
+	// as "644 -> 755", empty if they did not.
+	Before, After, Mode string
+	// Added and Removed count lines. Diff is unified, without names; empty for binary and for
+	// large files.
+	Added, Removed int
+	Diff           string
+}

@@ -1,0 +1,178 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// Checkpoints keep what the files of a pod are.
+type Checkpoints interface {
+	// Take looks at the pod's directories, and returns the checkpoints that are due, each after
+	// the last one of its directory in at. An error of kind Exhausted means that there is no
+	// space now.
+	Take(ctx context.Context, at fold.Files, c Changes) ([]item.Checkpoint, error)
+}
+
+// Changes says what a checkpoint is about.
+type Changes struct {
+	// Agent says that all changes since the last checkpoint are the agent's; else those of
+	// Paths are. Paths are absolute.
+	Agent bool
+	Paths []string
+	// Named are the absolute paths that tools are about to change, or have changed.
+	Named []string
+	Turn  int64
+	Step  int
+}
+
+// saver takes checkpoints around the calls that may change files: before the first one begins
+// and after the last one of those that run together has ended. The changes in between are the
+// agent's, all others somebody else's. It belongs to the turn's goroutine.
+type saver struct {
+	w *Worker
+	j *journal
+	// open are the calls that have begun, with no checkpoint since.
+	open []*call
+	// failed says that the turn has an alert about a checkpoint that failed.
+	failed bool
+}
+
+// spaceAgain is how often a checkpoint without space is tried again.
+const spaceAgain = 2 * time.Second
+
+// closeTime bounds a checkpoint after calls, which a cancelled turn waits for.
+const closeTime = time.Minute
+
+// starting adds the checkpoint that precedes calls which begin now.
+func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call) []item.Kind {
+	if s.w.Checkpoints == nil {
+		return kinds
+	}
+	var begin []*call
+	for _, c := range calls {
+		if c.acts && c.refused == nil && c.made == nil && c.request == nil && !c.later && !slices.Contains(s.open, c) {
+			begin = append(begin, c)
+		}
+	}
+	if len(begin) == 0 {
+		return kinds
+	}
+	first := len(s.open) == 0
+	s.open = append(s.open, begin...)
+	if !first {
+		return kinds
+	}
+	// A job may change files at any time.
+	busy := len(s.j.now.Jobs.Running()) > 0
+	return append(s.take(ctx, Changes{Agent: busy, Named: s.paths(begin)}), kinds...)
+}
+
+// goesOn says that an earlier podd started the calls.
+func (s *saver) goesOn(calls []*call) {
+	for _, c := range calls {
+		if c.recovering && c.acts && !slices.Contains(s.open, c) {
+			s.open = append(s.open, c)
+		}
+	}
+}
+
+// ended is the checkpoint after the open calls, once all of them have ended.
+func (s *saver) ended(ctx context.Context, has func(*call) bool) []item.Kind {
+	s.open = slices.DeleteFunc(s.open, func(c *call) bool { return c.request != nil || c.later })
+	if len(s.open) == 0 || !all(s.open, has) {
+		return nil
+	}
+	return s.close(ctx)
+}
+
+func all(calls []*call, has func(*call) bool) bool {
+	return !slices.ContainsFunc(calls, func(c *call) bool { return !has(c) })
+}
+
+// close is the checkpoint after the open calls, whether or not they have ended.
+func (s *saver) close(ctx context.Context) []item.Kind {
+	if len(s.open) == 0 {
+		return nil
+	}
+	calls := s.open
+	s.open = nil
+	c := Changes{Named: s.paths(calls)}
+	c.Agent = slices.ContainsFunc(calls, func(c *call) bool { return !c.writes || c.command != "" })
+	if !c.Agent {
+		c.Paths = c.Named
+	}
+	// What happened has to be stored, also when the turn was cancelled.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	return s.take(ctx, c)
+}
+
+// paths are those that calls name, and where these lead.
+func (s *saver) paths(calls []*call) (paths []string) {
+	for _, c := range calls {
+		for _, target := range c.targets {
+			for _, path := range append([]string{target.Named()}, target.Leads()...) {
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(s.w.Dir, path)
+				}
+				paths = append(paths, filepath.Clean(path))
+			}
+		}
+	}
+	return paths
+}
+
+// take takes checkpoints, and waits for space as the log does. A checkpoint that cannot be
+// taken does not end the turn: an alert says that files are not covered.
+func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
+	if s.w.Checkpoints == nil {
+		return nil
+	}
+	defer s.j.clock.rest()()
+	c.Turn, c.Step = s.j.turn.Number, s.j.step
+	for {
+		taken, err := s.w.Checkpoints.Take(ctx, s.j.now.Files, c)
+		if err == nil {
+			return s.entries(taken)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if item.KindOf(err) != item.KindExhausted {
+			s.j.logger.Warn("no checkpoint", "step", s.j.step, "error", err)
+			return s.uncovered(fmt.Sprintf("podd cannot take back what this turn changes: %v", err))
+		}
+		s.w.Blocked(err)
+		select {
+		case <-time.After(spaceAgain):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *saver) entries(taken []item.Checkpoint) (kinds []item.Kind) {
+	for _, k := range taken {
+		kinds = append(kinds, k)
+		if k.Partial && k.Parent == "" {
+			kinds = append(kinds, s.uncovered(fmt.Sprintf("%s is too large to be covered, or is a home directory: podd can take back only what file tools change in it", k.Dir))...)
+		}
+	}
+	return kinds
+}
+
+// uncovered is an alert, once a turn.
+func (s *saver) uncovered(text string) []item.Kind {
+	if s.failed {
+		return nil
+	}
+	s.failed = true
+	a := s.j.alert(item.LevelWarn, text)
+	a.Alert.Source = "checkpoint"
+	return []item.Kind{a}
+}
