@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,8 @@ func (clerk) Body(r llm.Request) ([]byte, error) {
 }
 
 // Stream answers a body.
-func (clerk) Stream(ctx context.Context, request []byte) iter.Seq2[llm.Event, error] {
+func (clerk) Stream(ctx context.Context, parts ...[]byte) iter.Seq2[llm.Event, error] {
+	request := bytes.Join(parts, nil)
 	return func(yield func(llm.Event, error) bool) {
 		events, err := reply(request)
 		if err = errors.Join(err, context.Cause(ctx)); err != nil {

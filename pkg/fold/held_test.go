@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func TestLowerLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(b)
+		return string(bytes.Join(b, nil))
 	}
 	before, tokens := body(), s.Tokens()
 	if e := s.Excess(outputLimits(20_000)); e.Results != 0 {

@@ -24,8 +24,8 @@ type Model interface {
 	// End; an answer that stops without it yields an *Error of class ClassCut last. The
 	// consumer may stop early. Every error is an *Error or the context's cause. Stream
 	// itself never retries: after the first event only the caller knows whether that is
-	// safe.
-	Stream(ctx context.Context, body []byte) iter.Seq2[Event, error]
+	// safe. The body may come in parts that follow each other.
+	Stream(ctx context.Context, body ...[]byte) iter.Seq2[Event, error]
 }
 
 // Incremental is optional for a Model: it encodes only once what a request has in common
@@ -37,9 +37,22 @@ type Incremental interface {
 
 // Encoder makes the bodies of one conversation, one after the other. They are the bytes
 // that Model.Body returns, whatever happened to the conversation in between. Neither side
-// changes a body afterwards, nor the items of a request. An Encoder belongs to one
+// changes a body afterwards, nor the items of a request: where two requests share the array of
+// their items, these are equal. An Encoder belongs to one
 // goroutine.
-type Encoder func(Request) ([]byte, error)
+type Encoder func(Request) (Body, error)
+
+// Body is the bytes of a request, in parts that follow each other: what the next request
+// extends, and what closes it.
+type Body [][]byte
+
+// Len is the number of bytes.
+func (b Body) Len() (n int) {
+	for _, part := range b {
+		n += len(part)
+	}
+	return n
+}
 
 // NewEncoder returns the model's own encoder if it has one, otherwise one that calls its
 // Body.
@@ -47,7 +60,10 @@ func NewEncoder(m Model) Encoder {
 	if m, ok := m.(Incremental); ok {
 		return m.Encoder()
 	}
-	return m.Body
+	return func(r Request) (Body, error) {
+		whole, err := m.Body(r)
+		return Body{whole}, err
+	}
 }
 
 // Request is a request to a model.

@@ -24,7 +24,7 @@ func (n named) Resolve(_ context.Context, model string) (string, error) {
 
 func (n named) Body(llm.Request) ([]byte, error) { return []byte(n.name), nil }
 
-func (n named) Stream(context.Context, []byte) iter.Seq2[llm.Event, error] {
+func (n named) Stream(context.Context, ...[]byte) iter.Seq2[llm.Event, error] {
 	return func(func(llm.Event, error) bool) {}
 }
 

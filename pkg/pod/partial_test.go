@@ -26,9 +26,9 @@ func watch(c *options, text string, taken chan struct{}) {
 }
 
 // Stream is the model's.
-func (w watched) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+func (w watched) Stream(ctx context.Context, body ...[]byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		for ev, err := range w.Model.Stream(ctx, body) {
+		for ev, err := range w.Model.Stream(ctx, body...) {
 			if !yield(ev, err) {
 				return
 			}

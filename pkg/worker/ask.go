@@ -137,7 +137,7 @@ func (t *asker) request(ctx context.Context) (answer, error) {
 // send sends a body until an answer comes whole, or a retry can't help. live shows the
 // answer as it comes; nil for one that does not belong to the conversation. With an error
 // it also returns an answer that came to its end but is not used, if there was one.
-func (t *asker) send(ctx context.Context, m llm.Model, body []byte, live func(item.Delta)) (answer, error) {
+func (t *asker) send(ctx context.Context, m llm.Model, body llm.Body, live func(item.Delta)) (answer, error) {
 	for tries := new(tries); ; {
 		a, err := t.stream(ctx, m, body, live)
 		if err == nil {
@@ -165,7 +165,7 @@ func (t *asker) prune(ctx context.Context) error {
 }
 
 // stream sends a body once.
-func (t *asker) stream(ctx context.Context, m llm.Model, body []byte, live func(item.Delta)) (answer, error) {
+func (t *asker) stream(ctx context.Context, m llm.Model, body llm.Body, live func(item.Delta)) (answer, error) {
 	start := t.w.Now()
 	tl := &timeline{turn: t.j.turn.Number, step: t.j.step, live: live, named: t.w.Tools.Named}
 	if live != nil {
@@ -180,12 +180,12 @@ func (t *asker) stream(ctx context.Context, m llm.Model, body []byte, live func(
 	if tl.end == nil {
 		return answer{}, err
 	}
-	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.w.Now().Sub(start)}, err
+	return answer{timeline: tl, text: tl.spoken(), bytes: body.Len(), took: t.w.Now().Sub(start)}, err
 }
 
 // read sends a body once and collects the answer.
-func read(ctx context.Context, m llm.Model, body []byte, tl *timeline) error {
-	for ev, err := range m.Stream(ctx, body) {
+func read(ctx context.Context, m llm.Model, body llm.Body, tl *timeline) error {
+	for ev, err := range m.Stream(ctx, body...) {
 		if err != nil {
 			return err
 		}

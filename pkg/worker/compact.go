@@ -147,7 +147,7 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 	if err != nil {
 		return "", item.RequestUsage{}, failed("REQUEST", "cannot build the request for a summary: %v", err)
 	}
-	a, err := t.send(ctx, m, body, nil)
+	a, err := t.send(ctx, m, llm.Body{body}, nil)
 	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}

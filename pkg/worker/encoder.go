@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"reflect"
+	"slices"
 
 	"podd/pkg/llm"
 )
@@ -15,7 +16,7 @@ type Encoder struct {
 	// made is the last request, and kept the last answered one. sent is the body of kept; an
 	// Encoder that rests does not have it.
 	made, kept llm.Request
-	sent       []byte
+	sent       llm.Body
 }
 
 // Rest drops the bytes of the last body until the next one is made. It must not be called
@@ -26,7 +27,7 @@ func (e *Encoder) Rest() { e.encode, e.sent = nil, nil }
 func (e *Encoder) Rests() bool { return e.encode == nil }
 
 // body is the body of a request to a model.
-func (e *Encoder) body(m llm.Model, r llm.Request) ([]byte, error) {
+func (e *Encoder) body(m llm.Model, r llm.Request) (llm.Body, error) {
 	if e.encode == nil && e.model != nil {
 		e.wake()
 	}
@@ -54,19 +55,40 @@ func sameModel(a, b llm.Model) bool {
 // answered records that the last request, which has this body, was answered, and returns the
 // number of its first bytes that equal the previous one: what a prompt cache can have. It is
 // 0 for the first request, also after a restart.
-func (e *Encoder) answered(body []byte) (prefix int) {
+func (e *Encoder) answered(body llm.Body) (prefix int) {
 	prefix = commonPrefix(e.sent, body)
 	e.kept, e.sent = e.made, body
 	return prefix
 }
 
-// commonPrefix is the length of the common start of a and b. Requests differ near their
-// ends, so it compares large pieces.
-func commonPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	at := 0
-	for step := 64 << 10; step > 0; step /= 16 {
-		for at+step <= n && bytes.Equal(a[at:at+step], b[at:at+step]) {
+// commonPrefix is the length of the common start of two bodies. Requests differ near their
+// ends, so it compares large pieces; bytes that both share are not compared.
+func commonPrefix(a, b llm.Body) (n int) {
+	a, b = slices.Clone(a), slices.Clone(b)
+	for len(a) > 0 && len(b) > 0 {
+		length := min(len(a[0]), len(b[0]))
+		same := commonStart(a[0][:length], b[0][:length])
+		n += same
+		if same < length {
+			return n
+		}
+		a, b = without(a, length), without(b, length)
+	}
+	return n
+}
+
+// without is a body without n bytes of its first part.
+func without(b llm.Body, n int) llm.Body {
+	if b[0] = b[0][n:]; len(b[0]) == 0 {
+		return b[1:]
+	}
+	return b
+}
+
+// commonStart is the length of the common start of slices of one length.
+func commonStart(a, b []byte) (at int) {
+	for step := len(a); step > 0; step /= 2 {
+		for at+step <= len(a) && bytes.Equal(a[at:at+step], b[at:at+step]) {
 			at += step
 		}
 	}

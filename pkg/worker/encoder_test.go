@@ -19,10 +19,16 @@ func TestCommonPrefix(t *testing.T) {
 				want = at
 			}
 		}
-		if got := commonPrefix(a, b); got != want {
+		if got := commonPrefix(parts(t, a), parts(t, b)); got != want {
 			t.Fatalf("%d, want %d", got, want)
 		}
 	})
+}
+
+// parts cuts a body somewhere.
+func parts(t *rapid.T, whole []byte) llm.Body {
+	at := rapid.IntRange(0, len(whole)).Draw(t, "cut")
+	return llm.Body{whole[:at], whole[at:]}
 }
 
 // plain is a third-party model: it encodes each request whole, and == cannot compare it.
@@ -42,7 +48,7 @@ func TestEncoderOfAPlainModel(t *testing.T) {
 	r := llm.Request{Items: []item.Item{item.UserMessage{Text: "hi"}}}
 	for _, name := range []string{"a", "a", "b"} {
 		got, err := e.body(plain{name: []string{name}}, r)
-		if err != nil || string(got) != name+"hi" {
+		if err != nil || len(got) != 1 || string(got[0]) != name+"hi" {
 			t.Errorf("%s gives %q, %v", name, got, err)
 		}
 	}

@@ -153,7 +153,7 @@ func (t *caller) askSummary(ctx context.Context, c *call, input string) (model, 
 		return "", "", err
 	}
 	tl := new(timeline)
-	err = read(ctx, m, body, tl)
+	err = read(ctx, m, llm.Body{body}, tl)
 	if tl.end == nil {
 		return "", "", err
 	}

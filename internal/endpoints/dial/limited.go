@@ -19,7 +19,7 @@ func limit(c Client, most int) Client { return &limited{c, make(chan struct{}, m
 func (l *limited) Encoder() llm.Encoder { return llm.NewEncoder(l.Client) }
 
 // Stream waits for its turn, then sends the body.
-func (l *limited) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+func (l *limited) Stream(ctx context.Context, body ...[]byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		select {
 		case l.slots <- struct{}{}:
@@ -28,7 +28,7 @@ func (l *limited) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, 
 			yield(nil, context.Cause(ctx))
 			return
 		}
-		for event, err := range l.Client.Stream(ctx, body) {
+		for event, err := range l.Client.Stream(ctx, body...) {
 			if !yield(event, err) {
 				return
 			}

@@ -24,7 +24,7 @@ func (c counted) Encoder() llm.Encoder { return llm.NewEncoder(c.Model) }
 const unsent = ""
 
 // Stream counts a request once it has ended, by outcome.
-func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+func (c counted) Stream(ctx context.Context, body ...[]byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		began, outcome := time.Now(), "cancelled"
 		defer func() {
@@ -34,7 +34,7 @@ func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, e
 			c.recorder.add(requests, Label("outcome", outcome), 1)
 			c.recorder.add(requestSeconds, Label("outcome", outcome), time.Since(began).Seconds())
 		}()
-		for event, err := range c.Model.Stream(ctx, body) {
+		for event, err := range c.Model.Stream(ctx, body...) {
 			if _, ended := event.(llm.End); ended {
 				outcome = "ok"
 			}

@@ -12,9 +12,6 @@ func measureWork(ctx context.Context, r *rig) error {
 	const (
 		pods, turns = 200, 5
 		rest        = 10 * time.Second
-		// many steps are the long turn's; part of them at its start, after warm ones, are
-		// compared with as many at its end.
-		many, warm, part = 2000, 100, 200
 	)
 	s, err := r.start(ctx, poddKind, filepath.Join(r.dir, "work"), nil)
 	if err != nil {
@@ -40,7 +37,18 @@ func measureWork(ctx context.Context, r *rig) error {
 	}
 	r.results.add(rowWorkRSS, r.podd, float64(rss)/mb)
 	r.results.add(rowWorkPod, r.podd, float64(anonymous-before)/mb/pods)
+	for range r.reps {
+		if err := r.longTurn(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
+// longTurn runs a long turn of a new pod. It compares the processor time of steps at its
+// end with that of as many at its start, after warm ones.
+func (r *rig) longTurn(ctx context.Context, s *subject) error {
+	const many, warm, part = 2000, 100, 200
 	session, err := s.open(ctx)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func TestCacheYield(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := llmtest.Collect(c.Stream(t.Context(), body))
+		a, err := llmtest.Collect(c.Stream(t.Context(), body...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ type Units interface {
 	Next(items []item.Item) (n int)
 	// At is the position between two units.
 	At() *Written
-	// End closes the body.
+	// End appends what closes the body, which does not depend on what is written.
 	End() []byte
 }
 

@@ -8,7 +8,9 @@ import (
 )
 
 // Encoder makes the bodies of a conversation; see llm.Encoder. It keeps the last body and
-// the offset of each unit in it: the next body consists of copied units and new ones.
+// the offset of each unit in it. The next body extends it in place if the conversation only
+// grew; otherwise it consists of copied units and new ones. What closes a body is a part of
+// its own, so the bytes of an earlier body never change.
 func Encoder(begin Begin) llm.Encoder {
 	e := &incremental{start: begin}
 	return e.body
@@ -20,7 +22,7 @@ type incremental struct {
 	last  encoded
 }
 
-// encoded is a body and its parts.
+// encoded is a body without what closes it, and its parts.
 type encoded struct {
 	llm.Request
 	body []byte
@@ -37,7 +39,7 @@ type unit struct {
 }
 
 // body returns the bytes of Body.
-func (c *incremental) body(r llm.Request) ([]byte, error) {
+func (c *incremental) body(r llm.Request) (llm.Body, error) {
 	old := &c.last
 	if len(old.units) == 0 || !sameSetup(old.Setup, r.Setup) {
 		if err := CheckSetup(r.Setup); err != nil {
@@ -45,11 +47,12 @@ func (c *incremental) body(r llm.Request) ([]byte, error) {
 		}
 		*old = encoded{}
 	}
-	next := encoded{Request: r, units: make([]unit, 0, len(r.Items)+1+len(r.Items)/8)}
-	e := c.begin(r, old)
+	next := encoded{Request: r}
+	e := c.begin(old, &next)
 	w := e.At()
-	for i := 0; i < len(r.Items); {
-		n := old.copy(w, i, &next)
+	same := old.shared(r.Items)
+	for i := len(next.units); i < len(r.Items); {
+		n := old.copy(w, i, max(i, same), &next)
 		if n == 0 {
 			next.units = append(next.units, unit{len(w.Dst), w.Place})
 			n = e.Next(r.Items[i:])
@@ -60,37 +63,62 @@ func (c *incremental) body(r llm.Request) ([]byte, error) {
 		i += n
 	}
 	next.units = append(next.units, unit{len(w.Dst), w.Place})
-	next.body = e.End()
+	next.body, w.Dst = w.Dst, nil
+	closing := e.End()
 	if err := w.failed; err != nil {
 		return nil, err
 	}
 	c.last = next
-	return next.body, nil
+	return llm.Body{next.body[:len(next.body):len(next.body)], closing}, nil
 }
 
-// begin returns an encoder positioned at the first item.
-func (c *incremental) begin(r llm.Request, old *encoded) Units {
-	size := sizeHint(r)
-	if old.units == nil || !old.open(0, r.Items) {
-		return c.start(written(make([]byte, 0, size), r), r)
+// begin returns an encoder positioned at the first item, or after the items of the old body if
+// that can be extended. It begins the units of next.
+func (c *incremental) begin(old, next *encoded) Units {
+	r := next.Request
+	if len(old.units) == 0 || !old.open(0, r.Items) {
+		next.units = make([]unit, 0, len(r.Items)+1+len(r.Items)/8)
+		return c.start(written(make([]byte, 0, sizeHint(r)), r), r)
 	}
 	rest := llm.Request{Images: r.Images}
 	rest.Setup = item.Setup{Model: r.Setup.Model, Endpoint: r.Setup.Endpoint, FileRefRole: r.Setup.FileRefRole, NoImages: r.Setup.NoImages}
 	e := c.start(written(nil, rest), rest)
-	first, w := old.units[0], e.At()
-	w.Dst, w.Place = append(make([]byte, 0, size), old.body[:first.at]...), first.Place
+	w := e.At()
+	if n := len(old.Items); old.extends(r.Items) {
+		// Nobody has the bytes and units beyond the old ends.
+		w.Dst, w.Place, next.units = old.body, old.units[n].Place, old.units[:n]
+		return e
+	}
+	first := old.units[0]
+	w.Dst, w.Place = append(make([]byte, 0, sizeHint(r)), old.body[:first.at]...), first.Place
+	next.units = make([]unit, 0, len(r.Items)+1+len(r.Items)/8)
 	return e
 }
 
-// copy appends the old body's parts for the items from i on that equal its own, and
-// returns the number of those items. It does not compare identical strings byte by byte.
-// It copies only whole units, and none that could end elsewhere now: the last answer may
-// have become longer.
-func (old *encoded) copy(w *Written, i int, next *encoded) int {
+// shared is the number of leading items that are the old ones because they are in the same
+// array.
+func (old *encoded) shared(items []item.Item) int {
+	n := min(len(old.Items), len(items))
+	if n == 0 || &old.Items[0] != &items[0] {
+		return 0
+	}
+	return n
+}
+
+// extends says whether items go on where the old ones ended, and the old body with them.
+func (old *encoded) extends(items []item.Item) bool {
+	n := len(old.Items)
+	return n > 0 && old.shared(items) == n && !grows(items, n) && old.open(n, items)
+}
+
+// copy appends the old body's parts for the items from i on that equal its own, as those
+// before n do, and returns the number of those items. It does not compare identical strings
+// byte by byte. It copies only whole units, and none that could end elsewhere now: the last
+// answer may have become longer.
+func (old *encoded) copy(w *Written, i, n int, next *encoded) int {
 	if i >= len(old.Items) || old.units[i].at < 0 || old.units[i].Place != w.Place {
 		return 0
 	}
-	n := i
 	for n < min(len(old.Items), len(next.Items)) && old.Items[n] == next.Items[n] {
 		n++
 	}

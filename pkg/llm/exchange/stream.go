@@ -48,7 +48,7 @@ type Decoder interface {
 
 // Stream sends a body and yields the answer's events; see llm.Model. A consumer that
 // stops early closes the connection.
-func (c *Client) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+func (c *Client) Stream(ctx context.Context, body ...[]byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		a := answer{client: c, ctx: ctx, body: body, yield: yield}
 		a.endpoint = c.Endpoint.asked(a.model())
@@ -75,7 +75,7 @@ type answer struct {
 	// endpoint names the model in its errors.
 	endpoint *Endpoint
 	ctx      context.Context
-	body     []byte
+	body     llm.Body
 	yield    func(llm.Event, error) bool
 	events   []llm.Event
 	// sent says that there was a connection, so that the endpoint may have the request.
@@ -100,8 +100,13 @@ func (a *answer) run() (err error) {
 	return a.exchange()
 }
 
-// model is the model that the body names.
-func (a *answer) model() string { return gjson.GetBytes(a.body, "model").String() }
+// model is the model that the body names in its first part.
+func (a *answer) model() string {
+	if len(a.body) == 0 {
+		return ""
+	}
+	return gjson.GetBytes(a.body[0], "model").String()
+}
 
 // exchange sends the request and reads its answer.
 func (a *answer) exchange() error {
@@ -110,14 +115,15 @@ func (a *answer) exchange() error {
 	defer dog.close()
 	start := time.Now()
 	connected := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) }}
-	resp, err := a.client.wire.Send(httptrace.WithClientTrace(ctx, connected), http.MethodPost, e.path, a.body)
+	sending, body := inParts(httptrace.WithClientTrace(ctx, connected), a.body)
+	resp, err := a.client.wire.Send(sending, http.MethodPost, e.path, body)
 	if err != nil || resp.StatusCode >= 300 {
 		return a.refused(ctx, resp, err)
 	}
 	defer resp.Body.Close()
 	err = a.read(ctx, resp, &watchedBody{body: resp.Body, dog: dog, idle: e.IdleTimeout})
 	e.Logger.DebugContext(a.ctx, "model request", "status", resp.StatusCode,
-		"request_bytes", len(a.body), "duration_ms", time.Since(start).Milliseconds())
+		"request_bytes", a.body.Len(), "duration_ms", time.Since(start).Milliseconds())
 	if err == nil && resp.ProtoMajor < 2 {
 		dog.arm(drainTime)
 		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes)

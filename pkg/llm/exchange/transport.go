@@ -1,11 +1,16 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"podd/pkg/llm"
 )
 
 // maxErrorBody is how much of an error's body is read.
@@ -71,7 +76,7 @@ func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // wholeBody gives net/http a request's body as bytes, so that they leave with the
 // headers, in one write. SDKs wrap the body; net/http then expects that it may
-// block, and sends the headers first.
+// block, and sends the headers first. A long body comes in parts, by the context.
 type wholeBody struct {
 	next http.RoundTripper
 }
@@ -82,13 +87,39 @@ func (t wholeBody) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(req)
 	}
 	defer req.Body.Close()
+	req = req.WithContext(req.Context())
+	if parts, ok := req.Context().Value(partsKey{}).(llm.Body); ok {
+		req.ContentLength = int64(parts.Len())
+		req.GetBody = func() (io.ReadCloser, error) {
+			unread := net.Buffers(slices.Clone(parts))
+			return io.NopCloser(&unread), nil
+		}
+	}
 	body, err := req.GetBody()
 	if err != nil {
 		return nil, err
 	}
-	req = req.WithContext(req.Context())
 	req.Body = body
 	return t.next.RoundTrip(req)
+}
+
+// partsKey is the key of a context's value with the parts of a body.
+type partsKey struct{}
+
+// joined is the size of a body, in bytes, from which its parts are not joined: that would cost
+// more than the write of the headers alone.
+const joined = 64 << 10
+
+// inParts returns what to send of a body with an SDK: all of it, or its first part, with a
+// context by which wholeBody sends all parts.
+func inParts(ctx context.Context, body llm.Body) (context.Context, []byte) {
+	switch {
+	case len(body) == 1:
+		return ctx, body[0]
+	case body.Len() < joined:
+		return ctx, bytes.Join(body, nil)
+	}
+	return context.WithValue(ctx, partsKey{}, body), body[0]
 }
 
 // stalled is the cause of a request that a watchdog ended.

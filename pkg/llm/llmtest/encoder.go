@@ -14,7 +14,7 @@ import (
 // encoder checks that a model's own Encoder, if it has one, returns the bytes of
 // Body, whatever happened to the conversation since its last body: it grew, results were
 // pruned, a summary replaced its beginning, it was rewound, its setup changed, or a
-// request failed to encode.
+// request failed to encode. No body changes after it was made.
 func (s *suite) encoder(t *testing.T) {
 	m := s.open(t).Model
 	if _, ok := m.(llm.Incremental); !ok {
@@ -32,6 +32,7 @@ func (s *suite) encoder(t *testing.T) {
 		add(1)
 		encode := llm.NewEncoder(m)
 		earlier := []llm.Request{r}
+		var bodies []madeBody
 		for range rapid.IntRange(1, 8).Draw(t, "requests") {
 			switch rapid.SampledFrom([]string{"grow", "grow", "grow", "prune", "compact", "rewind", "setup", "same"}).Draw(t, "change") {
 			case "grow":
@@ -51,9 +52,12 @@ func (s *suite) encoder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := mustBody(t, m, r.Setup, r.Items); !bytes.Equal(got, want) {
+			want := mustBody(t, m, r.Setup, r.Items)
+			if !bytes.Equal(bytes.Join(got, nil), want) {
 				t.Fatalf("the body of the encoder is not that of the model:\n%s\n%s", got, want)
 			}
+			bodies = append(bodies, madeBody{got, want})
+			unchanged(t, bodies)
 			refuses(t, encode, r)
 			earlier = append(earlier, r)
 			if rapid.Bool().Draw(t, "forget") {
@@ -61,6 +65,21 @@ func (s *suite) encoder(t *testing.T) {
 			}
 		}
 	})
+}
+
+// madeBody is a body of an encoder and what it has to stay.
+type madeBody struct {
+	body llm.Body
+	want []byte
+}
+
+// unchanged checks that no later request changed a body.
+func unchanged(t *rapid.T, bodies []madeBody) {
+	for i, b := range bodies {
+		if !bytes.Equal(bytes.Join(b.body, nil), b.want) {
+			t.Fatalf("a later request changed body %d", i)
+		}
+	}
 }
 
 // refuses checks that a request without a model has no body, and that an Encoder still

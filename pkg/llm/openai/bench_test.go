@@ -69,7 +69,7 @@ func BenchmarkBody(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.SetBytes(int64(len(body)))
+				b.SetBytes(int64(body.Len()))
 			}
 		})
 	}
