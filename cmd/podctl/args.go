@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"podd/internal/typo"
 	"podd/pkg/client"
 	"podd/pkg/item"
 )
@@ -80,10 +82,15 @@ func (p podOperand) flags(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, whole(args)) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		args = whole(args)
-		if args[0] == podHere {
-			args[0] = ""
+		if args[0] != podHere {
+			return run(cmd, args)
 		}
-		return run(cmd, args)
+		args[0] = ""
+		err := run(cmd, args)
+		if item.ReasonOf(err) == reasonNoPod && item.KindOf(err) == item.KindNotFound && len(args) > 1 {
+			return item.Errorf(item.KindNotFound, reasonNoPod, "no pod has the current directory as its workspace: name the pod, as in %s", cmd.UseLine())
+		}
+		return err
 	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if cmd.Flags().Changed("pod") {
@@ -165,9 +172,7 @@ func (p podOperand) here(ctx context.Context) (name string) {
 // flagError is the parser's error, with better words where a number was parsed as a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if wrong, ok := errors.AsType[errSequence](err); ok {
-			return usagef("--%s: %w", invalid.GetFlag().Name, wrong)
-		}
+		return invalidValue(invalid)
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok && strings.Contains(missing.GetFlag().Value.Type(), "|") {
 		return usagef("--%s needs a value: %s", missing.GetSpecifiedName(), strings.ReplaceAll(missing.GetFlag().Value.Type(), "|", " or "))
@@ -179,11 +184,37 @@ func flagError(cmd *cobra.Command, err error) error {
 	number := unknown.GetSpecifiedShortnames()
 	switch {
 	case strings.Trim(number, "0123456789.") != "" || number == "":
-		return usageError{err}
+		return unknownFlag(cmd, unknown)
 	case strings.Contains(cmd.Use, "SEQ"), strings.Contains(cmd.Use, "CALL"):
 		return usagef("%s does not take -%s: numbers of entries, calls and alerts start at 1", cmd.CommandPath(), number)
 	}
 	return usagef("%s has no flag -%s: put -- before text that starts with a dash", cmd.CommandPath(), number)
+}
+
+// invalidValue says what a flag takes.
+func invalidValue(invalid *pflag.InvalidValueError) error {
+	flag, cause := invalid.GetFlag(), invalid.Unwrap()
+	if _, ok := errors.AsType[*strconv.NumError](cause); !ok && !strings.Contains(cause.Error(), "strconv.") {
+		return usagef("--%s: %w", flag.Name, cause)
+	}
+	takes := "a number"
+	if flag.Value.Type() == "bool" {
+		takes = "true or false"
+	}
+	return usagef("--%s takes %s, not %q", flag.Name, takes, invalid.GetValue())
+}
+
+// unknownFlag names the flag that was probably meant.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		return usagef("%s has no flag -%s: %s --help lists its flags", cmd.CommandPath(), unknown.GetSpecifiedName(), cmd.CommandPath())
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := typo.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		return usagef("%s has no flag --%s: did you mean --%s?", cmd.CommandPath(), unknown.GetSpecifiedName(), near)
+	}
+	return usagef("%s has no flag --%s: %s --help lists its flags", cmd.CommandPath(), unknown.GetSpecifiedName(), cmd.CommandPath())
 }
 
 // usageError is a wrong command line.

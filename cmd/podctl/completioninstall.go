@@ -25,6 +25,9 @@ func newCompletionInstallCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if shell == "" && p.env("SHELL") == "" {
+				return usagef("$SHELL is not set: name your shell with --shell bash, zsh or fish")
+			}
 			return p.installCompletion(cmd.Root(), cmp.Or(shell, filepath.Base(p.env("SHELL"))))
 		},
 	}

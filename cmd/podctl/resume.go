@@ -6,6 +6,7 @@ import (
 	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -18,11 +19,19 @@ func newResumeCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				before, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod})
+				if err != nil {
+					return err
+				}
 				resp, err := c.Pods().Resume(cmd.Context(), &poddv1.ResumeRequest{Pod: pod})
 				if err != nil {
 					return err
 				}
 				resumed := wire.PodFromProto(resp.GetPod())
+				was := wire.PodFromProto(before.GetPod()).Status
+				if was.Pause == nil && was.State != item.StateInterrupted {
+					return p.print(resp, line("pod %s was not paused: %s", sanitize.Line(resumed.Name), stateName(resumed)))
+				}
 				return p.print(resp, line("resumed pod %s: %s", sanitize.Line(resumed.Name), stateName(resumed)))
 			})
 		},

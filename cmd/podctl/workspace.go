@@ -96,6 +96,9 @@ func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVar(yes, "yes", false, "create a pod in the root or home directory without asking")
 }
 
+// reasonNoPod says that no pod has the workspace.
+const reasonNoPod = "NO_POD"
+
 // podFor is the pod of a workspace, by the directory's real path. With create, it creates
 // a missing one.
 func podFor(ctx context.Context, c *client.Client, dir string, create bool) (name string, made bool, err error) {
@@ -104,7 +107,7 @@ func podFor(ctx context.Context, c *client.Client, dir string, create bool) (nam
 		return name, false, err
 	}
 	if !create {
-		return "", false, item.Errorf(item.KindNotFound, "NO_POD",
+		return "", false, item.Errorf(item.KindNotFound, reasonNoPod,
 			"no pod has the workspace %s: create one with podctl submit or podctl create, or name a pod that podctl list shows", dir)
 	}
 	return createFor(ctx, c, dir)

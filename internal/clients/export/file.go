@@ -87,6 +87,10 @@ func (l Log) WriteFile(name, format string, replace bool) (d Document, err error
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".podctl-export-")
 	if err != nil {
+		// The name of the temporary file says nothing.
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = at.Err
+		}
 		return d, fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
