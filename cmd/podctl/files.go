@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -120,26 +119,7 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 
 // changedFile shows one changed file: a line about it, then its diff.
 func (p fileVerbs) changedFile(console view.Console, f *poddv1.ChangedFile, stat bool) error {
-	what := cmp.Or(f.GetAfter(), f.GetBefore())
-	if what == "file" {
-		what = ""
-	} else {
-		what = " " + what
-	}
-	verb := "changed"
-	switch {
-	case f.GetBefore() == "":
-		verb = "made"
-	case f.GetAfter() == "":
-		verb = "deleted"
-	}
-	title := fmt.Sprintf("%s%s %s", verb, what, sanitize.Line(f.GetPath()))
-	if f.GetMode() != "" {
-		title += ", mode " + sanitize.Line(f.GetMode())
-	}
-	if f.GetAdded()+f.GetRemoved() > 0 {
-		title += fmt.Sprintf(", +%d -%d", f.GetAdded(), f.GetRemoved())
-	}
+	title := view.ChangedFile(f)
 	switch {
 	case stat || f.GetDiff() == "":
 		_, err := fmt.Fprintln(p.stdout, title)

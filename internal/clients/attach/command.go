@@ -50,6 +50,8 @@ func builtins() []slash {
 		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", run: sendPlan},
 		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
+		{name: "diff", about: "shows what the agent changed in files", run: diff},
+		{name: "undo", about: "takes back what the agent changed in files", idle: true, run: undo},
 		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
 		{name: "status", about: "says what the pod does, and its context and cost", run: status},

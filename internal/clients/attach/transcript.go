@@ -46,6 +46,8 @@ type block struct {
 	answer  answer
 	// run is the command that the block is, if any.
 	run *shellRun
+	// diff is the change of a file that the block shows; without a path it shows none.
+	diff item.FileDiff
 }
 
 func newBlockList() *blockList {
@@ -125,6 +127,9 @@ func (t *blockList) forget() (gone int) {
 func (b *block) lay(columns int, open bool) (lines []line) {
 	if b.run != nil {
 		return b.run.lay(columns, open)
+	}
+	if b.diff.Path != "" {
+		return show.Diff(b.diff.Path, b.diff.Diff, open, "^T shows all", columns)
 	}
 	switch b.State {
 	case transcript.Queued, transcript.Lost, transcript.Writing:

@@ -1,0 +1,106 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"podd/internal/clients/view"
+	"podd/pkg/item"
+	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// maxShownFiles is how many changed files /diff shows.
+const maxShownFiles = 100
+
+// undo takes back what the agent changed in files, once a person agrees.
+func undo(a *app, _ string) {
+	pod := a.pod.GetId()
+	var plan *poddv1.RestoreFilesResponse
+	a.call(func(ctx context.Context) (err error) {
+		plan, err = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, DryRun: true})
+		return err
+	}, func(err error) {
+		a.told(err)
+		switch {
+		case err != nil:
+			return
+		case plan.GetChanged() == 0 && len(plan.GetKept()) == 0:
+			a.said = "no file has changes to take back"
+			return
+		}
+		for _, k := range plan.GetKept() {
+			a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", k.GetPath(), k.GetWhy()))
+		}
+		if plan.GetChanged() == 0 {
+			return
+		}
+		what := "the last undo"
+		if n := plan.GetTurn(); n > 0 {
+			what = fmt.Sprintf("the changes of turn %d", n)
+		}
+		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() { undone(a, pod, plan) })
+	})
+}
+
+func paths(n int64) string {
+	if n == 1 {
+		return "1 path"
+	}
+	return fmt.Sprintf("%d paths", n)
+}
+
+func undone(a *app, pod string, plan *poddv1.RestoreFilesResponse) {
+	a.call(func(ctx context.Context) error {
+		_, err := a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0})
+		return err
+	}, a.told)
+}
+
+// diff shows what the agent changed in files.
+func diff(a *app, _ string) {
+	pod := a.pod.GetId()
+	var changed []*poddv1.ChangedFile
+	more := 0
+	a.call(func(ctx context.Context) error {
+		stream, err := a.Client.Files().DiffFiles(ctx, &poddv1.DiffFilesRequest{Pod: pod})
+		for err == nil {
+			var part *poddv1.DiffFilesResponse
+			part, err = stream.Recv()
+			switch f := part.GetFile(); {
+			case f == nil:
+			case len(changed) < maxShownFiles:
+				changed = append(changed, f)
+			default:
+				more++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}, func(err error) {
+		a.told(err)
+		if err == nil && len(changed) == 0 {
+			a.said = "nothing changed"
+		}
+		for _, f := range changed {
+			a.log.change(f)
+		}
+		if more > 0 {
+			a.log.notice(dim, fmt.Sprintf("· %d more; podctl diff shows all", more))
+		}
+	})
+}
+
+// change adds a changed file.
+func (t *blockList) change(f *poddv1.ChangedFile) {
+	title := view.ChangedFile(f)
+	if f.GetDiff() == "" {
+		t.notice(dim, "· "+title)
+		return
+	}
+	t.blocks = append(t.blocks, &block{Block: transcript.Block{Kind: transcript.Notice}, diff: item.FileDiff{Path: title, Diff: f.GetDiff()}})
+}
