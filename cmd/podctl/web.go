@@ -87,7 +87,7 @@ func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) e
 	return p.follow(ctx, c, stream, flags)
 }
 
-// follow shows what comes of a code.
+// follow shows the progress of a pairing.
 func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
 	code := ""
 	for {

@@ -81,7 +81,7 @@ func TestClaimsOfBothEditors(t *testing.T) {
 	}
 	vim.Kill()
 	if !two.take(alert) || !two.take("pod_a-12") {
-		t.Error("nobody succeeds the killed Neovim")
+		t.Error("no editor takes over from the killed Neovim")
 	}
 	if newClaimer(t, w).take(alert) {
 		t.Error("two windows have one claim")

@@ -271,7 +271,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	return err
 }
 
-// homeDir is the person's home directory by its real path; empty if there is none.
+// homeDir is the person's home directory by its real path; empty if the user has none.
 func homeDir() string {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -226,7 +226,7 @@ var deviceScopes = map[poddv1.DeviceScope]devices.Scope{
 	poddv1.DeviceScope_DEVICE_SCOPE_CONTROL: devices.Control,
 }
 
-// StartPairing reports what comes of a code.
+// StartPairing reports the progress of a pairing.
 func (s *web) StartPairing(r *poddv1.StartPairingRequest, out poddv1.WebService_StartPairingServer) error {
 	p, err := s.book.StartPairing(deviceScopes[r.GetScope()], int(r.GetDays()))
 	if err != nil {

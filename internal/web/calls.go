@@ -63,7 +63,7 @@ func methodAt(path string) (method, error) {
 	}
 	m, ok := d.(protoreflect.MethodDescriptor)
 	if !ok || m.IsStreamingClient() {
-		return method{}, fmt.Errorf("%s is no call that a page can make", path)
+		return method{}, fmt.Errorf("the page cannot make the call %s", path)
 	}
 	in, err := protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName())
 	if err != nil {

@@ -46,7 +46,7 @@ func newMessage(name protoreflect.FullName) proto.Message {
 }
 
 // reasonOf makes a call with an empty request and returns the reason of the first answer's
-// error; empty if it is no error of podd.
+// error; empty for other errors.
 func (s *stage) reasonOf(conn *grpc.ClientConn, m rpc, bearer string) string {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()

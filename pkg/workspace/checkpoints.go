@@ -93,7 +93,7 @@ func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (
 		look.After, look.Branch = at.At(dir), s.pod
 		taken, err := s.of(dir).Take(ctx, look)
 		if errors.Is(err, checkpoint.ErrUnknown) {
-			// The repository was removed: it begins anew.
+			// The repository was removed: start a new one.
 			look.After = ""
 			taken, err = s.of(dir).Take(ctx, look)
 		}
@@ -306,7 +306,7 @@ func textOf(w *checkpoint.Workspace, f checkpoint.File) (string, error) {
 	return string(data), err
 }
 
-// Collect frees the space of checkpoints that nobody needs; see [pod.Files].
+// Collect frees the space of unneeded checkpoints; see [pod.Files].
 func (c *Checkpoints) Collect(ctx context.Context, keep map[string][]string, since time.Time) error {
 	return c.stores.Collect(ctx, keep, since)
 }

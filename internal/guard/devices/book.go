@@ -124,7 +124,7 @@ func (b *Book) List() []Device {
 	return list
 }
 
-// valid is the device with an id; false if there is none, or its time is over. The caller
+// valid is the device with an id; false if it does not exist or has expired. The caller
 // holds mu.
 func (b *Book) valid(id string) (Device, bool) {
 	i := slices.IndexFunc(b.devices, func(d Device) bool { return d.ID == id })

@@ -41,7 +41,7 @@ type Pairing struct {
 	Expires time.Time
 	// Browser delivers the browser that has sent the code and shown its nonce.
 	Browser chan Browser
-	// Done is closed when the pairing has ended; then Result has what came of it.
+	// Done is closed when the pairing has ended; Result is then valid.
 	Done chan struct{}
 
 	book  *Book
@@ -254,5 +254,5 @@ func publicKey(der []byte) (*ecdsa.PublicKey, error) {
 	if key, ok := parsed.(*ecdsa.PublicKey); ok && key.Curve == elliptic.P256() {
 		return key, nil
 	}
-	return nil, fmt.Errorf("%T is no key of P-256", parsed)
+	return nil, fmt.Errorf("%T is not a P-256 key", parsed)
 }

@@ -327,7 +327,7 @@ func TestChangesAreFound(t *testing.T) {
 			again := newDesk(t, d.dir, d.stores.Dir)
 			d.stores, d.w = again.stores, again.w
 			if taken := d.take(checkpoint.Look{Agent: true}); taken != nil {
-				t.Fatalf("a change that was none: %+v", taken)
+				t.Fatalf("a checkpoint without a change: %+v", taken)
 			}
 		}
 	}

@@ -15,8 +15,7 @@ import (
 // manyPacks is how many packs a repository has at most for long: a look searches all of them.
 const manyPacks = 64
 
-// Collect frees the space of checkpoints that nobody needs. keep has the commits that are
-// needed, by their directory; repositories of other directories go. Commits since a time stay:
+// Collect frees the space of unneeded checkpoints. keep has the needed commits by directory; repositories of other directories go. Commits since a time stay:
 // their logs may have been read before.
 func (s *Stores) Collect(ctx context.Context, keep map[string][]string, since time.Time) error {
 	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.git"))

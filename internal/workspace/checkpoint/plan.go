@@ -77,8 +77,7 @@ func (w *Workspace) spans(line []Mark, mine func(By) bool) ([]Step, error) {
 }
 
 // Steps take back what the agent changed in consecutive checkpoints, path by path: to what
-// somebody else wrote last, or to what was there first. The changes of restores count as the
-// agent's.
+// somebody else wrote last, or to what was there first. Restores are treated like the agent.
 func (w *Workspace) Steps(line []Mark) ([]Step, error) {
 	return w.spans(line, func(by By) bool { return by != item.ByPerson })
 }
@@ -130,7 +129,7 @@ func (w *Workspace) Plan(ctx context.Context, steps []Step) (todo []Step, confli
 		return nil, nil, w.failed(err)
 	}
 	defer root.Close()
-	// A file in whose place a step makes a directory is in nobody's way.
+	// A file that a step replaces by a directory blocks no path below it.
 	goes := make(map[string]bool)
 	for _, s := range steps {
 		if err := context.Cause(ctx); err != nil {
@@ -173,8 +172,8 @@ func why(s Step, now File) string {
 	return whyChanged
 }
 
-// errWay says that a directory on the way to a path is none.
-var errWay = errors.New("a directory on the way is none")
+// errWay says that a parent of a path is not a directory.
+var errWay = errors.New("a parent is not a directory")
 
 // lookAt reads what a path has now, and its bytes. A device or a socket is errNotFile.
 func lookAt(root *os.Root, rel string) (f File, data []byte, err error) {

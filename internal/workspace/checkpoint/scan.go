@@ -147,8 +147,8 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 	return nil, nil
 }
 
-// unreadable leaves out what cannot be read; what it was before stays in the checkpoint, for
-// nobody deleted it.
+// unreadable leaves out a path that cannot be read. The checkpoint keeps its earlier state: the
+// path was not deleted.
 func (s *scanner) unreadable(rel string, old *node) (*node, error) {
 	s.out(rel)
 	return old, nil

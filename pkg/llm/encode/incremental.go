@@ -85,7 +85,7 @@ func (c *incremental) begin(old, next *encoded) Units {
 	e := c.start(written(nil, rest), rest)
 	w := e.At()
 	if n := len(old.Items); old.extends(r.Items) {
-		// Nobody has the bytes and units beyond the old ends.
+		// No earlier body reaches beyond the old ends.
 		w.Dst, w.Place, next.units = old.body, old.units[n].Place, old.units[:n]
 		return e
 	}

@@ -28,8 +28,8 @@ type DiffFilesRequest struct {
 	Turn int64 `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`
 	// All changes after this entry instead; 0 if turn counts.
 	AfterSeq int64 `protobuf:"varint,3,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
-	// Only these files, and what lies in these directories; relative to the pod's directory or
-	// absolute.
+	// Only these files, and everything below these directories; relative to the pod's directory
+	// or absolute.
 	Paths []string `protobuf:"bytes,4,rep,name=paths,proto3" json:"paths,omitempty"`
 	// Whether to name the paths that no checkpoint has.
 	LeftOut       bool `protobuf:"varint,5,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`

@@ -32,7 +32,7 @@ const (
 // WebService decides which browsers may use the page of podd web. All calls need the client
 // token.
 type WebServiceClient interface {
-	// StartPairing makes a code for one browser and reports what comes of it: first the code,
+	// StartPairing makes a code for one browser and reports its progress: first the code,
 	// then the browser that has sent it, then the device. The code ends with the stream, after
 	// 5 minutes, and after 5 wrong codes.
 	StartPairing(ctx context.Context, in *StartPairingRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StartPairingResponse], error)
@@ -108,7 +108,7 @@ func (c *webServiceClient) RevokeDevice(ctx context.Context, in *RevokeDeviceReq
 // WebService decides which browsers may use the page of podd web. All calls need the client
 // token.
 type WebServiceServer interface {
-	// StartPairing makes a code for one browser and reports what comes of it: first the code,
+	// StartPairing makes a code for one browser and reports its progress: first the code,
 	// then the browser that has sent it, then the device. The code ends with the stream, after
 	// 5 minutes, and after 5 wrong codes.
 	StartPairing(*StartPairingRequest, grpc.ServerStreamingServer[StartPairingResponse]) error

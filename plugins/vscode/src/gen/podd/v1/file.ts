@@ -33,8 +33,8 @@ export interface DiffFilesRequest {
   /** All changes after this entry instead; 0 if turn counts. */
   afterSeq: number;
   /**
-   * Only these files, and what lies in these directories; relative to the pod's directory or
-   * absolute.
+   * Only these files, and everything below these directories; relative to the pod's directory
+   * or absolute.
    */
   paths: string[];
   /** Whether to name the paths that no checkpoint has. */

@@ -1301,7 +1301,7 @@ export const LoginResponse: MessageFns<LoginResponse> = {
 export type WebServiceService = typeof WebServiceService;
 export const WebServiceService = {
   /**
-   * StartPairing makes a code for one browser and reports what comes of it: first the code,
+   * StartPairing makes a code for one browser and reports its progress: first the code,
    * then the browser that has sent it, then the device. The code ends with the stream, after
    * 5 minutes, and after 5 wrong codes.
    */
@@ -1351,7 +1351,7 @@ export const WebServiceService = {
 
 export interface WebServiceServer extends UntypedServiceImplementation {
   /**
-   * StartPairing makes a code for one browser and reports what comes of it: first the code,
+   * StartPairing makes a code for one browser and reports its progress: first the code,
    * then the browser that has sent it, then the device. The code ends with the stream, after
    * 5 minutes, and after 5 wrong codes.
    */
@@ -1366,7 +1366,7 @@ export interface WebServiceServer extends UntypedServiceImplementation {
 
 export interface WebServiceClient extends Client {
   /**
-   * StartPairing makes a code for one browser and reports what comes of it: first the code,
+   * StartPairing makes a code for one browser and reports its progress: first the code,
    * then the browser that has sent it, then the device. The code ends with the stream, after
    * 5 minutes, and after 5 wrong codes.
    */
