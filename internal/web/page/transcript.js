@@ -17,6 +17,7 @@ const liveKinds = {
   DELTA_KIND_TOOL_ARGUMENTS: { kind: "call", state: "writing", grows: "detail" },
 };
 
+const paths = (/** @type {string | number} */ n) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (/** @type {Delta} */ d) => `t${num(d.turn)}:${d.block ?? ""}`;
 
 /**
@@ -115,6 +116,11 @@ export class Transcript {
       this.#notice(e, "compaction", "the conversation above is sent to the model as a summary from now on");
     } else if (e.rewind) {
       this.#notice(e, "rewind", `rewound to entry ${num(e.rewind.toSeq)}; the model no longer sees later entries`);
+    } else if (e.restore) {
+      if (!e.restore.ended) return;
+      const kept = e.restore.kept?.length ?? 0;
+      const also = kept ? `, ${paths(kept)} kept, because somebody changed them since` : "";
+      this.#notice(e, "restore", `changes of files were taken back: ${paths(num(e.restore.changed))} changed${also}`);
     } else if (e.purged) {
       this.#notice(e, "purged", `older entries were removed: ${e.purged.reason ?? ""}`);
     }

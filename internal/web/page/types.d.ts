@@ -114,6 +114,7 @@ export interface Entry {
   approvalResolved?: { callId?: string; approved?: boolean; by?: string; reason?: string };
   compaction?: {};
   rewind?: { toSeq?: string | number };
+  restore?: { ended?: boolean; changed?: string | number; kept?: string[] };
   recovered?: {};
   alert?: { seq?: string | number; level?: string; source?: string; text?: string; count?: string | number; reason?: string };
   purged?: { reason?: string };
