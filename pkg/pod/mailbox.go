@@ -55,9 +55,16 @@ func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
 	a := m.actor
 	told := m.do(a.host.base, func() {
 		a.closing = closing
-		if a.turns.now != nil {
-			a.turns.now.stop()
+		if a.turns.now == nil {
+			return
 		}
+		select {
+		case <-hurry:
+			// Before the turn stops: a waiting one would leave at once, and stay open.
+			a.turns.now.cancel(cause)
+		default:
+		}
+		a.turns.now.stop()
 	})
 	if told != nil {
 		return
