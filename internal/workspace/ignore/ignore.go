@@ -136,7 +136,7 @@ func parseRule(line string) (rule, bool) {
 	case star && !r.anchored && rest != "" && !strings.ContainsAny(rest, special):
 		r.suffix = rest
 	default:
-		r.glob = strings.Split(literalBraces(line), "/")
+		r.glob = splitPattern(line)
 	}
 	return r, true
 }
@@ -161,8 +161,7 @@ func (r *rule) matches(rel, name string, segments []string) bool {
 
 // matchSegments matches a path with a pattern, segment by segment: the segment ** matches
 // any number of others, and at the end of several at least one. (doublestar supports **,
-// too, but lets [!a] match a slash.) A slash in brackets splits them, which git does not
-// do.
+// too, but lets [!a] match a slash.)
 func matchSegments(pattern, path []string) bool {
 	p, s := 0, 0
 	star, resume := -1, 0 // the last ** met, and where to continue after it
@@ -197,13 +196,19 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// literalBraces escapes what git reads literally and doublestar does not: braces, and a
-// bracket that comes first in a class.
-func literalBraces(pattern string) string {
+// splitPattern splits a pattern at its slashes. One in brackets does not split: it is an
+// element of the class, and no name has it. It escapes what git reads literally and
+// doublestar does not: braces, and a bracket that comes first in a class.
+func splitPattern(pattern string) []string {
+	var parts []string
 	var b strings.Builder
 	first := -1 // index of the first character of the class that i is in; -1 outside of one
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
+		case c == '/' && first < 0:
+			parts = append(parts, b.String())
+			b.Reset()
+			continue
 		case c == '\\' && i+1 < len(pattern):
 			b.WriteByte(c)
 			i++
@@ -220,5 +225,5 @@ func literalBraces(pattern string) string {
 		}
 		b.WriteByte(pattern[i])
 	}
-	return b.String()
+	return append(parts, b.String())
 }
