@@ -91,13 +91,9 @@ func (h *hand) job() string {
 	return randomJob(h.random, h.jobs, h.answers)
 }
 
-// atRest waits until the pod is idle.
+// atRest waits until the pod has nothing to do.
 func (h *hand) atRest() error {
-	idle := func() bool {
-		p := h.state(h.pod)
-		return p.GetState() == poddv1.PodState_POD_STATE_IDLE && p.GetQueued() == 0
-	}
-	if !await(h.ctx, idle) {
+	if !await(h.ctx, func() bool { return resting(h.state(h.pod)) }) {
 		return errNothing
 	}
 	return nil

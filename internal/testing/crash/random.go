@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	poddv1 "podd/proto/podd/v1"
 )
 
 // Kills at random times: how many pods work at once, how many submits of one may wait.
@@ -142,8 +140,7 @@ func (r *round) rest() error {
 	}
 	for _, p := range r.all() {
 		rested := func() bool {
-			idle := func() bool { return r.state(p).GetState() == poddv1.PodState_POD_STATE_IDLE }
-			return r.podd.over() || p.raw.fresh() && (p.raw.last() > mark[p] || idle())
+			return r.podd.over() || p.raw.fresh() && (p.raw.last() > mark[p] || resting(r.state(p)))
 		}
 		if !await(r.ctx, rested) {
 			return r.stuck()

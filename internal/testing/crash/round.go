@@ -314,12 +314,18 @@ func (r *round) busy() string {
 		return err.Error()
 	}
 	for _, p := range list.GetPods() {
-		done := p.GetState() == poddv1.PodState_POD_STATE_IDLE || p.GetState() == poddv1.PodState_POD_STATE_INTERRUPTED
-		if !done || p.GetQueued() > 0 {
+		if !resting(p) {
 			return fmt.Sprintf("%s is %s (%s) with %d submits waiting", p.GetName(), p.GetState(), p.GetStateReason(), p.GetQueued())
 		}
 	}
 	return ""
+}
+
+// resting says that a pod has nothing to do: its turns ended, or podd gave the last one up,
+// and no submit waits.
+func resting(p *poddv1.Pod) bool {
+	quiet := p.GetState() == poddv1.PodState_POD_STATE_IDLE || p.GetState() == poddv1.PodState_POD_STATE_INTERRUPTED
+	return quiet && p.GetQueued() == 0
 }
 
 // settle keeps podd running until all work is done.
