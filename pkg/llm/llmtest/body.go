@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -56,6 +57,7 @@ func (s *suite) prefix(t *testing.T) {
 		if !json.Valid(whole) || !utf8.Valid(whole) {
 			t.Fatalf("the body is not valid UTF-8 and JSON: %q", whole)
 		}
+		s.pictures(t, setup, items, whole)
 		for n := range items {
 			if !answered(items[n]) || goesOn(items[n+1:]) {
 				continue
@@ -67,6 +69,20 @@ func (s *suite) prefix(t *testing.T) {
 			}
 		}
 	})
+}
+
+// pictures checks that a body has each image once.
+func (s *suite) pictures(t *rapid.T, setup item.Setup, items []item.Item, body []byte) {
+	want := 0
+	for _, it := range items {
+		if !setup.NoImages {
+			want += len(item.ImagesOf(it))
+		}
+	}
+	start := base64.StdEncoding.EncodeToString([]byte("pixels of"))
+	if got := bytes.Count(body, []byte(start)); got != want {
+		t.Fatalf("the body has %d images of %d: %s", got, want, body)
+	}
 }
 
 // goesOn says whether a model is not asked before these items: results of the same step, or an

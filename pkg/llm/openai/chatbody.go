@@ -153,9 +153,15 @@ func (e *chatEncoder) results(items []item.Item) {
 
 // user appends text and images with the user's role.
 func (e *chatEncoder) user(text string, images ...item.Image) {
+	pictured := len(images) > 0 || e.Ahead(e.items)
+	if pictured && e.UserOpen && !e.InParts {
+		// An answer without text and calls stands between. What was sent before it stays as it
+		// was, and the roles alternate.
+		e.message("assistant", "Understood.")
+	}
 	opens := !e.UserOpen
 	if opens {
-		e.openUser(len(images) > 0 || e.Ahead(e.items))
+		e.openUser(pictured)
 	}
 	switch {
 	case !e.InParts && opens:
