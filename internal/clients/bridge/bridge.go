@@ -205,7 +205,7 @@ func (b *bridge) handle(ctx, streaming context.Context, line []byte, err error) 
 	if err == nil {
 		r, err = parse(line)
 	}
-	if err == nil && (r.Method == "Stream" || r.Method == "Blocks" || r.Method == "StreamAlerts") {
+	if err == nil && isStream(r.Method) {
 		if err = b.stream(ctx, streaming, r); err == nil {
 			return
 		}

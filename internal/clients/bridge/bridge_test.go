@@ -69,6 +69,7 @@ func TestWrongLines(t *testing.T) {
 		{`{"id":1,"method":"GetPod","params":[]}`, "BAD_PARAMS"},
 		{`{"id":1,"method":"Stream","params":{"after_seq":"x"}}`, "BAD_PARAMS"},
 		{`{"id":1,"method":"StreamAlerts","params":5}`, "BAD_PARAMS"},
+		{`{"id":1,"method":"DiffFiles","params":{"turn":[]}}`, "BAD_PARAMS"},
 		{`{"id":1,"method":"Unstream","params":{"stream":9}}`, "NO_STREAM"},
 		{`{"id":1,"method":"Unstream","params":{"id":9}}`, "BAD_PARAMS"},
 		{`{"id":1,"method":"FindPod","params":{"dir":"x"}}`, "BAD_PARAMS"},

@@ -28,7 +28,7 @@ func podMethods() map[string]method {
 	for _, f := range []protoreflect.FileDescriptor{
 		poddv1.File_podd_v1_pod_proto, poddv1.File_podd_v1_alert_proto,
 		poddv1.File_podd_v1_approval_proto, poddv1.File_podd_v1_admin_proto, poddv1.File_podd_v1_job_proto,
-		poddv1.File_podd_v1_mcp_proto, poddv1.File_podd_v1_fleet_proto,
+		poddv1.File_podd_v1_mcp_proto, poddv1.File_podd_v1_fleet_proto, poddv1.File_podd_v1_file_proto,
 	} {
 		for i := range f.Services().Len() {
 			service := f.Services().Get(i)
@@ -67,7 +67,7 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	m, ok := b.methods[r.Method]
 	if !ok {
 		return nil, item.Errorf(item.KindUnimplemented, "UNKNOWN_METHOD",
-			"unknown method %q: use the name of a call of podd.v1, or Stream, Blocks, StreamAlerts, Unstream or FindPod", clip(r.Method))
+			"unknown method %q: use the name of a call of podd.v1, or Blocks, Unstream or FindPod", clip(r.Method))
 	}
 	in, out := m.input.New().Interface(), m.output.New().Interface()
 	if err := params(r, in); err != nil {

@@ -3,7 +3,10 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"iter"
+	"slices"
 	"sync"
 
 	"podd/pkg/client"
@@ -74,39 +77,90 @@ func (s *streams) remove(id string) {
 	delete(s.open, id)
 }
 
+// isStream says whether the answer to a method is a stream.
+func isStream(method string) bool {
+	return slices.Contains([]string{"Stream", "Blocks", "StreamAlerts", "DiffFiles"}, method)
+}
+
+// running is what a stream does until it ends.
+type running func(context.Context, *stream) error
+
+// running is that of a request; follows says that it ends with the input.
+func (b *bridge) running(r request) (run running, follows bool, err error) {
+	switch r.Method {
+	case "StreamAlerts":
+		run, err = b.alerts(r)
+		return run, true, err
+	case "DiffFiles":
+		run, err = b.diff(r)
+		return run, false, err
+	}
+	return b.log(r)
+}
+
+// log sends a pod's log, as entries or as blocks.
+func (b *bridge) log(r request) (run running, follows bool, err error) {
+	var req poddv1.StreamRequest
+	if err := params(r, &req); err != nil {
+		return nil, false, err
+	}
+	o := client.StreamOptions{
+		Pod: req.GetPod(), After: req.GetAfterSeq(), Follow: req.GetFollow(), Deltas: req.GetFollow() && req.GetDeltas(),
+	}
+	line := func(m *poddv1.StreamResponse) ([]byte, error) { return streamLine(r.ID, "", m) }
+	if r.Method == "Blocks" {
+		log := transcript.New(transcript.Options{Last: 1})
+		o.Lost = func(error) { log.Lost() }
+		line = func(m *poddv1.StreamResponse) ([]byte, error) { return blocksLine(r.ID, log.Apply(m)), nil }
+	}
+	return func(ctx context.Context, s *stream) error { return b.followPod(ctx, r.ID, s, o, line) }, req.GetFollow(), nil
+}
+
+func (b *bridge) alerts(r request) (running, error) {
+	var req poddv1.StreamAlertsRequest
+	if err := params(r, &req); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ *stream) error {
+		alerts := b.client.StreamAlerts(ctx, client.AlertOptions{Pod: req.GetPod(), After: req.GetAfterSeq(), Unacked: req.GetUnacked()})
+		line := func(m *poddv1.Alert) ([]byte, error) { return streamLine(r.ID, "alert", m) }
+		return pass(ctx, b, alerts, line, nil)
+	}, nil
+}
+
+// diff sends what a pod changed in files, one at a time.
+func (b *bridge) diff(r request) (running, error) {
+	var req poddv1.DiffFilesRequest
+	if err := params(r, &req); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ *stream) error {
+		parts, err := b.client.Files().DiffFiles(ctx, &req)
+		if err != nil {
+			return err
+		}
+		all := func(yield func(*poddv1.DiffFilesResponse, error) bool) {
+			for {
+				m, err := parts.Recv()
+				if errors.Is(err, io.EOF) || !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+		line := func(m *poddv1.DiffFilesResponse) ([]byte, error) { return streamLine(r.ID, "", m) }
+		return pass(ctx, b, all, line, nil)
+	}, nil
+}
+
 // stream opens the stream of a request, and writes the answer once it is open. A stream
 // that follows ends with following, another with ctx.
 func (b *bridge) stream(ctx, following context.Context, r request) error {
-	var run func(context.Context, *stream) error
-	if r.Method != "StreamAlerts" {
-		var req poddv1.StreamRequest
-		if err := params(r, &req); err != nil {
-			return err
-		}
-		if req.GetFollow() {
-			ctx = following
-		}
-		o := client.StreamOptions{
-			Pod: req.GetPod(), After: req.GetAfterSeq(), Follow: req.GetFollow(), Deltas: req.GetFollow() && req.GetDeltas(),
-		}
-		line := func(m *poddv1.StreamResponse) ([]byte, error) { return streamLine(r.ID, "", m) }
-		if r.Method == "Blocks" {
-			log := transcript.New(transcript.Options{Last: 1})
-			o.Lost = func(error) { log.Lost() }
-			line = func(m *poddv1.StreamResponse) ([]byte, error) { return blocksLine(r.ID, log.Apply(m)), nil }
-		}
-		run = func(ctx context.Context, s *stream) error { return b.followPod(ctx, r.ID, s, o, line) }
-	} else {
+	run, follows, err := b.running(r)
+	if err != nil {
+		return err
+	}
+	if follows {
 		ctx = following
-		var req poddv1.StreamAlertsRequest
-		if err := params(r, &req); err != nil {
-			return err
-		}
-		run = func(ctx context.Context, _ *stream) error {
-			alerts := b.client.StreamAlerts(ctx, client.AlertOptions{Pod: req.GetPod(), After: req.GetAfterSeq(), Unacked: req.GetUnacked()})
-			line := func(m *poddv1.Alert) ([]byte, error) { return streamLine(r.ID, "alert", m) }
-			return pass(ctx, b, alerts, line, nil)
-		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{stop: stop, ended: make(chan struct{}), stale: make(chan struct{}, 1)}

@@ -63,14 +63,16 @@ local function image(o, arguments)
   submit(o, text, nil, segment)
 end
 
--- show puts facts into a window.
+-- show puts facts into a window, and returns its buffer.
 local function show(title, lines)
   vim.cmd('botright new')
   local buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.list_extend({ title }, lines))
   vim.bo[buf].modifiable = false
+  return buf
 end
+M.show = show
 
 local function stats()
   podd().with_pod(false, function(pod)
@@ -157,6 +159,12 @@ local verbs = {
   resume = pod_call('Resume', function(_, pod) return ('resumed pod %s'):format(pod) end),
   approvals = function() require('podd.ask').approvals() end,
   alerts = function() require('podd.ask').alerts() end,
+  diff = function(_, turn)
+    podd().with_pod(false, function(pod) require('podd.changes').diff(pod, turn) end)
+  end,
+  undo = function()
+    podd().with_pod(false, function(pod) require('podd.changes').undo(pod) end)
+  end,
   pods = pods,
   stats = stats,
   context = context,
