@@ -225,6 +225,30 @@ check("files that are made, deleted and moved are diffs too", async () => {
   assert.equal(fs.readFileSync(path.join(work, "sub", "b.txt"), "utf8"), "one\ntwo\ntres\nfour\n");
 });
 
+check("what the agent changed in files is shown in one editor, and taken back after a yes", async () => {
+  await e.command("podd: Show Changes of Files");
+  await e.page.locator(".tab", { hasText: "What here changed in files" }).waitFor();
+  const shown = e.page.locator(".multiDiffEntry");
+  await e.await("the changes", () => shown.allInnerTexts().then((all) => all.join("\n")), (text) => ["new.txt", "fresh", "old.txt", "gone", "c.txt", "zwei", "b.txt"].every((want) => text.includes(want)));
+  const files = () => ["new.txt", "old.txt", "c.txt", "sub/b.txt"].map((name) => path.join(work, name)).map((file) => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""));
+  const undo = async (question) => {
+    await e.command("podd: Undo Changes of Files");
+    const asks = e.page.locator(".monaco-dialog-box");
+    await asks.getByText(question).waitFor();
+    await asks.getByText(path.join(work, "new.txt")).waitFor();
+    return asks;
+  };
+  const [made, moved] = ["fresh\n", "one\ntwo\ntres\nfour\n"];
+  await (await undo("Take back the changes of turn 10 of here in 5 paths?")).getByRole("button", { name: "Cancel" }).click();
+  assert.deepEqual(files(), [made, "", "", moved]);
+  await (await undo("Take back the changes of turn 10 of here in 5 paths?")).getByRole("button", { name: "Take Back" }).click();
+  await e.await("the files", async () => files(), (now) => now.join("|") === "|gone\n|one\nzwei\ntres\nfour\n|");
+  await (await undo("Take back the last undo of here")).getByRole("button", { name: "Take Back" }).click();
+  await e.await("the files", async () => files(), (now) => now.join("|") === [made, "", "", moved].join("|"));
+  await e.closeTab("What here changed in files");
+  await e.page.keyboard.press("Escape");
+});
+
 check("model and effort are chosen from the palette", async () => {
   const choose = async (title, row, said) => {
     await e.command(`podd: ${title}`);

@@ -17,6 +17,7 @@ import { proposals } from "./proposal";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
+import { Changes } from "./views/changes";
 import { Claims, claimsDir } from "./views/claims";
 import { Diffs } from "./views/diffs";
 import { Notifier, acknowledge, review } from "./views/notify";
@@ -34,6 +35,7 @@ class Extension {
   private readonly tree = new Tree();
   private readonly status = new Status();
   private readonly diffs = new Diffs();
+  private readonly changes = new Changes();
   private readonly notifier: Notifier;
   private readonly watch: Watch;
   /** The pod that was last opened or given input, and all of those. */
@@ -53,6 +55,7 @@ class Extension {
     context.subscriptions.push(
       this.status,
       this.diffs,
+      this.changes,
       this.notifier,
       vscode.window.registerTreeDataProvider("podd.pods", this.tree),
       vscode.window.registerWebviewPanelSerializer(streamType, {
@@ -77,9 +80,11 @@ class Extension {
     for (const [name, approve] of [["podd.allow", true], ["podd.deny", false]] as const) {
       context.subscriptions.push(vscode.commands.registerCommand(name, (uri?: vscode.Uri) => this.report(this.answerDiff(uri, { approve }))));
     }
-    this.command("podd.cancel", (p?: Pod) => this.on(p, (c, pod) => c.cancel(pod)));
-    this.command("podd.pause", (p?: Pod) => this.on(p, (c, pod) => c.pause(pod)));
-    this.command("podd.resume", (p?: Pod) => this.on(p, (c, pod) => c.resume(pod)));
+    this.command("podd.cancel", (p?: Pod) => this.with(p, (c, pod) => c.cancel(pod.id)));
+    this.command("podd.pause", (p?: Pod) => this.with(p, (c, pod) => c.pause(pod.id)));
+    this.command("podd.resume", (p?: Pod) => this.with(p, (c, pod) => c.resume(pod.id)));
+    this.command("podd.diff", (p?: Pod) => this.with(p, (c, pod) => this.changes.show(c, pod)));
+    this.command("podd.undo", (p?: Pod) => this.with(p, (c, pod) => this.changes.undo(c, pod)));
     this.command("podd.model", (p?: Pod) => this.choose(p, "model"));
     this.command("podd.effort", (p?: Pod) => this.choose(p, "effort"));
     this.command("podd.acknowledge", async () => this.connect().acknowledge((await this.connect().unseen()).map((a) => a.seq)));
@@ -227,9 +232,9 @@ class Extension {
     return chosen && (chosen.pod ?? this.create());
   }
 
-  private async on(p: Pod | undefined, run: (c: Connection, pod: string) => Promise<unknown>): Promise<void> {
+  private async with(p: Pod | undefined, run: (c: Connection, pod: Pod) => Promise<unknown>): Promise<void> {
     const pod = await this.pick(p);
-    if (pod) await run(this.connect(), pod.id);
+    if (pod) await run(this.connect(), pod);
     await this.watch.look();
   }
 

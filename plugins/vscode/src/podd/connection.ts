@@ -6,8 +6,10 @@ import { AdminServiceClient, type ListModelsResponse } from "../gen/podd/v1/admi
 import { type Alert, SubmitMode } from "../gen/podd/v1/entry";
 import { AlertServiceClient } from "../gen/podd/v1/alert";
 import { type Approval, ApprovalServiceClient } from "../gen/podd/v1/approval";
+import { type ChangedFile, FileServiceClient, type RestoreFilesRequest, type RestoreFilesResponse } from "../gen/podd/v1/file";
 import { Options, type Segment } from "../gen/podd/v1/item";
 import { type GetPodResponse, type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type SubmitResponse } from "../gen/podd/v1/pod";
+import { drain } from "./drain";
 import { PoddError, poddError } from "./errors";
 import { type Places, refusal } from "./places";
 
@@ -45,6 +47,7 @@ export class Connection {
   readonly alerts: AlertServiceClient;
   private readonly approvals: ApprovalServiceClient;
   private readonly admin: AdminServiceClient;
+  private readonly files: FileServiceClient;
 
   constructor(private readonly at: Places) {
     const address = `unix:${at.socket}`;
@@ -54,6 +57,7 @@ export class Connection {
     this.alerts = new AlertServiceClient(address, credentials.createInsecure(), shared);
     this.approvals = new ApprovalServiceClient(address, credentials.createInsecure(), shared);
     this.admin = new AdminServiceClient(address, credentials.createInsecure(), shared);
+    this.files = new FileServiceClient(address, credentials.createInsecure(), shared);
   }
 
   close(): void {
@@ -156,6 +160,21 @@ export class Connection {
   /** complete returns paths of the workspace that begin with the text after an @, or have its letters in their order. */
   async complete(pod: string, prefix: string): Promise<string[]> {
     return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, fuzzy: true, limit: 50 })).paths;
+  }
+
+  /** changed returns what the agent changed in the last turn that changed files, then what others changed meanwhile. */
+  async changed(pod: string): Promise<ChangedFile[]> {
+    const list: ChangedFile[] = [];
+    this.check();
+    await drain(this.files.diffFiles({ pod, turn: 0, afterSeq: 0, paths: [], leftOut: false }), ({ part }) => {
+      if (part?.$case === "file") list.push(part.value);
+    });
+    return list;
+  }
+
+  /** restore takes back what the agent changed in files, or says what it would take back. */
+  async restore(pod: string, how: Omit<RestoreFilesRequest, "pod">): Promise<RestoreFilesResponse> {
+    return this.call(this.files.restoreFiles.bind(this.files), { pod, ...how });
   }
 
   async stats(pod: string): Promise<GetStatsResponse> {

@@ -1,9 +1,8 @@
-import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
-
 import type { Outcome } from "../gen/podd/v1/entry";
 import type { Pod, StreamRequest, StreamResponse } from "../gen/podd/v1/pod";
 import type { Connection } from "./connection";
-import { PoddError, poddError } from "./errors";
+import { drain } from "./drain";
+import type { PoddError } from "./errors";
 
 /** Follower gets the messages of a pod's log as it grows. */
 export interface Follower {
@@ -68,23 +67,9 @@ export async function outcome(c: Connection, pod: Pod, turn: number): Promise<Ou
 }
 
 /** once reads one stream to its end. That of a stream which follows is always an error. */
-function once(c: Connection, request: StreamRequest, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    c.check(); // Throwing rejects.
-    const stream: ClientReadableStream<StreamResponse> = c.pods.stream(request);
-    const cancel = () => stream.cancel();
-    signal.addEventListener("abort", cancel, { once: true });
-    const done = () => signal.removeEventListener("abort", cancel);
-    stream.on("data", take);
-    stream.on("error", (err: ServiceError) => {
-      done();
-      reject(poddError(err));
-    });
-    stream.on("end", () => {
-      done();
-      resolve();
-    });
-  });
+async function once(c: Connection, request: StreamRequest, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
+  c.check();
+  await drain(c.pods.stream(request), take, signal);
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
