@@ -23,10 +23,13 @@ type session struct {
 }
 
 // newPod makes a pod.
-func (s *subject) newPod(ctx context.Context) (string, error) {
+func (s *subject) newPod(ctx context.Context) (string, error) { return s.newPodIn(ctx, s.work()) }
+
+// newPodIn makes a pod with a workspace.
+func (s *subject) newPodIn(ctx context.Context, dir string) (string, error) {
 	s.pods++
 	name := fmt.Sprintf("bench-%d", s.pods)
-	_, err := s.client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: s.work()}})
+	_, err := s.client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}})
 	return name, err
 }
 

@@ -103,6 +103,7 @@ var parts = []part{
 	{"start", measureStart},
 	{"memory", measureMemory},
 	{"work", measureWork},
+	{"files", measureFiles},
 	{"oneshot", measureOneShot},
 	{"wire", measureWire},
 	{"syncs", measureSyncs},

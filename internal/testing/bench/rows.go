@@ -29,6 +29,11 @@ var (
 	rowWorkGrowth  = &row{name: "CPU of steps 1,800 to 2,000 of a turn over 100 to 300", goal: atMost(1.15)}
 	rowWorkWritten = &row{name: "written to the disk a step, KiB", goal: atMost(42)}
 
+	rowFilesSame = &row{name: "10,000 files, none changed: a look of a checkpoint, p95 ms", goal: atMost(5)}
+	rowFilesTen  = &row{name: "10,000 files, ten changed: a checkpoint, p95 ms", goal: atMost(30)}
+	rowFilesStep = &row{name: "a step of `echo` over one without checkpoints", goal: atMost(1.1)}
+	rowFilesMade = &row{name: "a step that writes a file over one without checkpoints", goal: atMost(1.1)}
+
 	rowScaleReady    = &row{name: "10,000 pods: start to ready, ms", goal: atMost(300)}
 	rowScaleList     = &row{name: "10,000 pods: list, ms", goal: atMost(50)}
 	rowScaleMemory   = &row{name: "10,000 pods, 100 active: anonymous MB", goal: atMost(100)}

@@ -49,11 +49,13 @@ type scanner struct {
 	// hidden are paths, relative to the directory, that no checkpoint has.
 	hidden map[string]bool
 	began  time.Time
-	// left are the first of the paths that are left out; leftOut counts them all.
-	left    []string
-	leftOut int
-	files   int
-	bytes   int64
+	// left are the first of the paths that are left out.
+	left []string
+	totals
+	// watch knows which directories did not change; unwatched says that one could not be
+	// watched.
+	watch     *watch
+	unwatched bool
 }
 
 // restoring begins the names of files that a restore is about to put in place.
@@ -72,27 +74,30 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 	if err := context.Cause(s.ctx); err != nil {
 		return nil, err
 	}
+	if k, ok := s.unchanged(rel, perm, old); ok {
+		return s.below(root, rel, perm, old, k, depth)
+	}
 	self, err := root.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer self.Close()
+	// The watch begins before the directory is read: no change is between the two.
+	watched := s.watch.add(rel, int(self.Fd()))
+	s.unwatched = s.unwatched || !watched
 	names, err := self.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
-	hasGit, hasIgnore := false, false
-	for _, name := range names {
-		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
-	}
-	rules = rules.Enter(root, ".", rel, hasGit, hasIgnore)
+	rules = s.enter(root, rel, names, rules)
 	kids := make([]*node, 0, len(names))
 	same := old.isDir() && old.Mode == typeDir|perm
+	began, own := s.totals, totals{}
 	for _, name := range names {
 		if name == ".git" || strings.HasPrefix(name, restoring) || s.hidden[path.Join(rel, name)] {
 			continue
 		}
-		before := old.kid(name)
+		before, at := old.kid(name), s.totals
 		now, err := s.entry(root, self, path.Join(rel, name), name, before, rules, depth)
 		if err != nil {
 			return nil, err
@@ -100,9 +105,68 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 		if now != nil {
 			kids = append(kids, now)
 		}
+		if !now.isDir() {
+			own = own.plus(s.totals.minus(at))
+		}
 		same = same && now == before
 	}
+	if watched {
+		s.watch.learned(rel, dirState{own: own, all: s.totals.minus(began), rules: rules})
+	}
 	if same && len(kids) == len(old.kids) && !old.Hash.IsZero() {
+		return old, nil
+	}
+	return directory(path.Base(rel), perm, kids), nil
+}
+
+// enter are the rules in a directory.
+func (s *scanner) enter(root *os.Root, rel string, names []string, rules *ignore.Rules) *ignore.Rules {
+	hasGit, hasIgnore := false, false
+	for _, name := range names {
+		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
+	}
+	return rules.Enter(root, ".", rel, hasGit, hasIgnore)
+}
+
+// unchanged says whether a directory's own entries are what they were.
+func (s *scanner) unchanged(rel string, perm uint32, old *node) (dirState, bool) {
+	if !old.isDir() || old.Hash.IsZero() || old.Mode != typeDir|perm {
+		return dirState{}, false
+	}
+	return s.watch.of(rel)
+}
+
+// below reads the directories below one whose own entries are what they were.
+func (s *scanner) below(root *os.Root, rel string, perm uint32, old *node, k dirState, depth int) (*node, error) {
+	if !s.watch.changed(rel) {
+		s.totals = s.plus(k.all)
+		return old, nil
+	}
+	self, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer self.Close()
+	began := s.totals
+	s.totals = s.plus(k.own)
+	kids, same := make([]*node, 0, len(old.kids)), true
+	for _, before := range old.kids {
+		now := before
+		if at := path.Join(rel, before.name); before.isDir() {
+			if sub, ok := s.watch.of(at); ok && !s.watch.changed(at) {
+				s.totals = s.plus(sub.all)
+			} else if now, err = s.entry(root, self, at, before.name, before, k.rules, depth); err != nil {
+				return nil, err
+			}
+		}
+		if now != nil {
+			kids = append(kids, now)
+		}
+		same = same && now == before
+	}
+	k.all = s.totals.minus(began)
+	s.watch.learned(rel, k)
+	if same {
 		return old, nil
 	}
 	return directory(path.Base(rel), perm, kids), nil
@@ -124,6 +188,10 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 		if depth >= maxDepth || rules.Ignores(rel, true) {
 			s.out(rel + "/")
 			return nil, nil
+		}
+		if k, ok := s.unchanged(rel, mode&0o777, old); ok && !s.watch.changed(rel) {
+			s.totals = s.plus(k.all)
+			return old, nil
 		}
 		sub, err := root.OpenRoot(name + "/.")
 		if err != nil {

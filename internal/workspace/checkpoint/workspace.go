@@ -86,7 +86,10 @@ type Workspace struct {
 	now *node
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
-	left  []string
+	// watch is nil before the first look, and where directories cannot be watched; blind says
+	// that they cannot.
+	watch *watch
+	blind bool
 }
 
 // Rest drops what is in memory when no other user of the directory is left.
@@ -103,8 +106,8 @@ func (w *Workspace) Rest() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.saveStamps()
-	w.repo, w.now = nil, nil
+	err := errors.Join(w.saveStamps(), w.unwatch())
+	w.repo, w.now, w.blind = nil, nil, false
 	return err
 }
 
@@ -154,7 +157,7 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err != nil {
 		return nil, w.failed(cmp.Or(unknown(w.repo, l.After), err))
 	}
-	seen, err := w.look(ctx, p, before, l.Named)
+	seen, err := w.look(ctx, p, before, l.Named, false)
 	if err != nil {
 		return nil, w.failed(err)
 	}
@@ -284,15 +287,22 @@ type seen struct {
 
 func (w *Workspace) found(s seen) {
 	w.moved = w.moved || w.now != s.root
-	w.left = s.left
 	if !s.partial {
 		w.now = s.root
+		w.watch.keep()
 	}
 }
 
-// look reads the directory. Beyond the bounds it reads only what checkpoints had before, and
-// the named files.
-func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []string) (seen, error) {
+// unwatch ends the watch.
+func (w *Workspace) unwatch() error {
+	err := w.watch.close()
+	w.watch = nil
+	return err
+}
+
+// look reads the directory: where it is watched only what changed, unless whole is set. Beyond
+// the bounds it reads only what checkpoints had before, and the named files.
+func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []string, whole bool) (seen, error) {
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return seen{}, err
@@ -302,11 +312,7 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []s
 		return p.add(plumbing.BlobObject, data)
 	}}
 	if w.dir != "/" && w.dir != w.all.Home {
-		info, err := root.Stat(".")
-		if err != nil {
-			return seen{}, err
-		}
-		now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, nil, 0)
+		now, err := w.scan(root, s, whole)
 		if err == nil {
 			return seen{root: now, left: s.left, leftOut: s.leftOut}, nil
 		}
@@ -317,6 +323,25 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []s
 	p.drop()
 	now, err := w.partial(root, s, before, named)
 	return seen{root: now, partial: true}, err
+}
+
+// scan reads the whole directory, or what changed in it.
+func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
+	if w.watch == nil && !w.blind {
+		w.watch = newWatch()
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	w.watch.begin(info, whole || w.now == nil)
+	s.watch = w.watch
+	now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, nil, 0)
+	if s.unwatched || errors.Is(err, errLarge) {
+		w.blind = true
+		return now, cmp.Or(err, w.unwatch())
+	}
+	return now, err
 }
 
 // hidden are the paths in the directory that no checkpoint has.
@@ -392,7 +417,7 @@ func (w *Workspace) LeftOut(ctx context.Context) ([]string, error) {
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	found, err := w.look(ctx, p, nil, nil)
+	found, err := w.look(ctx, p, nil, nil, true)
 	return found.left, err
 }
 

@@ -7,6 +7,7 @@
 //	bench:say-0       one line of text
 //	bench:loop-N      N answers with one call of the shell tool, then a line of text
 //	bench:slow-N      the same, each answer after Delay
+//	bench:write-N     the same without a delay, with calls that write a file
 //	bench:stream-N    N chunks of text
 //
 // Rank 6; not part of podd.
@@ -86,7 +87,7 @@ const (
 	stopped = `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1760000000,"model":"bench","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"%s"}]}` + "\n\n"
 	usage   = `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1760000000,"model":"bench","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}}` + "\n\ndata: [DONE]\n\n"
 	called  = head + `{"tool_calls":[{"index":0,"id":"call_%d_%d","type":"function","function":{"name":"shell","arguments":""}}]}` + tail +
-		head + `{"tool_calls":[{"index":0,"function":{"arguments":"{\"command\":\"echo step %d\"}"}}]}` + tail
+		head + `{"tool_calls":[{"index":0,"function":{"arguments":"{\"command\":\"echo step %d%s\"}"}}]}` + tail
 )
 
 // lump is many chunks, for long streams.
@@ -116,9 +117,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		_, _ = w.Write(lump[:n*len(token)])
-	case (kind == "loop" || kind == "slow") && done < n:
+	case (kind == "loop" || kind == "slow" || kind == "write") && done < n:
 		reason = "tool_calls"
-		fmt.Fprintf(w, called, len(body), done, done)
+		to := ""
+		if kind == "write" {
+			to = " >made.txt"
+		}
+		fmt.Fprintf(w, called, len(body), done, done, to)
 	default:
 		_, _ = io.WriteString(w, token)
 	}
