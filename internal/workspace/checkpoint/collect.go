@@ -12,7 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// manyPacks is how many packs a repository has at most for long: a look searches all of them.
+// manyPacks is how many packs a repository has at most for long: a turn begins by reading the
+// index of each, and a look searches all of them.
 const manyPacks = 64
 
 // Collect frees the space of unneeded checkpoints. keep has the needed commits by directory; repositories of other directories go. Commits since a time stay:

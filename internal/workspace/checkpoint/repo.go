@@ -177,13 +177,8 @@ func (p pack) read(id plumbing.Hash) (data []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
-	in, err := object.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	data, err = io.ReadAll(in)
-	if err == nil && plumbing.ComputeHash(object.Type(), data) != id {
+	kind, data, err := content(object)
+	if err == nil && plumbing.ComputeHash(kind, data) != id {
 		err = fmt.Errorf("%w: %s has other bytes", errObject, id)
 	}
 	return data, err

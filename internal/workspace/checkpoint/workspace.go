@@ -188,6 +188,9 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 		return nil, w.failed(err)
 	}
 	w.found(seen)
+	if len(w.repo.packs)%manyPacks == 0 {
+		_ = w.repo.gather() // It saves time alone. What did not work is tried again later.
+	}
 	return taken, nil
 }
 
