@@ -112,7 +112,9 @@ func (r *rollback) start() error {
 		return a.closing
 	case a.host.Files == nil:
 		return noFiles(a.journal.rec.Name)
-	case a.turns.now != nil || a.journal.state.Turn.Open:
+	case a.turns.now != nil && !a.journal.state.Turn.Open:
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is compacting or takes changes back already: wait for its end, then take changes back", a.journal.rec.Name)
+	case a.journal.state.Turn.Open:
 		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is running a turn: wait for its end or cancel it, then take changes back", a.journal.rec.Name)
 	case len(a.journal.state.Jobs.Running()) > 0:
 		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs, then take changes back", a.journal.rec.Name)
@@ -160,7 +162,7 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 		if len(plan.Paths()) == 0 {
 			return nil
 		}
-		if _, err := log.Append(ctx, worker.Batch{Kinds: []item.Kind{item.Restore{After: after, Pod: rec.ID}}}); err != nil {
+		if files, err = r.begin(ctx, log, rec, files); err != nil {
 			return err
 		}
 	}
@@ -178,13 +180,30 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 	for _, k := range r.out.Kept {
 		end.Kept = append(end.Kept, k.Path)
 	}
-	var b worker.Batch
-	for _, k := range taken {
-		b.Kinds = append(b.Kinds, k)
-	}
-	b.Kinds = append(b.Kinds, end)
-	_, err = log.Append(ctx, b)
+	_, err = log.Append(ctx, restoreBatch(taken, end))
 	return err
+}
+
+// begin stores that the restore begins, with what others changed until now: a file that they
+// deleted is not one that the restore deletes. It returns the checkpoints since then.
+func (r *rollback) begin(ctx context.Context, log *turnLog, rec item.Pod, files fold.Files) (fold.Files, error) {
+	others, err := r.a.host.Files.Restored(ctx, rec, files, nil)
+	if err != nil {
+		return files, filesError(rec, err)
+	}
+	if _, err := log.Append(ctx, restoreBatch(others, item.Restore{After: r.out.After, Pod: rec.ID})); err != nil {
+		return files, err
+	}
+	err = r.a.mailbox.do(ctx, func() { files = r.a.journal.state.Files })
+	return files, err
+}
+
+func restoreBatch(taken []item.Checkpoint, k item.Restore) (b worker.Batch) {
+	for _, t := range taken {
+		b.Kinds = append(b.Kinds, t)
+	}
+	b.Kinds = append(b.Kinds, k)
+	return b
 }
 
 // filesError is an error about the files of a pod.

@@ -6,7 +6,17 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 )
+
+// unfinished begins and ends the names of files that are being written.
+var unfinished = [2]string{".podd-", ".tmp"}
+
+// Unfinished says whether a name is that of a file that WriteFile is writing, or that a crash left
+// behind.
+func Unfinished(name string) bool {
+	return strings.HasPrefix(name, unfinished[0]) && strings.HasSuffix(name, unfinished[1])
+}
 
 // WriteFile makes data the content of a regular file, all or nothing: a reader sees the
 // old content or the new, even after a crash. When it returns without an error the new
@@ -14,8 +24,7 @@ import (
 //
 // An existing file keeps its permissions; hard links to it keep the old content. A new
 // one gets those of the umask, and so do missing directories. A file that its owner may
-// not write is not changed. A crash may leave a file behind whose name is ".podd-",
-// letters and digits, and ".tmp".
+// not write is not changed. A crash may leave a file behind, see [Unfinished].
 //
 // A protected path ([FS.Protected]) is refused unless ctx is one of [Approved].
 func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, error) {
@@ -64,7 +73,7 @@ func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
 // replace writes a new file beside name and renames it to name. mode 0 leaves the
 // permissions to the umask.
 func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
-	temp := ".podd-" + rand.Text() + ".tmp"
+	temp := unfinished[0] + rand.Text() + unfinished[1]
 	perm := mode & 0o600 // Only users who could read the old content can read the new one.
 	if mode == 0 {
 		perm = 0o666

@@ -9,9 +9,10 @@
 // checks what is visible outside of podd: the answers that clients got, the requests to
 // the model, the files that commands left, and the log over gRPC.
 //
-// There are four kinds of round. Random rounds send SIGKILL at random times. Point rounds
+// There are five kinds of round. Random rounds send SIGKILL at random times. Point rounds
 // let strace kill podd at its Nth system call that writes. Fault rounds let the Nth such
-// call fail. Matrix rounds bring a pod into a state and end podd there.
+// call fail. Matrix rounds bring a pod into a state and end podd there. File rounds take back what
+// the agent changed in files, while a person changes files too.
 //
 // On PostgreSQL there are random and matrix rounds, which also end the server and break its
 // connections.

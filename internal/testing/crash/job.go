@@ -15,6 +15,7 @@ import (
 //	shell/MS/STATUS  a command that takes so long and exits so
 //	ask/MS/STATUS    the same, after a person has agreed
 //	hold             a command that waits until the round opens its gate
+//	edit/MS/STATUS   a command that changes files of the workspace
 //	write, read      file tools
 //	spawn/MS/STATUS  a pod of its own, whose job is such a command
 //	stall            no call: the answer stops in its middle until the gate opens
@@ -102,6 +103,10 @@ func (a action) command(id string) string {
 	case "back":
 		return fmt.Sprintf("echo %s >>%s; while read line; do echo $line >>%s; until [ -e %s ]; do sleep 0.02; done; echo answered; done",
 			id, backFile, typedFile, gateFile)
+	case "edit":
+		n, _ := strconv.Atoi(strings.TrimPrefix(id, "c"))
+		return fmt.Sprintf("printf %s >f-%d; %s; mkdir -p d-%d; printf %s >d-%d/x; chmod 6%d0 d-%d/x; rm -f f-%d; [ ! -e f-%d ] || mv f-%d f-%d; exit %d",
+			id, n%5, wait, n%3, id, n%3, n%4+4, n%3, (n+2)%5, (n+1)%5, (n+1)%5, (n+3)%5, a.status)
 	case "hold":
 		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
 	case "ask":

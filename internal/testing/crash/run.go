@@ -19,7 +19,7 @@ type Config struct {
 	Kills int
 	// Seed is that of the first random round; each later one uses the next number.
 	Seed uint64
-	// Only runs one part: random, points, faults or matrix; empty runs all.
+	// Only runs one part: random, points, faults, matrix or files; empty runs all.
 	Only string
 	// Postgres keeps the pods in a PostgreSQL database. Without points and faults, which are
 	// of a file; instead the server ends too, and its connections.
@@ -69,13 +69,14 @@ func (rn *runner) run(ctx context.Context) error {
 			return err
 		}
 		fmt.Fprintf(rn.Out, "only random kills: %v\n", err)
-		return rn.part(ctx, "random", rn.randomRounds)
+		return errors.Join(rn.part(ctx, "random", rn.randomRounds), rn.part(ctx, "files", rn.fileRounds))
 	}
 	return errors.Join(
 		rn.part(ctx, "matrix", rn.matrixRounds),
 		rn.part(ctx, "points", rn.pointRounds),
 		rn.part(ctx, "faults", rn.faultRounds),
 		rn.part(ctx, "random", rn.randomRounds),
+		rn.part(ctx, "files", rn.fileRounds),
 	)
 }
 
@@ -87,7 +88,7 @@ func (rn *runner) runOnDatabase(ctx context.Context) error {
 	}
 	defer end()
 	rn.server = s
-	return errors.Join(rn.part(ctx, "matrix", rn.matrixRounds), rn.part(ctx, "random", rn.randomRounds))
+	return errors.Join(rn.part(ctx, "matrix", rn.matrixRounds), rn.part(ctx, "random", rn.randomRounds), rn.part(ctx, "files", rn.fileRounds))
 }
 
 // part runs the rounds of one kind.

@@ -530,6 +530,18 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// What a killed write left beside its file is nobody's change.
+func TestUnfinishedWrite(t *testing.T) {
+	d := open(t)
+	d.write("a", "1")
+	d.take(checkpoint.Look{})
+	d.write(".podd-U7C65JVITCFZCCFMMBKQRMAS5B.tmp", "half")
+	if taken := d.take(checkpoint.Look{Agent: true}); taken != nil {
+		t.Errorf("taken: %+v", taken)
+	}
+	d.must(d.w.Rest())
+}
+
 // However many checkpoints there are, there are few packs, with all that was kept.
 func TestManyCheckpoints(t *testing.T) {
 	d := open(t)

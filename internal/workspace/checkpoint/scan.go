@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"podd/internal/workspace/ignore"
+	"podd/pkg/scopefs"
 )
 
 // Bounds of what a checkpoint has.
@@ -94,7 +95,7 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 	same := old.isDir() && old.Mode == typeDir|perm
 	began, own := s.totals, totals{}
 	for _, name := range names {
-		if name == ".git" || strings.HasPrefix(name, restoring) || s.hidden[path.Join(rel, name)] {
+		if name == ".git" || strings.HasPrefix(name, restoring) || scopefs.Unfinished(name) || s.hidden[path.Join(rel, name)] {
 			continue
 		}
 		before, at := old.kid(name), s.totals
