@@ -230,7 +230,9 @@ func (s *Sandbox) prepare(options []string, files []*os.File) (*space, error) {
 	}
 	args := append(slices.Clone(options), "--info-fd", strconv.Itoa(3+len(files)), "--", sh, "-c", "echo; read -r _")
 	cmd := exec.Command(s.program, args...)
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", []string{}, append(slices.Clone(files), tell)
+	// bwrap has both ends of the pipe: if podd is killed before bwrap tells, a write without a
+	// reader would end bwrap, and what it has cloned by then would wait for it for ever.
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", []string{}, append(slices.Clone(files), tell, told)
 	cmd.WaitDelay = time.Second
 	hold, err := cmd.StdinPipe()
 	if err != nil {
