@@ -252,6 +252,19 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
   b.clean();
 });
 
+test("a login that the browser sends twice is made anew", async () => {
+  let logins = 0;
+  await b.page.route("**/DeviceService/Login", async (route) => {
+    if (logins++ === 0) await route.fetch(); // As a browser does whose connection breaks after the request.
+    await route.continue();
+  });
+  await b.page.evaluate(() => import("/device.js").then((m) => m.device.expired()));
+  b.cut();
+  await b.until("another login", () => logins === 2);
+  await b.until("the fleet", () => b.page.evaluate(() => import("/live.js").then(({ live }) => live.complete && !live.away && !live.ended)));
+  await b.page.unroute("**/DeviceService/Login");
+});
+
 test("broken connections lose nothing and repeat nothing", async () => {
   const drops = Number(process.env.PODD_DROPS || 60);
   create("drops", "--ask", "never");

@@ -53,7 +53,10 @@ class Device {
     const { id: device, key } = this.#paired;
     const { challenge } = await call("DeviceService/GetChallenge", { device });
     const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, utf8(`podd-web-login/1\n${device}\n${challenge}`));
-    const answer = await call("DeviceService/Login", { device, challenge, signature: base64(signature) });
+    const answer = await call("DeviceService/Login", { device, challenge, signature: base64(signature) }).catch((e) => {
+      // A browser sends a request again when its connection breaks, and the first one may have used the challenge.
+      throw e instanceof RpcError && e.reason === "LOGIN" ? new RpcError("unavailable", e.message, e.reason) : e;
+    });
     this.#expires = Date.parse(answer.expiresAt);
     this.#paired.scope = scopeOf(answer.device);
     return (this.#bearer = answer.bearer);
