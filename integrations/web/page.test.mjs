@@ -253,16 +253,23 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
 });
 
 test("a login that the browser sends twice is made anew", async () => {
+  const [at, headers] = ["/podd.v1.DeviceService/Login", { "Content-Type": "application/json", "Connect-Protocol-Version": "1" }];
   let logins = 0;
-  await b.page.route("**/podd.v1.DeviceService/Login", async (route) => {
-    if (logins++ < 3) await route.fetch(); // As a browser does whose connection breaks after the request.
+  let twice = false;
+  await b.page.route(`**${at}`, async (route) => {
+    // As a browser does whose connection breaks after the request: podd gets it twice.
+    if (!twice && logins++ < 3) {
+      twice = true;
+      await b.page.evaluate(([at, headers, body]) => fetch(at, { method: "POST", headers, body }).then((r) => r.text()), [at, headers, route.request().postData()]);
+      twice = false;
+    }
     await route.continue();
   });
   await b.page.evaluate(() => import("/device.js").then((m) => m.device.expired()));
   b.cut();
   await b.until("a login that counts", () => logins > 3);
   await b.until("the fleet", () => b.page.evaluate(() => import("/live.js").then(({ live }) => live.complete && !live.away && !live.ended)));
-  await b.page.unroute("**/podd.v1.DeviceService/Login");
+  await b.page.unroute(`**${at}`);
 });
 
 test("broken connections lose nothing and repeat nothing", async () => {
