@@ -61,6 +61,8 @@ type Block struct {
 	// Code is the subject of a notice: one of the Code constants, or the origin of a system
 	// message.
 	Code string `json:"code,omitempty"`
+	// Images are the pictures of a prompt, a notice or a result.
+	Images []Image `json:"images,omitempty"`
 	// The following are set for the kinds Tool, Alert and End.
 	Call  Call      `json:"call,omitzero"`
 	Alert AlertInfo `json:"alert,omitzero"`

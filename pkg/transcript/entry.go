@@ -13,7 +13,7 @@ import (
 func (t *Transcript) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Submitted:
-		t.put(t.add(Block{ID: userID(k.RequestID), Kind: User, Seq: e.Seq, State: Queued, Text: k.Text}))
+		t.put(t.add(Block{ID: userID(k.RequestID), Kind: User, Seq: e.Seq, State: Queued, Text: k.Text, Images: attached(k.Segments)}))
 	case item.TurnStarted:
 		t.turn, t.claimed = e.Turn, slices.Clone(k.RequestIDs)
 	case item.Promoted:
@@ -82,14 +82,16 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 		if len(t.claimed) > 0 {
 			id, t.claimed = userID(t.claimed[0]), t.claimed[1:]
 		}
-		t.user(e, id, it.Text)
+		t.user(e, id, it.Text, ImagesOf(it))
 	case item.AssistantMessage:
 		t.message(e, Answer, it.Text)
 	case item.Reasoning:
 		t.message(e, Thought, it.Text)
 	case item.SystemMessage:
 		if it.Origin != item.OriginState && it.Origin != item.OriginAnswerSchema { // The day and the like are for the model.
-			t.notice(e, it.Origin, it.Text)
+			t.put(t.add(Block{
+				ID: fmt.Sprintf("e%d", e.Seq), Kind: Notice, Seq: e.Seq, Turn: e.Turn, State: Done, Code: it.Origin, Text: it.Text, Images: ImagesOf(it),
+			}))
 		}
 	case item.ToolCall:
 		if b := t.finished(e.Turn, Tool); b != nil {
@@ -105,6 +107,7 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 			b.State = Failed
 		}
 		b.Text, b.Detail, b.text, b.Call.DurationMS, b.Call.Diffs = it.Summary, it.Content, strings.Builder{}, it.DurationMS, it.Diffs
+		b.Images = ImagesOf(it)
 		t.put(b)
 	}
 }
@@ -112,8 +115,8 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 func userID(requestID string) string { return "s:" + requestID }
 
 // user shows a message of the user in its place in the conversation.
-func (t *Transcript) user(e item.Entry, id, text string) {
-	t.put(t.add(Block{ID: id, Kind: User, Seq: e.Seq, Turn: e.Turn, State: Done, Text: text}))
+func (t *Transcript) user(e item.Entry, id, text string, images []Image) {
+	t.put(t.add(Block{ID: id, Kind: User, Seq: e.Seq, Turn: e.Turn, State: Done, Text: text, Images: images}))
 }
 
 // message takes a finished message, which replaces the live one. A message without text,
@@ -194,7 +197,7 @@ func (t *Transcript) ended(e item.Entry, k item.TurnEnded) {
 	// A turn that ends before its first request has no message of the user.
 	for _, id := range t.claimed {
 		if b := t.find(func(b *block) bool { return b.State == Queued && b.ID == userID(id) }); b != nil {
-			t.user(item.Entry{Seq: b.Seq, Turn: e.Turn}, b.ID, b.Text)
+			t.user(item.Entry{Seq: b.Seq, Turn: e.Turn}, b.ID, b.Text, b.Images)
 		}
 	}
 	for _, b := range t.blocks {

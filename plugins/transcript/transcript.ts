@@ -1,5 +1,5 @@
 import { type Alert, AlertLevel, type Entry, Outcome } from "../vscode/src/gen/podd/v1/entry";
-import type { Item } from "../vscode/src/gen/podd/v1/item";
+import type { Image as Picture, Item } from "../vscode/src/gen/podd/v1/item";
 import { type Delta, DeltaKind, type StreamResponse } from "../vscode/src/gen/podd/v1/pod";
 
 export type State = "queued" | "live" | "lost" | "done" | "writing" | "to_run" | "asks" | "running" | "failed";
@@ -21,6 +21,16 @@ export interface Call {
   duration_ms?: number;
 }
 
+/** Image describes a picture of a block; GetImage returns its bytes by the digest. */
+export interface Image {
+  name: string;
+  media_type: string;
+  width: number;
+  height: number;
+  bytes: string;
+  digest: string;
+}
+
 /** Block is one piece of a transcript; docs/bridge.md has its fields. A block never changes; it is replaced. */
 export interface Block {
   id: string;
@@ -31,6 +41,8 @@ export interface Block {
   text: string;
   detail: string;
   code?: string;
+  /** The pictures of a prompt, a notice or a result. */
+  images?: Image[];
   call?: Call;
   alert?: { seq: string; level: string; source: string; count: string };
   end?: { outcome: string; reason: string; steps: number; usage: Record<string, string> };
@@ -109,9 +121,12 @@ export class Transcript {
 
   private entry(e: Entry): void {
     switch (e.kind?.$case) {
-      case "submitted":
-        this.put(block(e, `s:${e.kind.value.requestId}`, "user", { turn: "0", state: "queued", text: e.kind.value.text }));
+      case "submitted": {
+        const { requestId, text, segments } = e.kind.value;
+        const images = pictures(segments.flatMap((s) => (s.kind?.$case === "image" ? [s.kind.value.image ?? noImage] : [])));
+        this.put(block(e, `s:${requestId}`, "user", { turn: "0", state: "queued", text, images }));
         break;
+      }
       case "turnStarted":
         this.claimed = [...e.kind.value.requestIds];
         break;
@@ -177,7 +192,7 @@ export class Transcript {
     switch (it.kind?.$case) {
       case "userMessage": {
         const claimed = this.claimed.shift();
-        this.user(e, claimed === undefined ? `e${e.seq}` : `s:${claimed}`, it.kind.value.text);
+        this.user(e, claimed === undefined ? `e${e.seq}` : `s:${claimed}`, it.kind.value.text, pictures(it.kind.value.images));
         break;
       }
       case "assistantMessage":
@@ -186,10 +201,12 @@ export class Transcript {
       case "reasoning":
         this.message(e, "thought", it.kind.value.text);
         break;
-      case "systemMessage":
+      case "systemMessage": {
+        const { origin, text, images } = it.kind.value;
         // The day, the schema of an answer and the like are for the model.
-        if (!["state", "answer_schema"].includes(it.kind.value.origin)) this.notice(e, it.kind.value.origin, it.kind.value.text);
+        if (!["state", "answer_schema"].includes(origin)) this.notice(e, origin, text, pictures(images));
         break;
+      }
       case "toolCall": {
         const { callId, name, arguments: args } = it.kind.value;
         const written = this.finished(e.turn, "call");
@@ -198,18 +215,18 @@ export class Transcript {
         break;
       }
       case "toolResult": {
-        const { callId, tool, summary, content, isError, durationMs } = it.kind.value;
+        const { callId, tool, summary, content, isError, durationMs, images } = it.kind.value;
         const state = isError ? "failed" : "done";
-        this.call(e.turn, callId, { state, text: summary, detail: content }, { tool, question: undefined, duration_ms: durationMs || undefined });
+        this.call(e.turn, callId, { state, text: summary, detail: content, images: pictures(images) }, { tool, question: undefined, duration_ms: durationMs || undefined });
         break;
       }
     }
   }
 
   /** user shows a message of the user in its place in the conversation. */
-  private user(e: Entry, id: string, text: string, seq = String(e.seq)): void {
+  private user(e: Entry, id: string, text: string, images: Image[] | undefined, seq = String(e.seq)): void {
     this.drop((b) => b.id === id);
-    this.put(block(e, id, "user", { seq, text }));
+    this.put(block(e, id, "user", { seq, text, images }));
   }
 
   /** message adds a finished message, which replaces the live one. A message without text gets no block. */
@@ -233,8 +250,8 @@ export class Transcript {
     this.put({ ...b, ...to, call: { ...b.call!, ...call, tool: call.tool || b.call!.tool } });
   }
 
-  private notice(e: Entry, code: string, text: string): void {
-    this.put(block(e, `e${e.seq}`, "notice", { code, text }));
+  private notice(e: Entry, code: string, text: string, images?: Image[]): void {
+    this.put(block(e, `e${e.seq}`, "notice", { code, text, images }));
   }
 
   private alert(e: Entry, a: Alert): void {
@@ -250,7 +267,7 @@ export class Transcript {
     // A turn that ends before its first request has no message of the user.
     for (const id of this.claimed) {
       const b = this.blocks.find((b) => b.state === "queued" && b.id === `s:${id}`);
-      if (b) this.user(e, b.id, b.text, b.seq);
+      if (b) this.user(e, b.id, b.text, b.images, b.seq);
     }
     this.claimed = [];
     for (const b of this.blocks) {
@@ -329,6 +346,15 @@ const liveKinds: Partial<Record<DeltaKind, { kind: "answer" | "thought" | "call"
   [DeltaKind.REASONING]: { kind: "thought", state: "live", grows: "text" },
   [DeltaKind.TOOL_ARGUMENTS]: { kind: "call", state: "writing", grows: "detail" },
 };
+
+/** noImage is what an image is without a description. */
+const noImage: Picture = { name: "", mediaType: "", width: 0, height: 0, bytes: 0, digest: "" };
+
+/** pictures are descriptions of images; undefined if there are none. */
+function pictures(list: Picture[]): Image[] | undefined {
+  if (list.length === 0) return undefined;
+  return list.map((i) => ({ name: i.name, media_type: i.mediaType, width: i.width, height: i.height, bytes: String(i.bytes), digest: i.digest }));
+}
 
 const paths = (n: number | string) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (d: Delta) => `t${d.turn}:${d.block}`;

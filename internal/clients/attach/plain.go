@@ -306,6 +306,9 @@ func (p *plainView) block(b *block) {
 		_, text = b.words()
 		text = strings.TrimLeft(view.LocalTimes(text), "─·! ")
 	}
+	if state == transcript.Done || state == transcript.Failed {
+		text = strings.TrimSpace(text + "\n" + texts(b.pictures("", plainWidth)))
+	}
 	if text == "" {
 		return
 	}

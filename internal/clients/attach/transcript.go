@@ -137,7 +137,8 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 	}
 	switch b.Kind {
 	case transcript.User:
-		return append(append([]line{nil}, wrapped(b.Text, bold, "› ", "  ", columns)...), nil)
+		lines = append([]line{nil}, wrapped(b.Text, bold, "› ", "  ", columns)...)
+		return append(append(lines, b.pictures("  ", columns)...), nil)
 	case transcript.Answer:
 		return b.answer.lay(b.Text, b.State == transcript.Live, columns)
 	case transcript.Thought:
@@ -146,13 +147,21 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 		}
 		return wrapped(b.Text, dim, "~ ", "~ ", columns)
 	case transcript.Tool:
-		return b.layCall(columns, open)
+		return append(b.layCall(columns, open), b.pictures("    ", columns)...)
 	}
 	s, text := b.words()
-	if text == "" {
-		return nil
+	if text != "" {
+		lines = show.Wrap(in(s, view.LocalTimes(text)), nil, in(s, "  "), columns)
 	}
-	return show.Wrap(in(s, view.LocalTimes(text)), nil, in(s, "  "), columns)
+	return append(lines, b.pictures("  ", columns)...)
+}
+
+// pictures are the block's images, each a line.
+func (b *block) pictures(lead string, columns int) (lines []line) {
+	for _, i := range b.Images {
+		lines = append(lines, in(dim, lead+view.Picture(i)).Fit(columns))
+	}
+	return lines
 }
 
 // words is the text of a block of one line; "" for one that is not shown.

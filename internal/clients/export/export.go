@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
@@ -86,6 +87,9 @@ func (d Document) block(f form, b transcript.Block) {
 	case transcript.End:
 		f.heading(3, fmt.Sprintf("Turn %d %s%s", b.Turn, sanitize.Line(string(b.End.Outcome)), d.at(b)))
 		f.said(text, true)
+	}
+	for _, i := range b.Images {
+		f.said(view.Picture(i), true)
 	}
 }
 

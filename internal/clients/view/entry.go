@@ -101,7 +101,7 @@ func restoreTitle(k item.Restore) string {
 func describeItem(it item.Item) described {
 	switch it := it.(type) {
 	case item.UserMessage:
-		return described{title: "user", style: bold, body: it.Text}
+		return described{title: "user", style: bold, body: withPictures(it.Text, it)}
 	case item.SystemMessage:
 		return systemMessage(it)
 	case item.AssistantMessage:
@@ -116,7 +116,7 @@ func describeItem(it item.Item) described {
 			st, word = red, "error of "
 		}
 		took := Duration(time.Duration(it.DurationMS) * time.Millisecond)
-		return described{title: fmt.Sprintf("%s%s (%s)", word, sanitize.Line(orTool(it.Tool)), took), style: st, body: it.Summary}
+		return described{title: fmt.Sprintf("%s%s (%s)", word, sanitize.Line(orTool(it.Tool)), took), style: st, body: withPictures(it.Summary, it)}
 	}
 	return described{title: "an item of a kind that this version does not know"}
 }
@@ -130,6 +130,7 @@ func systemMessage(m item.SystemMessage) described {
 			d.body = first + " " + rest
 		}
 	}
+	d.body = withPictures(d.body, m)
 	return d
 }
 

@@ -122,7 +122,7 @@ var ranks = map[string]int{
 	"internal/ops/keeper":             4,
 	"internal/nodes":                  4,
 	"internal/clients/markdown":       2,
-	"internal/clients/export":         3,
+	"internal/clients/export":         4,
 	"internal/clients/view":           3,
 	"internal/wire/wiretest":          3,
 	"internal/extend/mcp":             3,

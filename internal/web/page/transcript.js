@@ -1,6 +1,6 @@
 // A stream as blocks: the same as plugins/transcript, for messages in JSON.
 
-/** @import { Block, Change, Delta, Entry, Item, State, StreamResponse } from "./types.d.ts" */
+/** @import { Block, Change, Delta, Entry, Image, Item, Picture, State, StreamResponse } from "./types.d.ts" */
 
 /** The length up to which the output of a running call is kept: its end. */
 const maxOutput = 1 << 20;
@@ -16,6 +16,12 @@ const liveKinds = {
   DELTA_KIND_REASONING: { kind: "thought", state: "live", grows: "text" },
   DELTA_KIND_TOOL_ARGUMENTS: { kind: "call", state: "writing", grows: "detail" },
 };
+
+/** pictures are descriptions of images; undefined if there are none. @param {Picture[]} [list] @returns {Image[] | undefined} */
+function pictures(list = []) {
+  if (list.length === 0) return undefined;
+  return list.map((i) => ({ name: i.name ?? "", media_type: i.mediaType ?? "", width: i.width ?? 0, height: i.height ?? 0, bytes: num(i.bytes), digest: i.digest ?? "" }));
+}
 
 const paths = (/** @type {string | number} */ n) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (/** @type {Delta} */ d) => `t${num(d.turn)}:${d.block ?? ""}`;
@@ -80,7 +86,9 @@ export class Transcript {
   /** @param {Entry} e */
   #entry(e) {
     if (e.submitted) {
-      this.#put(block(e, `s:${e.submitted.requestId ?? ""}`, "user", { turn: "0", state: "queued", text: e.submitted.text ?? "" }));
+      const { requestId = "", text = "", segments = [] } = e.submitted;
+      const images = pictures(segments.flatMap((s) => (s.image ? [s.image.image ?? {}] : [])));
+      this.#put(block(e, `s:${requestId}`, "user", { turn: "0", state: "queued", text, images }));
     } else if (e.turnStarted) {
       this.#claimed = [...(e.turnStarted.requestIds ?? [])];
     } else if (e.promoted) {
@@ -130,31 +138,31 @@ export class Transcript {
   #item(e, it) {
     if (it.userMessage) {
       const claimed = this.#claimed.shift();
-      this.#user(e, claimed === undefined ? `e${num(e.seq)}` : `s:${claimed}`, it.userMessage.text ?? "");
+      this.#user(e, claimed === undefined ? `e${num(e.seq)}` : `s:${claimed}`, it.userMessage.text ?? "", pictures(it.userMessage.images));
     } else if (it.assistantMessage) {
       this.#message(e, "answer", it.assistantMessage.text ?? "");
     } else if (it.reasoning) {
       this.#message(e, "thought", it.reasoning.text ?? "");
     } else if (it.systemMessage) {
-      const { origin = "", text = "" } = it.systemMessage;
+      const { origin = "", text = "", images } = it.systemMessage;
       // The day, the schema of an answer and the like are for the model.
-      if (!["state", "answer_schema"].includes(origin)) this.#notice(e, origin, text);
+      if (!["state", "answer_schema"].includes(origin)) this.#notice(e, origin, text, pictures(images));
     } else if (it.toolCall) {
       const { callId = "", name = "", arguments: args = "" } = it.toolCall;
       const written = this.#finished(e, "call");
       this.#drop((b) => b === written);
       this.#call(e.turn, callId, { seq: num(e.seq) }, { tool: name, arguments: args });
     } else if (it.toolResult) {
-      const { callId = "", tool = "", summary = "", content = "", isError, durationMs } = it.toolResult;
+      const { callId = "", tool = "", summary = "", content = "", isError, durationMs, images } = it.toolResult;
       const state = isError ? "failed" : "done";
-      this.#call(e.turn, callId, { state, text: summary, detail: content }, { tool, question: undefined, duration_ms: Number(durationMs ?? 0) || undefined });
+      this.#call(e.turn, callId, { state, text: summary, detail: content, images: pictures(images) }, { tool, question: undefined, duration_ms: Number(durationMs ?? 0) || undefined });
     }
   }
 
-  /** user shows a message of the user in its place in the conversation. @param {Entry} e @param {string} id @param {string} text */
-  #user(e, id, text, seq = num(e.seq)) {
+  /** user shows a message of the user in its place in the conversation. @param {Entry} e @param {string} id @param {string} text @param {Image[] | undefined} images */
+  #user(e, id, text, images, seq = num(e.seq)) {
     this.#drop((b) => b.id === id);
-    this.#put(block(e, id, "user", { seq, text }));
+    this.#put(block(e, id, "user", { seq, text, images }));
   }
 
   /** message adds a finished message, which replaces the live one. A message without text gets no block. @param {Entry} e @param {"answer" | "thought"} kind @param {string} text */
@@ -183,9 +191,9 @@ export class Transcript {
     this.#put({ ...b, ...to, call: { ...before, ...call, tool: call.tool || before.tool } });
   }
 
-  /** @param {Entry} e @param {string} code @param {string} text */
-  #notice(e, code, text) {
-    this.#put(block(e, `e${num(e.seq)}`, "notice", { code, text }));
+  /** @param {Entry} e @param {string} code @param {string} text @param {Image[]} [images] */
+  #notice(e, code, text, images) {
+    this.#put(block(e, `e${num(e.seq)}`, "notice", { code, text, images }));
   }
 
   /** @param {Entry} e @param {NonNullable<Entry["alert"]>} a */
@@ -201,7 +209,7 @@ export class Transcript {
     // A turn that ends before its first request has no message of the user.
     for (const id of this.#claimed) {
       const b = this.#blocks.find((b) => b.state === "queued" && b.id === `s:${id}`);
-      if (b) this.#user(e, b.id, b.text, b.seq);
+      if (b) this.#user(e, b.id, b.text, b.images, b.seq);
     }
     this.#claimed = [];
     for (const b of this.#blocks) {

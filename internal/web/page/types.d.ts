@@ -83,9 +83,19 @@ export interface Alert {
   reason?: string;
 }
 
+/** The description of an image in the log. */
+export interface Picture {
+  name?: string;
+  mediaType?: string;
+  width?: number;
+  height?: number;
+  bytes?: string | number;
+  digest?: string;
+}
+
 export interface Item {
-  userMessage?: { text?: string };
-  systemMessage?: { origin?: string; text?: string };
+  userMessage?: { text?: string; images?: Picture[] };
+  systemMessage?: { origin?: string; text?: string; images?: Picture[] };
   assistantMessage?: { text?: string };
   reasoning?: { text?: string };
   toolCall?: { callId?: string; name?: string; arguments?: string };
@@ -96,6 +106,7 @@ export interface Item {
     content?: string;
     isError?: boolean;
     durationMs?: string | number;
+    images?: Picture[];
     diffs?: { path?: string; diff?: string }[];
   };
 }
@@ -104,7 +115,7 @@ export interface Entry {
   seq?: string | number;
   time?: string;
   turn?: string | number;
-  submitted?: { requestId?: string; text?: string };
+  submitted?: { requestId?: string; text?: string; segments?: { image?: { image?: Picture } }[] };
   promoted?: { requestIds?: string[] };
   turnStarted?: { requestIds?: string[] };
   turnEnded?: { outcome?: string; cause?: string; reason?: string; steps?: number; usage?: { [name in keyof Usage]?: string | number }; costUsd?: number };
@@ -198,6 +209,16 @@ export interface Call {
   duration_ms?: number;
 }
 
+/** A picture of a block; GetImage returns its bytes by the digest. */
+export interface Image {
+  name: string;
+  media_type: string;
+  width: number;
+  height: number;
+  bytes: string;
+  digest: string;
+}
+
 /** One piece of a transcript; docs/bridge.md has its fields. A block never changes; it is replaced. */
 export interface Block {
   id: string;
@@ -208,6 +229,8 @@ export interface Block {
   text: string;
   detail: string;
   code?: string;
+  /** The pictures of a prompt, a notice or a result. */
+  images?: Image[];
   call?: Call;
   alert?: { seq: string; level: string; source: string; count: string };
   end?: { outcome: string; reason: string; steps: number; usage: Record<string, string> };
