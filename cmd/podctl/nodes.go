@@ -13,7 +13,7 @@ import (
 )
 
 func newNodesCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:               "nodes",
 		Short:             "List the podd that share a database",
 		Args:              operands,
@@ -36,6 +36,8 @@ func newNodesCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+	cmd.AddCommand(newNodesRmCommand(p))
+	return cmd
 }
 
 // nodeTable shows nodes, a row each, and what is wrong with them below.
@@ -57,7 +59,7 @@ func nodeTable(p *program, nodes []*poddv1.Node) error {
 			name, state, age, fmt.Sprint(n.GetPods()), fmt.Sprint(n.GetRunning()), sanitize.Line(n.GetAddress()), sanitize.Line(n.GetVersion()), sanitize.Line(n.GetConfigDigest()),
 		}, "\t"))
 		if down(n) && n.GetPods() > 0 {
-			notes = append(notes, fmt.Sprintf("%s is %s since %s: its %s can be read, and go on when podd runs there again",
+			notes = append(notes, fmt.Sprintf("%s is %s since %s: its %s can be read, and go on when podd runs there again or podctl move moves them",
 				sanitize.Line(n.GetName()), state, stamp(n.GetSeenAt().AsTime()), plural(int(n.GetPods()), "pod")))
 		}
 	}

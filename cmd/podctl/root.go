@@ -75,7 +75,7 @@ func newRootCommand(p *program) *cobra.Command {
 	completeWith(root, "host")
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
-		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newDeleteCommand(p), newRestoreCommand(p),
+		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newMoveCommand(p), newDeleteCommand(p), newRestoreCommand(p),
 		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newSearchCommand(p), newExportCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),

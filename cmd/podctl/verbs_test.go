@@ -61,7 +61,7 @@ func TestVerbsFindThePodHere(t *testing.T) {
 		}
 	}
 	further := map[string][]string{
-		"fork": {"third"}, "rename": {"newer"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
+		"fork": {"third"}, "rename": {"newer"}, "move": {"n2"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
 		"jobs stop": {"1", "2"}, "notify": {"a note"}, "update": {"--budget", "3"}, "image": {"shot.png"},
 	}
 	for _, cmd := range everyVerb() {

@@ -155,6 +155,17 @@ func (w *World) Stop() {
 	w.cmd = nil
 }
 
+// Signal sends podd a signal.
+func (w *World) Signal(s syscall.Signal) { _ = w.cmd.Process.Signal(s) }
+
+// Ended waits for podd's end and returns its exit code.
+func (w *World) Ended() int {
+	<-w.exited
+	code := w.cmd.ProcessState.ExitCode()
+	w.cmd = nil
+	return code
+}
+
 // Kill ends podd like a crash.
 func (w *World) Kill() {
 	_ = w.cmd.Process.Kill()

@@ -334,6 +334,9 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	case <-ctx.Done():
 	case <-d.store.Failed():
 		cause = d.keeper.Failure()
+		if d.link != nil {
+			hurry = d.store.Failed() // Its pods may be another node's.
+		}
 	case err := <-served:
 		serving = false
 		cause = fmt.Errorf("cannot serve the socket: %w", err)

@@ -57,6 +57,7 @@ var routes = map[string]route{
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: there,
 	poddv1.FileService_DiffFiles_FullMethodName:           thereAgain,
 	poddv1.FileService_RestoreFiles_FullMethodName:        there,
+	poddv1.FleetService_MovePod_FullMethodName:            there, // The node that gets the pod.
 	poddv1.JobService_ListJobs_FullMethodName:             anywhere,
 	poddv1.JobService_ReadJob_FullMethodName:              thereAgain,
 	poddv1.JobService_StopJobs_FullMethodName:             there,
@@ -135,6 +136,9 @@ func types(method string) (in, out proto.Message, err error) {
 
 // unary answers a call, here or by another node.
 func (r *router) unary(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
+	if m, ok := req.(*poddv1.MovePodRequest); ok && r != nil {
+		return r.move(ctx, m, handler)
+	}
 	to, pod := routes[method], podOf(req)
 	switch {
 	case r == nil || to == here:

@@ -113,7 +113,8 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 }
 
 // Recover loads each pod that was left in the middle of a turn or has something to do:
-// its turn resumes, its submits run. A damaged one is loaded so that its commands end. It retries one that can't be loaded now, for lack of
+// its turn resumes, its submits run. A damaged one is loaded so that its commands end, and those of
+// a pod that another node has end too. It retries one that can't be loaded now, for lack of
 // space. When ctx ends it stops between two pods.
 func (h *Host) Recover(ctx context.Context) error {
 	pods, err := h.Store.Pods(ctx)
@@ -122,7 +123,11 @@ func (h *Host) Recover(ctx context.Context) error {
 	}
 	var late []item.Pod
 	for _, p := range pods {
-		if p.Node != h.Node || !unfinished(p) {
+		if p.Node != h.Node {
+			h.Workspaces.Abandon(p.ID) // It was moved: nobody waits for what it started here.
+			continue
+		}
+		if !unfinished(p) {
 			continue
 		}
 		err := h.recover(ctx, p)

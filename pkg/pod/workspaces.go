@@ -23,7 +23,7 @@ type Workspaces interface {
 	Leave(id string)
 	// Remove removes the data that is kept for a deleted pod, and ends its jobs.
 	Remove(id string) error
-	// Abandon ends the commands of a pod whose log can't be read. It does not wait for their
+	// Abandon ends the commands of a pod whose log can't be read or is another node's. It does not wait for their
 	// end.
 	Abandon(id string)
 	// Picture makes an image of the bytes of a file. Its errors are sentences without a subject.

@@ -51,6 +51,8 @@ const (
 	// does not answer.
 	ReasonNotOwner = rules.NotOwner
 	ReasonNodeAway = rules.NodeAway
+	// ReasonNodeUp: a node answers that must not.
+	ReasonNodeUp = "NODE_UP"
 	// ReasonClosed: the store is closed.
 	ReasonClosed = rules.Closed
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
 )
 
 // Shared is a Store that several podd, the nodes, have open at once. Each pod belongs to one
@@ -20,7 +21,17 @@ type Shared interface {
 	// Lease is how long ago this node renewed its lease; joined is false for a podd that has
 	// the store alone.
 	Lease() (age time.Duration, joined bool)
+	// RemoveNode removes a node, which must not answer (NODE_UP). One that has pods needs
+	// force: until they are taken or its podd is back, nobody can change them.
+	RemoveNode(ctx context.Context, name string, force bool) error
+	// Take makes pods of a node that does not answer those of this one, with the directories
+	// of their specs; what the node may still append is refused. A node that was not stopped
+	// in order needs force.
+	Take(ctx context.Context, pods []item.Pod, force bool) error
 }
+
+// NoNode says that no node has a name: KindNotFound, reason NODE_NOT_FOUND.
+func NoNode(name string) error { return rules.NoNode(name) }
 
 // NodeState is what is known of a node.
 type NodeState string
@@ -60,10 +71,10 @@ func Elsewhere(pod string, n Node) error {
 	switch {
 	case n.Name == "":
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"no known node has pod %s: start the podd that made it, with its node settings", pod)
+			"no known node has pod %s: start the podd that made it as a node, or move the pod", pod)
 	case n.State == NodeStopped:
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"node %s, which has pod %s, is stopped: start podd there", n.Name, pod)
+			"node %s, which has pod %s, is stopped: start podd there, or move the pod", n.Name, pod)
 	case n.State == NodeAway:
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
 			"node %s, which has pod %s, has not answered for %s: start podd there", n.Name, pod, n.Age.Round(time.Second))

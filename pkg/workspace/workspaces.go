@@ -194,7 +194,7 @@ func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Confi
 	}
 }
 
-// Abandon ends the commands of a pod whose log can't be read. Their output stays.
+// Abandon ends the commands of a pod whose log isn't read here. Their output stays.
 func (all *Workspaces) Abandon(id string) { all.jobs.Abandon(id) }
 
 // Leave ends the jobs of a pod that was deleted. Its spooled output stays.

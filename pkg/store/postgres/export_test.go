@@ -43,3 +43,10 @@ var NotCopied = []string{"meta", "nodes"}
 
 // StoredIn is what a transaction sees.
 func StoredIn(ctx context.Context, tx pgx.Tx) store.Stored { return snapshot{ctx, tx} }
+
+// Writers counts the logs whose ends the store knows.
+func (s *Store) Writers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.writers)
+}

@@ -184,10 +184,13 @@ func (m *Membership) end(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	if m.shared {
-		_, _ = conn.Exec(ctx, "UPDATE nodes SET lease_until = clock_timestamp(), draining = true, running = 0 WHERE id = $1 AND start = $2", m.node, m.lease.start)
+		_, _ = conn.Exec(ctx, "UPDATE nodes SET lease_until = '-infinity', draining = true, running = 0 WHERE id = $1 AND start = $2", m.node, m.lease.start)
 	}
 	_ = conn.Close(ctx)
 }
+
+// overdue says that a node does not answer, was not stopped in order, and nobody told.
+const overdue = "lease_until < clock_timestamp() AND lease_until > '-infinity' AND NOT away"
 
 // renew renews the lease, and looks at the other nodes.
 func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
@@ -201,7 +204,7 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 		running = $4, draining = $5, away = false WHERE id = $1 AND start = $2`,
 		m.node, m.lease.start, interval(leaseFor), running, m.lease.draining.Load())
 	b.Queue("SELECT last FROM alert_head")
-	b.Queue("SELECT id, beat, lease_until < clock_timestamp() AND NOT draining AND NOT away FROM nodes WHERE id <> $1", m.node)
+	b.Queue("SELECT id, beat, "+overdue+" FROM nodes WHERE id <> $1", m.node)
 	r := conn.SendBatch(ctx, b)
 	defer r.Close()
 	tag, err := r.Exec()
@@ -209,14 +212,14 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	if tag.RowsAffected() == 0 {
-		return item.Errorf(item.KindPrecondition, store.ReasonHeld, "another podd runs as node %s: this one stops", m.lease.Name)
+		return item.Errorf(item.KindPrecondition, store.ReasonHeld, "this podd lost its lease: node %s was removed, its pods were moved, or another podd runs as it", m.lease.Name)
 	}
 	m.lease.renewed.Store(&at)
 	var look Look
 	if err := r.QueryRow().Scan(&look.Alert); err != nil {
 		return err
 	}
-	over, err := m.overdue(r)
+	over, err := m.late(r)
 	if err != nil {
 		return err
 	}
@@ -229,9 +232,9 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// overdue are the nodes whose lease is over, by the clock of the database and by this one's:
+// late are the nodes whose lease is over, by the clock of the database and by this one's:
 // neither a jump of the clock nor a restart of the database ends a lease.
-func (m *Membership) overdue(r pgx.BatchResults) (over map[string]int64, err error) {
+func (m *Membership) late(r pgx.BatchResults) (over map[string]int64, err error) {
 	rows, err := r.Query()
 	if err != nil {
 		return nil, err
@@ -258,7 +261,7 @@ func (m *Membership) overdue(r pgx.BatchResults) (over map[string]int64, err err
 func (m *Membership) tell(ctx context.Context, conn *pgx.Conn, over map[string]int64) (gone []store.Node, err error) {
 	for id, beat := range over {
 		tag, err := conn.Exec(ctx, `UPDATE nodes SET away = true
-			WHERE id = $1 AND beat = $2 AND lease_until < clock_timestamp() AND NOT draining AND NOT away`, id, beat)
+			WHERE id = $1 AND beat = $2 AND `+overdue, id, beat)
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +279,7 @@ func (m *Membership) tell(ctx context.Context, conn *pgx.Conn, over map[string]i
 
 // nodeRows selects nodes; $1 is this one's id.
 const nodeRows = `SELECT n.name, n.address, n.version, n.config, n.seen, extract(epoch FROM clock_timestamp() - n.seen)::float8,
-	CASE WHEN n.lease_until < clock_timestamp() THEN CASE WHEN n.draining THEN 'stopped' ELSE 'away' END
+	CASE WHEN n.lease_until = '-infinity' THEN 'stopped' WHEN n.lease_until < clock_timestamp() THEN 'away'
 		WHEN n.draining THEN 'draining' ELSE 'up' END,
 	(SELECT count(*) FROM heads WHERE place = n.id AND NOT trashed), n.running, n.id = $1 FROM nodes n`
 

@@ -22,7 +22,15 @@ func (s *Store) CreatePod(ctx context.Context, p item.Pod) error {
 	if err := checkKeys(p.ID, p.Name); err != nil {
 		return err
 	}
-	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.createPod(ctx, tx, p, 1, 0) })
+	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if p.Spec.Parent != "" {
+			// A podd whose pod was moved creates no sub-pods of it.
+			if _, err := s.lockOwn(ctx, tx, p.Spec.Parent); err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
+				return err
+			}
+		}
+		return s.createPod(ctx, tx, p, 1, 0)
+	})
 }
 
 // createPod stores a pod whose log begins and ends with these entries.

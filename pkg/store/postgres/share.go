@@ -21,7 +21,7 @@ func (s *Store) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod
 		return rules.ForkRange(at)
 	}
 	return s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		h, mark, err := checkFork(ctx, tx, parent, at, p)
+		h, mark, err := s.checkFork(ctx, tx, parent, at, p)
 		if err != nil {
 			return err
 		}
@@ -47,8 +47,8 @@ func (s *Store) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod
 }
 
 // checkFork refuses a fork that is not possible; mark is as of checkPast.
-func checkFork(ctx context.Context, tx pgx.Tx, parent string, at item.Seq, p item.Pod) (h *head, mark []byte, err error) {
-	if h, err = lockHead(ctx, tx, parent); err != nil {
+func (d *database) checkFork(ctx context.Context, tx pgx.Tx, parent string, at item.Seq, p item.Pod) (h *head, mark []byte, err error) {
+	if h, err = d.lockOwn(ctx, tx, parent); err != nil {
 		return nil, nil, err
 	}
 	if err := checkFree(ctx, tx, p.ID, p.Name); err != nil {

@@ -43,6 +43,15 @@ func (s *Store) claimed(pod string, w *writer) {
 	s.writers[pod] = w
 }
 
+// lost forgets a writer whose pod another podd deleted or took.
+func (s *Store) lost(pod string, w *writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writers[pod] == w {
+		delete(s.writers, pod)
+	}
+}
+
 func (s *Store) forget(pod string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,6 +90,10 @@ func (s *Store) try(ctx context.Context, w *writer, c *appending) error {
 	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error { return c.careful(ctx, tx, w) })
 	if err != nil {
 		w.last = -1
+	}
+	switch item.ReasonOf(err) {
+	case store.ReasonPodNotFound, store.ReasonStaleEpoch:
+		s.lost(c.Pod, w)
 	}
 	return err
 }

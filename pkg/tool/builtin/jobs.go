@@ -73,9 +73,11 @@ func (a *Jobs) Of(pod string) *PodJobs {
 	return p
 }
 
-// Abandon ends the commands of a pod whose log can't be read, including those that an
+// Abandon ends the commands of a pod whose log isn't read here, including those that an
 // earlier podd started. It does not wait for their end.
-func (a *Jobs) Abandon(pod string) { a.Of(pod).abandon("the pod's log is damaged") }
+func (a *Jobs) Abandon(pod string) {
+	a.Of(pod).abandon("the pod's log is damaged, or another node has the pod")
+}
 
 // Forget ends the jobs of a deleted pod and waits until they have ended.
 func (a *Jobs) Forget(pod string) {

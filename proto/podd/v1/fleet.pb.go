@@ -664,6 +664,211 @@ func (x *Node) GetSelf() bool {
 	return false
 }
 
+type RemoveNodeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Remove it although it has pods: nobody can change them until they are moved.
+	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveNodeRequest) Reset() {
+	*x = RemoveNodeRequest{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveNodeRequest) ProtoMessage() {}
+
+func (x *RemoveNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveNodeRequest.ProtoReflect.Descriptor instead.
+func (*RemoveNodeRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RemoveNodeRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RemoveNodeRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
+type RemoveNodeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveNodeResponse) Reset() {
+	*x = RemoveNodeResponse{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveNodeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveNodeResponse) ProtoMessage() {}
+
+func (x *RemoveNodeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveNodeResponse.ProtoReflect.Descriptor instead.
+func (*RemoveNodeResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{7}
+}
+
+type MovePodRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id or name.
+	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The name of the node that gets it.
+	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	// Its workspace there; empty keeps the path.
+	Dir string `protobuf:"bytes,3,opt,name=dir,proto3" json:"dir,omitempty"`
+	// Move it from a node of which nobody knows whether its machine still runs commands.
+	Force         bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovePodRequest) Reset() {
+	*x = MovePodRequest{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovePodRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovePodRequest) ProtoMessage() {}
+
+func (x *MovePodRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovePodRequest.ProtoReflect.Descriptor instead.
+func (*MovePodRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *MovePodRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *MovePodRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *MovePodRequest) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *MovePodRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
+type MovePodResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovePodResponse) Reset() {
+	*x = MovePodResponse{}
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovePodResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovePodResponse) ProtoMessage() {}
+
+func (x *MovePodResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovePodResponse.ProtoReflect.Descriptor instead.
+func (*MovePodResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *MovePodResponse) GetPod() *Pod {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also send what the pods work on, at most once a second for a pod.
@@ -685,7 +890,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +902,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[6]
+	mi := &file_podd_v1_fleet_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +915,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchRequest) GetWork() bool {
@@ -772,7 +977,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	mi := &file_podd_v1_fleet_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +989,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[7]
+	mi := &file_podd_v1_fleet_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +1002,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WatchResponse) GetKind() isWatchResponse_Kind {
@@ -920,7 +1125,7 @@ type WatchedPod struct {
 
 func (x *WatchedPod) Reset() {
 	*x = WatchedPod{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	mi := &file_podd_v1_fleet_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1137,7 @@ func (x *WatchedPod) String() string {
 func (*WatchedPod) ProtoMessage() {}
 
 func (x *WatchedPod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[8]
+	mi := &file_podd_v1_fleet_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1150,7 @@ func (x *WatchedPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedPod.ProtoReflect.Descriptor instead.
 func (*WatchedPod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WatchedPod) GetPod() *Pod {
@@ -997,7 +1202,7 @@ type PodWork struct {
 
 func (x *PodWork) Reset() {
 	*x = PodWork{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	mi := &file_podd_v1_fleet_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1214,7 @@ func (x *PodWork) String() string {
 func (*PodWork) ProtoMessage() {}
 
 func (x *PodWork) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[9]
+	mi := &file_podd_v1_fleet_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1227,7 @@ func (x *PodWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodWork.ProtoReflect.Descriptor instead.
 func (*PodWork) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PodWork) GetTurnBegan() *timestamppb.Timestamp {
@@ -1106,7 +1311,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[10]
+	mi := &file_podd_v1_fleet_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1118,7 +1323,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[10]
+	mi := &file_podd_v1_fleet_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1131,7 +1336,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SearchRequest) GetText() string {
@@ -1182,7 +1387,7 @@ type SearchResponse struct {
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[11]
+	mi := &file_podd_v1_fleet_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1399,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[11]
+	mi := &file_podd_v1_fleet_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1412,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SearchResponse) GetKind() isSearchResponse_Kind {
@@ -1276,7 +1481,7 @@ type SearchHit struct {
 
 func (x *SearchHit) Reset() {
 	*x = SearchHit{}
-	mi := &file_podd_v1_fleet_proto_msgTypes[12]
+	mi := &file_podd_v1_fleet_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1493,7 @@ func (x *SearchHit) String() string {
 func (*SearchHit) ProtoMessage() {}
 
 func (x *SearchHit) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_fleet_proto_msgTypes[12]
+	mi := &file_podd_v1_fleet_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1506,7 @@ func (x *SearchHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchHit.ProtoReflect.Descriptor instead.
 func (*SearchHit) Descriptor() ([]byte, []int) {
-	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_fleet_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SearchHit) GetPod() string {
@@ -1411,7 +1616,18 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\arunning\x18\b \x01(\x05R\arunning\x12#\n" +
 	"\rconfig_digest\x18\t \x01(\tR\fconfigDigest\x12\x12\n" +
 	"\x04self\x18\n" +
-	" \x01(\bR\x04self\"\x97\x01\n" +
+	" \x01(\bR\x04self\"=\n" +
+	"\x11RemoveNodeRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05force\x18\x02 \x01(\bR\x05force\"\x14\n" +
+	"\x12RemoveNodeResponse\"^\n" +
+	"\x0eMovePodRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x10\n" +
+	"\x03dir\x18\x03 \x01(\tR\x03dir\x12\x14\n" +
+	"\x05force\x18\x04 \x01(\bR\x05force\"1\n" +
+	"\x0fMovePodResponse\x12\x1e\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"\x97\x01\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04work\x18\x01 \x01(\bR\x04work\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x1b\n" +
@@ -1492,11 +1708,14 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x14SEARCH_KIND_APPROVAL\x10\t\x12\x15\n" +
 	"\x11SEARCH_KIND_ALERT\x10\n" +
 	"\x12\x13\n" +
-	"\x0fSEARCH_KIND_END\x10\v2\x9c\x02\n" +
+	"\x0fSEARCH_KIND_END\x10\v2\xa1\x03\n" +
 	"\fFleetService\x12;\n" +
 	"\x06Search\x12\x16.podd.v1.SearchRequest\x1a\x17.podd.v1.SearchResponse0\x01\x128\n" +
 	"\x05Watch\x12\x15.podd.v1.WatchRequest\x1a\x16.podd.v1.WatchResponse0\x01\x12B\n" +
-	"\tListNodes\x12\x19.podd.v1.ListNodesRequest\x1a\x1a.podd.v1.ListNodesResponse\x12Q\n" +
+	"\tListNodes\x12\x19.podd.v1.ListNodesRequest\x1a\x1a.podd.v1.ListNodesResponse\x12E\n" +
+	"\n" +
+	"RemoveNode\x12\x1a.podd.v1.RemoveNodeRequest\x1a\x1b.podd.v1.RemoveNodeResponse\x12<\n" +
+	"\aMovePod\x12\x17.podd.v1.MovePodRequest\x1a\x18.podd.v1.MovePodResponse\x12Q\n" +
 	"\x0eGetUsageSeries\x12\x1e.podd.v1.GetUsageSeriesRequest\x1a\x1f.podd.v1.GetUsageSeriesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
@@ -1512,7 +1731,7 @@ func file_podd_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_podd_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_podd_v1_fleet_proto_goTypes = []any{
 	(UsageBy)(0),                   // 0: podd.v1.UsageBy
 	(NodeState)(0),                 // 1: podd.v1.NodeState
@@ -1523,53 +1742,62 @@ var file_podd_v1_fleet_proto_goTypes = []any{
 	(*ListNodesRequest)(nil),       // 6: podd.v1.ListNodesRequest
 	(*ListNodesResponse)(nil),      // 7: podd.v1.ListNodesResponse
 	(*Node)(nil),                   // 8: podd.v1.Node
-	(*WatchRequest)(nil),           // 9: podd.v1.WatchRequest
-	(*WatchResponse)(nil),          // 10: podd.v1.WatchResponse
-	(*WatchedPod)(nil),             // 11: podd.v1.WatchedPod
-	(*PodWork)(nil),                // 12: podd.v1.PodWork
-	(*SearchRequest)(nil),          // 13: podd.v1.SearchRequest
-	(*SearchResponse)(nil),         // 14: podd.v1.SearchResponse
-	(*SearchHit)(nil),              // 15: podd.v1.SearchHit
-	(*Usage)(nil),                  // 16: podd.v1.Usage
-	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),    // 18: google.protobuf.Duration
-	(*StreamResponse)(nil),         // 19: podd.v1.StreamResponse
-	(*Alert)(nil),                  // 20: podd.v1.Alert
-	(*Pod)(nil),                    // 21: podd.v1.Pod
+	(*RemoveNodeRequest)(nil),      // 9: podd.v1.RemoveNodeRequest
+	(*RemoveNodeResponse)(nil),     // 10: podd.v1.RemoveNodeResponse
+	(*MovePodRequest)(nil),         // 11: podd.v1.MovePodRequest
+	(*MovePodResponse)(nil),        // 12: podd.v1.MovePodResponse
+	(*WatchRequest)(nil),           // 13: podd.v1.WatchRequest
+	(*WatchResponse)(nil),          // 14: podd.v1.WatchResponse
+	(*WatchedPod)(nil),             // 15: podd.v1.WatchedPod
+	(*PodWork)(nil),                // 16: podd.v1.PodWork
+	(*SearchRequest)(nil),          // 17: podd.v1.SearchRequest
+	(*SearchResponse)(nil),         // 18: podd.v1.SearchResponse
+	(*SearchHit)(nil),              // 19: podd.v1.SearchHit
+	(*Usage)(nil),                  // 20: podd.v1.Usage
+	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 22: google.protobuf.Duration
+	(*Pod)(nil),                    // 23: podd.v1.Pod
+	(*StreamResponse)(nil),         // 24: podd.v1.StreamResponse
+	(*Alert)(nil),                  // 25: podd.v1.Alert
 }
 var file_podd_v1_fleet_proto_depIdxs = []int32{
 	0,  // 0: podd.v1.GetUsageSeriesRequest.by:type_name -> podd.v1.UsageBy
 	5,  // 1: podd.v1.GetUsageSeriesResponse.sums:type_name -> podd.v1.UsageSum
-	16, // 2: podd.v1.UsageSum.usage:type_name -> podd.v1.Usage
+	20, // 2: podd.v1.UsageSum.usage:type_name -> podd.v1.Usage
 	8,  // 3: podd.v1.ListNodesResponse.nodes:type_name -> podd.v1.Node
 	1,  // 4: podd.v1.Node.state:type_name -> podd.v1.NodeState
-	17, // 5: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
-	18, // 6: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
-	11, // 7: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
-	19, // 8: podd.v1.WatchResponse.log:type_name -> podd.v1.StreamResponse
-	20, // 9: podd.v1.WatchResponse.alert:type_name -> podd.v1.Alert
-	17, // 10: podd.v1.WatchResponse.beat:type_name -> google.protobuf.Timestamp
-	21, // 11: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
-	12, // 12: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
-	17, // 13: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
-	2,  // 14: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	17, // 15: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	15, // 16: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	17, // 17: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	2,  // 18: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	13, // 19: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	9,  // 20: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
-	6,  // 21: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
-	3,  // 22: podd.v1.FleetService.GetUsageSeries:input_type -> podd.v1.GetUsageSeriesRequest
-	14, // 23: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	10, // 24: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
-	7,  // 25: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
-	4,  // 26: podd.v1.FleetService.GetUsageSeries:output_type -> podd.v1.GetUsageSeriesResponse
-	23, // [23:27] is the sub-list for method output_type
-	19, // [19:23] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	21, // 5: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
+	22, // 6: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
+	23, // 7: podd.v1.MovePodResponse.pod:type_name -> podd.v1.Pod
+	15, // 8: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	24, // 9: podd.v1.WatchResponse.log:type_name -> podd.v1.StreamResponse
+	25, // 10: podd.v1.WatchResponse.alert:type_name -> podd.v1.Alert
+	21, // 11: podd.v1.WatchResponse.beat:type_name -> google.protobuf.Timestamp
+	23, // 12: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	16, // 13: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
+	21, // 14: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
+	2,  // 15: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	21, // 16: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	19, // 17: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	21, // 18: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	2,  // 19: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	17, // 20: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	13, // 21: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	6,  // 22: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
+	9,  // 23: podd.v1.FleetService.RemoveNode:input_type -> podd.v1.RemoveNodeRequest
+	11, // 24: podd.v1.FleetService.MovePod:input_type -> podd.v1.MovePodRequest
+	3,  // 25: podd.v1.FleetService.GetUsageSeries:input_type -> podd.v1.GetUsageSeriesRequest
+	18, // 26: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	14, // 27: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	7,  // 28: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
+	10, // 29: podd.v1.FleetService.RemoveNode:output_type -> podd.v1.RemoveNodeResponse
+	12, // 30: podd.v1.FleetService.MovePod:output_type -> podd.v1.MovePodResponse
+	4,  // 31: podd.v1.FleetService.GetUsageSeries:output_type -> podd.v1.GetUsageSeriesResponse
+	26, // [26:32] is the sub-list for method output_type
+	20, // [20:26] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }
@@ -1580,7 +1808,7 @@ func file_podd_v1_fleet_proto_init() {
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_item_proto_init()
 	file_podd_v1_pod_proto_init()
-	file_podd_v1_fleet_proto_msgTypes[7].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[11].OneofWrappers = []any{
 		(*WatchResponse_Pod)(nil),
 		(*WatchResponse_Removed)(nil),
 		(*WatchResponse_Complete)(nil),
@@ -1588,7 +1816,7 @@ func file_podd_v1_fleet_proto_init() {
 		(*WatchResponse_Alert)(nil),
 		(*WatchResponse_Beat)(nil),
 	}
-	file_podd_v1_fleet_proto_msgTypes[11].OneofWrappers = []any{
+	file_podd_v1_fleet_proto_msgTypes[15].OneofWrappers = []any{
 		(*SearchResponse_Hit)(nil),
 		(*SearchResponse_Warning)(nil),
 	}
@@ -1598,7 +1826,7 @@ func file_podd_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_fleet_proto_rawDesc), len(file_podd_v1_fleet_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   13,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

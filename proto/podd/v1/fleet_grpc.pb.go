@@ -22,6 +22,8 @@ const (
 	FleetService_Search_FullMethodName         = "/podd.v1.FleetService/Search"
 	FleetService_Watch_FullMethodName          = "/podd.v1.FleetService/Watch"
 	FleetService_ListNodes_FullMethodName      = "/podd.v1.FleetService/ListNodes"
+	FleetService_RemoveNode_FullMethodName     = "/podd.v1.FleetService/RemoveNode"
+	FleetService_MovePod_FullMethodName        = "/podd.v1.FleetService/MovePod"
 	FleetService_GetUsageSeries_FullMethodName = "/podd.v1.FleetService/GetUsageSeries"
 )
 
@@ -41,6 +43,12 @@ type FleetServiceClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// RemoveNode removes a node that is gone for good. It refuses one that answers and, without
+	// force, one that still has pods. Needs the client token.
+	RemoveNode(ctx context.Context, in *RemoveNodeRequest, opts ...grpc.CallOption) (*RemoveNodeResponse, error)
+	// MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
+	// node goes on with its work. Needs the client token.
+	MovePod(ctx context.Context, in *MovePodRequest, opts ...grpc.CallOption) (*MovePodResponse, error)
 	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
 	// logs. What was purged or deleted is missing, and a fork begins with its own entries.
 	GetUsageSeries(ctx context.Context, in *GetUsageSeriesRequest, opts ...grpc.CallOption) (*GetUsageSeriesResponse, error)
@@ -102,6 +110,26 @@ func (c *fleetServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest
 	return out, nil
 }
 
+func (c *fleetServiceClient) RemoveNode(ctx context.Context, in *RemoveNodeRequest, opts ...grpc.CallOption) (*RemoveNodeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveNodeResponse)
+	err := c.cc.Invoke(ctx, FleetService_RemoveNode_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *fleetServiceClient) MovePod(ctx context.Context, in *MovePodRequest, opts ...grpc.CallOption) (*MovePodResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MovePodResponse)
+	err := c.cc.Invoke(ctx, FleetService_MovePod_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *fleetServiceClient) GetUsageSeries(ctx context.Context, in *GetUsageSeriesRequest, opts ...grpc.CallOption) (*GetUsageSeriesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsageSeriesResponse)
@@ -128,6 +156,12 @@ type FleetServiceServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// ListNodes shows the podd that share a database, by name; none if one podd has all pods.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// RemoveNode removes a node that is gone for good. It refuses one that answers and, without
+	// force, one that still has pods. Needs the client token.
+	RemoveNode(context.Context, *RemoveNodeRequest) (*RemoveNodeResponse, error)
+	// MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
+	// node goes on with its work. Needs the client token.
+	MovePod(context.Context, *MovePodRequest) (*MovePodResponse, error)
 	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
 	// logs. What was purged or deleted is missing, and a fork begins with its own entries.
 	GetUsageSeries(context.Context, *GetUsageSeriesRequest) (*GetUsageSeriesResponse, error)
@@ -149,6 +183,12 @@ func (UnimplementedFleetServiceServer) Watch(*WatchRequest, grpc.ServerStreaming
 }
 func (UnimplementedFleetServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedFleetServiceServer) RemoveNode(context.Context, *RemoveNodeRequest) (*RemoveNodeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveNode not implemented")
+}
+func (UnimplementedFleetServiceServer) MovePod(context.Context, *MovePodRequest) (*MovePodResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MovePod not implemented")
 }
 func (UnimplementedFleetServiceServer) GetUsageSeries(context.Context, *GetUsageSeriesRequest) (*GetUsageSeriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsageSeries not implemented")
@@ -214,6 +254,42 @@ func _FleetService_ListNodes_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _FleetService_RemoveNode_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveNodeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FleetServiceServer).RemoveNode(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: FleetService_RemoveNode_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FleetServiceServer).RemoveNode(ctx, req.(*RemoveNodeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _FleetService_MovePod_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MovePodRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FleetServiceServer).MovePod(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: FleetService_MovePod_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FleetServiceServer).MovePod(ctx, req.(*MovePodRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _FleetService_GetUsageSeries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsageSeriesRequest)
 	if err := dec(in); err != nil {
@@ -242,6 +318,14 @@ var FleetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNodes",
 			Handler:    _FleetService_ListNodes_Handler,
+		},
+		{
+			MethodName: "RemoveNode",
+			Handler:    _FleetService_RemoveNode_Handler,
+		},
+		{
+			MethodName: "MovePod",
+			Handler:    _FleetService_MovePod_Handler,
 		},
 		{
 			MethodName: "GetUsageSeries",

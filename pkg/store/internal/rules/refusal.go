@@ -25,6 +25,11 @@ func NoPod(pod string) error {
 	return item.Errorf(item.KindNotFound, PodNotFound, "no pod named %q", pod)
 }
 
+// NoNode says that no node has a name.
+func NoNode(name string) error {
+	return item.Errorf(item.KindNotFound, "NODE_NOT_FOUND", "no node named %q: podctl nodes lists them", name)
+}
+
 // NameTaken says that a name belongs to a pod.
 func NameTaken(name string) error {
 	return item.Errorf(item.KindExists, PodExists, "the pod %q already exists: choose another name", name)

@@ -149,6 +149,30 @@ export interface Node {
   self: boolean;
 }
 
+export interface RemoveNodeRequest {
+  name: string;
+  /** Remove it although it has pods: nobody can change them until they are moved. */
+  force: boolean;
+}
+
+export interface RemoveNodeResponse {
+}
+
+export interface MovePodRequest {
+  /** Id or name. */
+  pod: string;
+  /** The name of the node that gets it. */
+  node: string;
+  /** Its workspace there; empty keeps the path. */
+  dir: string;
+  /** Move it from a node of which nobody knows whether its machine still runs commands. */
+  force: boolean;
+}
+
+export interface MovePodResponse {
+  pod: Pod | undefined;
+}
+
 export interface WatchRequest {
   /** Also send what the pods work on, at most once a second for a pod. */
   work: boolean;
@@ -766,6 +790,223 @@ export const Node: MessageFns<Node> = {
             }
 
             message.self = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveNodeRequest(): RemoveNodeRequest {
+  return { name: "", force: false };
+}
+
+export const RemoveNodeRequest: MessageFns<RemoveNodeRequest> = {
+  encode(message: RemoveNodeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.force !== false) {
+      writer.uint32(16).bool(message.force);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveNodeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveNodeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.force = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveNodeResponse(): RemoveNodeResponse {
+  return {};
+}
+
+export const RemoveNodeResponse: MessageFns<RemoveNodeResponse> = {
+  encode(_: RemoveNodeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveNodeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveNodeResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMovePodRequest(): MovePodRequest {
+  return { pod: "", node: "", dir: "", force: false };
+}
+
+export const MovePodRequest: MessageFns<MovePodRequest> = {
+  encode(message: MovePodRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.node !== "") {
+      writer.uint32(18).string(message.node);
+    }
+    if (message.dir !== "") {
+      writer.uint32(26).string(message.dir);
+    }
+    if (message.force !== false) {
+      writer.uint32(32).bool(message.force);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MovePodRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMovePodRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.node = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.dir = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.force = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMovePodResponse(): MovePodResponse {
+  return { pod: undefined };
+}
+
+export const MovePodResponse: MessageFns<MovePodResponse> = {
+  encode(message: MovePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== undefined) {
+      Pod.encode(message.pod, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MovePodResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMovePodResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = Pod.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1558,6 +1799,32 @@ export const FleetServiceService = {
     responseDeserialize: (value: Buffer): ListNodesResponse => ListNodesResponse.decode(value),
   },
   /**
+   * RemoveNode removes a node that is gone for good. It refuses one that answers and, without
+   * force, one that still has pods. Needs the client token.
+   */
+  removeNode: {
+    path: "/podd.v1.FleetService/RemoveNode" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveNodeRequest): Buffer => Buffer.from(RemoveNodeRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveNodeRequest => RemoveNodeRequest.decode(value),
+    responseSerialize: (value: RemoveNodeResponse): Buffer => Buffer.from(RemoveNodeResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveNodeResponse => RemoveNodeResponse.decode(value),
+  },
+  /**
+   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
+   * node goes on with its work. Needs the client token.
+   */
+  movePod: {
+    path: "/podd.v1.FleetService/MovePod" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MovePodRequest): Buffer => Buffer.from(MovePodRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MovePodRequest => MovePodRequest.decode(value),
+    responseSerialize: (value: MovePodResponse): Buffer => Buffer.from(MovePodResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MovePodResponse => MovePodResponse.decode(value),
+  },
+  /**
    * GetUsageSeries shows what pods used on each day, or each pod in these days, from the
    * logs. What was purged or deleted is missing, and a fork begins with its own entries.
    */
@@ -1589,6 +1856,16 @@ export interface FleetServiceServer extends UntypedServiceImplementation {
   watch: handleServerStreamingCall<WatchRequest, WatchResponse>;
   /** ListNodes shows the podd that share a database, by name; none if one podd has all pods. */
   listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
+  /**
+   * RemoveNode removes a node that is gone for good. It refuses one that answers and, without
+   * force, one that still has pods. Needs the client token.
+   */
+  removeNode: handleUnaryCall<RemoveNodeRequest, RemoveNodeResponse>;
+  /**
+   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
+   * node goes on with its work. Needs the client token.
+   */
+  movePod: handleUnaryCall<MovePodRequest, MovePodResponse>;
   /**
    * GetUsageSeries shows what pods used on each day, or each pod in these days, from the
    * logs. What was purged or deleted is missing, and a fork begins with its own entries.
@@ -1634,6 +1911,44 @@ export interface FleetServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListNodesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RemoveNode removes a node that is gone for good. It refuses one that answers and, without
+   * force, one that still has pods. Needs the client token.
+   */
+  removeNode(
+    request: RemoveNodeRequest,
+    callback: (error: ServiceError | null, response: RemoveNodeResponse) => void,
+  ): ClientUnaryCall;
+  removeNode(
+    request: RemoveNodeRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveNodeResponse) => void,
+  ): ClientUnaryCall;
+  removeNode(
+    request: RemoveNodeRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveNodeResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
+   * node goes on with its work. Needs the client token.
+   */
+  movePod(
+    request: MovePodRequest,
+    callback: (error: ServiceError | null, response: MovePodResponse) => void,
+  ): ClientUnaryCall;
+  movePod(
+    request: MovePodRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MovePodResponse) => void,
+  ): ClientUnaryCall;
+  movePod(
+    request: MovePodRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MovePodResponse) => void,
   ): ClientUnaryCall;
   /**
    * GetUsageSeries shows what pods used on each day, or each pod in these days, from the

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// errNoNodes refuses calls about nodes.
+var errNoNodes = item.Errorf(item.KindPrecondition, "NO_NODES", "this podd has all pods: only podd with node.listen share them")
+
+// RemoveNode removes a node that is gone for good.
+func (s *fleet) RemoveNode(ctx context.Context, r *poddv1.RemoveNodeRequest) (*poddv1.RemoveNodeResponse, error) {
+	if s.nodes == nil {
+		return nil, errNoNodes
+	}
+	return &poddv1.RemoveNodeResponse{}, s.nodes.Store.RemoveNode(ctx, r.GetName(), r.GetForce())
+}
+
+// MovePod gives a pod to this node.
+func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.MovePodResponse, error) {
+	switch {
+	case s.nodes == nil:
+		return nil, errNoNodes
+	case r.GetNode() != s.host.Node:
+		return nil, item.Errorf(item.KindPrecondition, store.ReasonNotOwner, "this is node %s: ask node %s", s.host.Node, r.GetNode())
+	}
+	p, err := s.host.Fleet.Move(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
+		return s.nodes.Store.Take(ctx, pods, r.GetForce())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.MovePodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// move sends the call to the node that gets the pod.
+func (r *router) move(ctx context.Context, req *poddv1.MovePodRequest, handler grpc.UnaryHandler) (any, error) {
+	all, err := r.Store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(n store.Node) bool { return n.Name == req.GetNode() })
+	switch {
+	case i < 0:
+		return nil, store.NoNode(req.GetNode())
+	case all[i].Self:
+		return handler(ctx, req)
+	case !all[i].Answers():
+		return nil, item.Errorf(item.KindUnavailable, store.ReasonNodeAway, "node %s does not run: start podd there, or move the pod to another node", all[i].Name)
+	}
+	resp, _, err := r.send(ctx, all[i], req, poddv1.FleetService_MovePod_FullMethodName)
+	return resp, err
+}
