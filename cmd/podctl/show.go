@@ -23,7 +23,7 @@ func newShowCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod, ModelSettings: true})
+				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod, ModelSettings: true, ToolsOnly: true})
 				if err != nil {
 					return err
 				}
@@ -35,7 +35,7 @@ func newShowCommand(p *program) *cobra.Command {
 					return err
 				}
 				shown := p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()])
-				shown = append(shown, networkFact(resp), projectFact(resp))
+				shown = append(shown, networkFact(resp), projectFact(resp), undoFact(resp))
 				return append(shown, modelFacts(resp.GetModelSettings())...).writeTo(p.stdout)
 			})
 		},
@@ -193,6 +193,15 @@ func projectFact(resp *poddv1.GetPodResponse) [2]string {
 		says = "ignored: podd cannot read it; podctl trust " + dir + " shows why"
 	}
 	return [2]string{"workspace configuration", says}
+}
+
+// undoFact says where undo does not cover commands; empty where it does.
+func undoFact(resp *poddv1.GetPodResponse) [2]string {
+	dirs := resp.GetToolsOnly()
+	if len(dirs) == 0 {
+		return [2]string{"undo", ""}
+	}
+	return [2]string{"undo", "only what file tools change, not commands, in " + strings.Join(dirs, ", ")}
 }
 
 // planFact says that turns change nothing; empty where they may.

@@ -63,6 +63,15 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 			answer.ModelSettings = append(answer.ModelSettings, &poddv1.ModelSetting{Name: m.Name, Value: m.Value, Source: m.Source, LeftOut: m.LeftOut})
 		}
 	}
+	if r.GetToolsOnly() {
+		dirs, err := s.host.Rollback.ToolsOnly(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range dirs {
+			answer.ToolsOnly = append(answer.ToolsOnly, validPath(dir))
+		}
+	}
 	return answer, nil
 }
 

@@ -284,6 +284,21 @@ func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(F
 	return err
 }
 
+// ToolsOnly are the directories of a pod whose last checkpoint covers only the files that tools
+// named.
+func (r *Rollback) ToolsOnly(ctx context.Context, rec item.Pod) (dirs []string, err error) {
+	f, _, err := r.host.Logs.folded(ctx, rec.ID, r.host.settings())
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range f.State.Files.Last {
+		if k.Partial {
+			dirs = append(dirs, k.Dir)
+		}
+	}
+	return dirs, nil
+}
+
 // LeftOut names paths of a pod that no checkpoint has.
 func (r *Rollback) LeftOut(ctx context.Context, idOrName string) ([]string, error) {
 	rec, err := r.host.Store.Pod(ctx, idOrName)

@@ -942,6 +942,8 @@ type GetPodRequest struct {
 	// Whether the answer has model_settings. podd may ask the endpoint for its list of models
 	// and waits two seconds at most.
 	ModelSettings bool `protobuf:"varint,2,opt,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
+	// Whether the answer has tools_only. podd reads the pod's log for it.
+	ToolsOnly     bool `protobuf:"varint,3,opt,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -990,6 +992,13 @@ func (x *GetPodRequest) GetModelSettings() bool {
 	return false
 }
 
+func (x *GetPodRequest) GetToolsOnly() bool {
+	if x != nil {
+		return x.ToolsOnly
+	}
+	return false
+}
+
 type GetPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -1000,6 +1009,9 @@ type GetPodResponse struct {
 	Network bool `protobuf:"varint,3,opt,name=network,proto3" json:"network,omitempty"`
 	// What the next turn asks the model with, if its submit chooses nothing else.
 	ModelSettings []*ModelSetting `protobuf:"bytes,4,rep,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
+	// Directories in which podd can take back only what file tools change, not what commands
+	// change: large ones, a home directory. Empty before the first turn that may write.
+	ToolsOnly     []string `protobuf:"bytes,5,rep,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1058,6 +1070,13 @@ func (x *GetPodResponse) GetNetwork() bool {
 func (x *GetPodResponse) GetModelSettings() []*ModelSetting {
 	if x != nil {
 		return x.ModelSettings
+	}
+	return nil
+}
+
+func (x *GetPodResponse) GetToolsOnly() []string {
+	if x != nil {
+		return x.ToolsOnly
 	}
 	return nil
 }
@@ -4429,15 +4448,19 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"H\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"g\n" +
 	"\rGetPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12%\n" +
-	"\x0emodel_settings\x18\x02 \x01(\bR\rmodelSettings\"\xaf\x01\n" +
+	"\x0emodel_settings\x18\x02 \x01(\bR\rmodelSettings\x12\x1d\n" +
+	"\n" +
+	"tools_only\x18\x03 \x01(\bR\ttoolsOnly\"\xce\x01\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12%\n" +
 	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\x12\x18\n" +
 	"\anetwork\x18\x03 \x01(\bR\anetwork\x12<\n" +
-	"\x0emodel_settings\x18\x04 \x03(\v2\x15.podd.v1.ModelSettingR\rmodelSettings\"k\n" +
+	"\x0emodel_settings\x18\x04 \x03(\v2\x15.podd.v1.ModelSettingR\rmodelSettings\x12\x1d\n" +
+	"\n" +
+	"tools_only\x18\x05 \x03(\tR\ttoolsOnly\"k\n" +
 	"\fModelSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x16\n" +

@@ -94,7 +94,7 @@ export class Connection {
 
   /** settings returns a pod with what it asks its model with. */
   async settings(pod: string): Promise<GetPodResponse> {
-    return this.call(this.pods.getPod.bind(this.pods), { pod, modelSettings: true });
+    return this.call(this.pods.getPod.bind(this.pods), { pod, modelSettings: true, toolsOnly: false });
   }
 
   /** models returns what podd's endpoints offer. */

@@ -251,6 +251,8 @@ export interface GetPodRequest {
    * and waits two seconds at most.
    */
   modelSettings: boolean;
+  /** Whether the answer has tools_only. podd reads the pod's log for it. */
+  toolsOnly: boolean;
 }
 
 export interface GetPodResponse {
@@ -266,6 +268,11 @@ export interface GetPodResponse {
   network: boolean;
   /** What the next turn asks the model with, if its submit chooses nothing else. */
   modelSettings: ModelSetting[];
+  /**
+   * Directories in which podd can take back only what file tools change, not what commands
+   * change: large ones, a home directory. Empty before the first turn that may write.
+   */
+  toolsOnly: string[];
 }
 
 /** ModelSetting is a setting of a pod's requests to its model. */
@@ -1682,7 +1689,7 @@ export const CreatePodResponse: MessageFns<CreatePodResponse> = {
 };
 
 function createBaseGetPodRequest(): GetPodRequest {
-  return { pod: "", modelSettings: false };
+  return { pod: "", modelSettings: false, toolsOnly: false };
 }
 
 export const GetPodRequest: MessageFns<GetPodRequest> = {
@@ -1692,6 +1699,9 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
     }
     if (message.modelSettings !== false) {
       writer.uint32(16).bool(message.modelSettings);
+    }
+    if (message.toolsOnly !== false) {
+      writer.uint32(24).bool(message.toolsOnly);
     }
     return writer;
   },
@@ -1725,6 +1735,14 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
             message.modelSettings = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.toolsOnly = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1739,7 +1757,7 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
 };
 
 function createBaseGetPodResponse(): GetPodResponse {
-  return { pod: undefined, projectConfig: "", network: false, modelSettings: [] };
+  return { pod: undefined, projectConfig: "", network: false, modelSettings: [], toolsOnly: [] };
 }
 
 export const GetPodResponse: MessageFns<GetPodResponse> = {
@@ -1755,6 +1773,9 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
     }
     for (const v of message.modelSettings) {
       ModelSetting.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.toolsOnly) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -1802,6 +1823,14 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
             }
 
             message.modelSettings.push(ModelSetting.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.toolsOnly.push(reader.string());
             continue;
           }
         }
