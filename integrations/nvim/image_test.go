@@ -46,6 +46,7 @@ func TestImages(t *testing.T) {
 	write(t, w, "empty.png", "")
 	e := neovim.Edit(t, w)
 	e.Ex("Podd image " + elsewhere + "/shot.png what is this?")
+	e.Await("[picture shot.png, PNG 40×40, 7 KB]")
 	e.Await("turn 1 finished")
 	e.Ex(`Podd image ` + elsewhere + `/a\ b.png`)
 	e.Await("turn 2 finished")

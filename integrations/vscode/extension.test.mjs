@@ -286,6 +286,17 @@ check("the end of a long turn out of sight is a notification", async () => {
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
 });
 
+check("a picture shows below its line", async () => {
+  const file = path.join(work, "dot.png");
+  fs.writeFileSync(file, Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==", "base64"));
+  podctl("submit", "-p", "here", "-f", "--image", file, "look");
+  const page = await e.stream();
+  await page.getByText("[picture dot.png, PNG 1×1, 67 bytes]").waitFor();
+  const image = page.locator("figure.picture img");
+  await image.waitFor();
+  assert.equal(await image.evaluate((i) => i.decode().then(() => i.naturalWidth)), 1);
+});
+
 check("VS Code and Neovim give one notice together, and the other one takes over", async () => {
   await e.closeTab("podd: here");
   const vim = await Neovim.open(home, work);

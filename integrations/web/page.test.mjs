@@ -68,6 +68,15 @@ test("text of a stranger is only text", async () => {
   answer("deny", "hostile-asks", call);
 });
 
+test("a picture is a line", async () => {
+  const file = path.join(work, "dot.png");
+  fs.writeFileSync(file, Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==", "base64"));
+  create("pictures", "--ask", "never");
+  podctl("submit", "-p", "pictures", "-f", "--image", file, "look");
+  await b.goto("#/pod/pictures");
+  await b.page.locator(".block.user .picture", { hasText: "[picture dot.png, PNG 1×1, 67 bytes]" }).waitFor();
+});
+
 test("a call is approved with two taps, once all of it was on the screen", async () => {
   create("taps", "--ask", "always");
   submit("taps", "run echo tapped");

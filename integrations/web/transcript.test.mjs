@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
 
+import { picture } from "../../internal/web/page/format.js";
 import { Transcript } from "../../internal/web/page/transcript.js";
 
 /** plain is a block as in JSON, without a question's time of expiry. */
@@ -32,3 +33,9 @@ for (const c of JSON.parse(fs.readFileSync(process.env.CASES, "utf8"))) {
     if (!c.last) assert.deepEqual(t.all().map(plain), c.blocks.map(plain));
   });
 }
+
+test("a picture is a line", () => {
+  const image = { name: "shot.png", media_type: "image/png", width: 800, height: 600, bytes: "41499", digest: "3f" };
+  assert.equal(picture(image), "[picture shot.png, PNG 800×600, 41 KB]");
+  assert.equal(picture({ ...image, name: "", media_type: "image/jpeg", bytes: "999" }), "[picture without a name, JPEG 800×600, 999 bytes]");
+});

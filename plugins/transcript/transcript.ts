@@ -356,6 +356,14 @@ function pictures(list: Picture[]): Image[] | undefined {
   return list.map((i) => ({ name: i.name, media_type: i.mediaType, width: i.width, height: i.height, bytes: String(i.bytes), digest: i.digest }));
 }
 
+/** picture describes an image in a line: [picture shot.png, PNG 800×600, 41 KB]. */
+export function picture(i: Image): string {
+  const bytes = Number(i.bytes);
+  const size = bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000)} KB`;
+  const format = i.media_type.replace(/^image\//, "").toUpperCase();
+  return `[picture ${i.name || "without a name"}, ${format} ${i.width}×${i.height}, ${size}]`;
+}
+
 const paths = (n: number | string) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (d: Delta) => `t${d.turn}:${d.block}`;
 

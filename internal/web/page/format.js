@@ -28,6 +28,17 @@ export const percent = (part, of) => (of > 0 ? `${Math.round((100 * part) / of)}
 /** plural counts things. @param {number} n @param {string} one */
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
+/**
+ * picture describes an image in a line: [picture shot.png, PNG 800×600, 41 KB].
+ * @param {import("./types.d.ts").Image} i
+ */
+export function picture(i) {
+  const bytes = Number(i.bytes);
+  const size = bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000)} KB`;
+  const format = i.media_type.replace(/^image\//, "").toUpperCase();
+  return `[picture ${i.name || "without a name"}, ${format} ${i.width}×${i.height}, ${size}]`;
+}
+
 /** ago is how long ago a time was, roughly. @param {string | undefined} time */
 export function ago(time) {
   if (!time) return "";

@@ -84,6 +84,33 @@
     return box;
   }
 
+  // Data URIs of pictures, by digest. A picture is asked for when its line comes into view.
+  const pictures = new Map();
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      watch.unobserve(target);
+      host.postMessage({ type: "picture", digest: target.dataset.digest });
+    }
+  });
+
+  function picture({ line, digest }) {
+    const e = element("figure", "picture");
+    e.dataset.digest = digest;
+    e.append(element("figcaption", "", line));
+    if (pictures.has(digest)) reveal(e);
+    else watch.observe(e);
+    return e;
+  }
+
+  function reveal(e) {
+    if (e.querySelector("img")) return;
+    const image = element("img", "");
+    image.alt = e.querySelector("figcaption").textContent;
+    image.src = pictures.get(e.dataset.digest);
+    e.append(image);
+  }
+
   function draw(b, before) {
     let e;
     if (b.kind === "tool") {
@@ -97,6 +124,7 @@
     } else {
       e = element("div", "", b.text);
     }
+    for (const p of b.pictures || []) e.append(picture(p));
     e.classList.add("block", b.kind);
     if (b.state) e.classList.add(b.state);
     if (b.level) e.classList.add(b.level);
@@ -157,6 +185,12 @@
     },
     sent(m) {
       if (input.value === m.text) input.value = "";
+    },
+    picture(m) {
+      pictures.set(m.digest, m.uri);
+      keepingEnd(() => {
+        for (const e of list.querySelectorAll("figure.picture")) if (e.dataset.digest === m.digest) reveal(e);
+      });
     },
     paths(m) {
       if (m.prefix === reference()) offer(m.paths);

@@ -23,3 +23,19 @@ export async function images(files: string[]): Promise<Segment[]> {
   }
   return read;
 }
+
+/** starts are how the images begin that the page shows. */
+const starts: [type: string, start: RegExp][] = [
+  ["png", /^\x89PNG\r\n\x1a\n/],
+  ["jpeg", /^\xff\xd8\xff/],
+  ["gif", /^GIF8[79]a/],
+  ["webp", /^RIFF[^]{4}WEBPVP8/],
+];
+
+/** dataURI is an image as an address that holds its bytes; undefined for bytes that are no image of a known type. */
+export function dataURI(bytes: Uint8Array): string | undefined {
+  const data = Buffer.from(bytes);
+  const start = data.toString("latin1", 0, 16);
+  const type = starts.find(([, begins]) => begins.test(start))?.[0];
+  return type && data.length <= most ? `data:image/${type};base64,${data.toString("base64")}` : undefined;
+}

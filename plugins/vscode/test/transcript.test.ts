@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { type Block, type Change, Transcript } from "../../transcript/transcript";
 import type { Preview } from "../src/gen/podd/v1/entry";
 import { Pod, PodState, StreamResponse } from "../src/gen/podd/v1/pod";
+import { dataURI } from "../src/images";
 import { Turns } from "../src/podd/turns";
 import { Batch } from "../src/stream/batch";
 import { rendered } from "../src/stream/markdown";
@@ -95,6 +96,26 @@ test("what is lost leaves the page until it comes again", () => {
   const change = pageChange({ drop: ["a"], put: [block({ state: "lost" }), block({ id: "c", text: "one\ntwo" })] });
   assert.deepEqual(change.drop, ["a", "b"]);
   assert.deepEqual(change.put.map((b) => [b.id, b.text, b.detail]), [["c", "one", "one\ntwo"]]);
+});
+
+test("a block has a line for each of its pictures", () => {
+  const image = { name: "a\u202e.png", media_type: "image/png", width: 800, height: 600, bytes: "41499", digest: "3f" };
+  const shown = (b: Partial<Block>) => pageBlock(block(b)).pictures;
+  assert.deepEqual(shown({ kind: "user", images: [image, { ...image, name: "", bytes: "999" }] }), [
+    { line: "[picture a\\u{202e}.png, PNG 800×600, 41 KB]", digest: "3f" },
+    { line: "[picture without a name, PNG 800×600, 999 bytes]", digest: "3f" },
+  ]);
+  assert.equal(shown({ kind: "user" }), undefined);
+});
+
+test("the page shows images of known types alone", () => {
+  for (const [type, start] of [["png", "\x89PNG\r\n\x1a\n"], ["jpeg", "\xff\xd8\xff\xe0"], ["gif", "GIF89a"], ["webp", "RIFF\n\0\0\0WEBPVP8 "]] as const) {
+    const data = Buffer.from(start + "rest", "latin1");
+    assert.equal(dataURI(data), `data:image/${type};base64,${data.toString("base64")}`);
+  }
+  for (const other of ["", "<svg xmlns='http://www.w3.org/2000/svg'/>", "<!doctype html>", " GIF89a", "\x89PNG\r\n\x1a\n" + "x".repeat(10 << 20)]) {
+    assert.equal(dataURI(Buffer.from(other, "latin1")), undefined, other.slice(0, 20));
+  }
 });
 
 test("a turn's end is one line", () => {

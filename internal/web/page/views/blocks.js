@@ -1,7 +1,7 @@
 // The blocks of a transcript as elements.
 
 import { add, el, icon } from "../dom.js";
-import { count, lasts, plural, short } from "../format.js";
+import { count, lasts, picture, plural, short } from "../format.js";
 import { diff, markdown } from "../markdown.js";
 
 /** @import { Block } from "../types.d.ts" */
@@ -20,6 +20,7 @@ const head = 20_000;
 export function draw(b, pod, diffs, before) {
   const open = before?.querySelector("details")?.open ?? false;
   const e = content(b, pod, diffs, open);
+  for (const i of b.images ?? []) add(e, el("p", { class: "picture" }, picture(i)));
   e.classList.add("block", b.kind);
   e.dataset["state"] = b.state;
   e.dataset["seq"] = b.seq;

@@ -56,6 +56,19 @@ local function last(text)
   return vim.list_slice(lines, math.max(#lines - LIVE_LINES + 1, 1))
 end
 
+-- pictures are lines such as: [picture shot.png, PNG 800×600, 41 KB].
+local function pictures(b)
+  local out = {}
+  for _, i in ipairs(b.images or {}) do
+    local bytes = tonumber(i.bytes)
+    local size = bytes < 1000 and ('%d bytes'):format(bytes) or ('%d KB'):format(math.floor((bytes + 500) / 1000))
+    local name = i.name ~= '' and i.name or 'without a name'
+    local format = i.media_type:gsub('^image/', ''):upper()
+    out[#out + 1] = head(safe.line(('  [picture %s, %s %d×%d, %s]'):format(name, format, i.width, i.height, size)), 'PoddNote')
+  end
+  return out
+end
+
 local kinds = {}
 
 function kinds.user(b)
@@ -141,7 +154,7 @@ end
 -- block is a block as lines; an empty list for one that is not shown.
 function M.block(b)
   local show = kinds[b.kind]
-  return b.state ~= 'lost' and show and show(b) or {}
+  return b.state ~= 'lost' and show and vim.list_extend(show(b), pictures(b)) or {}
 end
 
 -- matters says whether an alert is a warning or an error. A call that waits has its own notice.

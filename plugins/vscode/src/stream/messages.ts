@@ -15,6 +15,8 @@ export type ToPage =
   /** A text was sent with images. */
   | { type: "sent"; text: string }
   | { type: "state"; text: string; busy: boolean; plan: boolean }
+  /** A picture as a data URI. */
+  | { type: "picture"; digest: string; uri: string }
   | { type: "paths"; prefix: string; paths: string[] };
 
 /** Messages from the page to the extension. */
@@ -28,4 +30,6 @@ export type FromPage =
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
   /** Show what a call that waits would change. */
   | { type: "diff"; callId: string }
+  /** Send a picture that has come into view. */
+  | { type: "picture"; digest: string }
   | { type: "cancel" };

@@ -1,4 +1,4 @@
-import type { Block, Change } from "../../../transcript/transcript";
+import { type Block, type Change, picture } from "../../../transcript/transcript";
 import { type Piece, rendered } from "./markdown";
 import { visible } from "./visible";
 
@@ -25,6 +25,8 @@ export interface PageBlock {
   /** For a waiting tool: of how many files the extension can show what it would make of them. */
   files?: number;
   level?: string;
+  /** The pictures: a line about each, and the digest by which the page asks for it. */
+  pictures?: { line: string; digest: string }[];
 }
 
 /** PageChange is a change in the page's form. */
@@ -42,6 +44,11 @@ export function pageChange(c: Change): PageChange {
 const toolStates = { writing: "writing", to_run: "writing", asks: "waiting", running: "running", done: "done", failed: "error" } as const;
 
 export function pageBlock(b: Block): PageBlock {
+  const pictures = b.images?.map((i) => ({ line: visible(picture(i)), digest: i.digest }));
+  return { ...content(b), ...(pictures && { pictures }) };
+}
+
+function content(b: Block): PageBlock {
   const id = b.id;
   const text = visible(b.text);
   switch (b.kind) {

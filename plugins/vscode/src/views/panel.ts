@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import type { Segment } from "../gen/podd/v1/item";
 import { Transcript } from "../../../transcript/transcript";
-import { images, imageTypes } from "../images";
+import { dataURI, images, imageTypes } from "../images";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
 import { Batch } from "../stream/batch";
@@ -137,6 +137,12 @@ export class Panel {
       case "diff":
         await this.asks.diff(this.pod.pod, m.callId);
         break;
+      case "picture": {
+        // Where there is none any more, its line says enough.
+        const uri = dataURI(await this.c.image(m.digest).catch(() => Buffer.of()));
+        if (uri) this.post({ type: "picture", digest: m.digest, uri });
+        break;
+      }
       case "cancel":
         await this.c.cancel(this.pod.pod);
         break;
