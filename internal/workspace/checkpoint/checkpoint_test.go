@@ -54,8 +54,17 @@ func newDesk(t tb, dir, state string) *desk {
 func open(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"))
-	t.Cleanup(func() { fsck(t, d.stores.Dir) })
+	t.Cleanup(func() {
+		d.must(d.w.Rest())
+		fsck(t, d.stores.Dir)
+	})
 	return d
+}
+
+// reopen ends the use of the directory, as the end of a turn does, and begins another one.
+func (d *desk) reopen() {
+	d.must(d.w.Rest())
+	d.w = d.stores.Of(d.dir)
 }
 
 // fsck lets stock git check all repositories.
@@ -491,6 +500,9 @@ func TestCollect(t *testing.T) {
 		d.write("a", fmt.Sprint(i))
 		d.write(fmt.Sprintf("sub%d/b", i%3), fmt.Sprint("b", i))
 		d.take(checkpoint.Look{Agent: true})
+		if i%10 == 0 {
+			d.reopen()
+		}
 	}
 	packs := func() int {
 		found, err := filepath.Glob(filepath.Join(d.stores.Dir, "*.git", "objects", "pack", "*.pack"))
@@ -547,9 +559,10 @@ func TestManyCheckpoints(t *testing.T) {
 	d := open(t)
 	d.write("large", strings.Repeat("x", 1<<20))
 	most := 0
-	for i := range 600 {
+	for i := range 200 {
 		d.write(fmt.Sprintf("d%d/f", i%5), fmt.Sprint(i))
 		d.take(checkpoint.Look{Agent: true})
+		d.reopen()
 		found, err := filepath.Glob(filepath.Join(d.stores.Dir, "*.git", "objects", "pack", "*.pack"))
 		d.must(err)
 		most = max(most, len(found))
@@ -561,10 +574,10 @@ func TestManyCheckpoints(t *testing.T) {
 	if steps, err := d.w.Steps(d.line[1:]); err != nil || len(steps) != 9 {
 		t.Errorf("%d paths changed: %v", len(steps), err)
 	}
-	if _, conflicts := d.undo(299); len(conflicts) > 0 {
+	if _, conflicts := d.undo(99); len(conflicts) > 0 {
 		t.Error(conflicts)
 	}
-	if got, err := os.ReadFile(d.path("d4/f")); err != nil || string(got) != "299" {
+	if got, err := os.ReadFile(d.path("d4/f")); err != nil || string(got) != "99" {
 		t.Errorf("d4/f is %q, %v", got, err)
 	}
 	d.must(d.w.Rest())

@@ -63,6 +63,9 @@ func (w *Workspace) collect(ctx context.Context, commits []string, since time.Ti
 	if err := w.begin(); err != nil {
 		return w.failed(err)
 	}
+	if err := w.repo.flush(); err != nil {
+		return w.failed(err)
+	}
 	c := &collection{ctx: ctx, repo: w.repo, live: make(map[plumbing.Hash]plumbing.ObjectType), parents: make(map[plumbing.Hash]plumbing.Hash)}
 	for _, id := range commits {
 		if err := c.commit(hashOf(id)); err != nil {
@@ -74,7 +77,7 @@ func (w *Workspace) collect(ctx context.Context, commits []string, since time.Ti
 	}
 	if w.now != nil {
 		// The next checkpoint takes the bytes of unchanged files as stored.
-		w.now, w.moved = nil, false
+		w.now, w.commit, w.moved = nil, plumbing.ZeroHash, false
 		_ = os.Remove(filepath.Join(w.path, stampsFile))
 	}
 	total, err := w.repo.objects()
@@ -184,7 +187,7 @@ func (c *collection) rewrite() error {
 			return err
 		}
 	}
-	if err := p.finish(); err != nil {
+	if _, err := p.finish(); err != nil {
 		return err
 	}
 	if err := c.cut(); err != nil {

@@ -13,6 +13,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
+// gatherMany gathers when there are many packs. It saves time alone: what did not work is tried
+// again later.
+func (r *repo) gatherMany() {
+	if len(r.packs) > 0 && len(r.packs)%manyPacks == 0 {
+		_ = r.gather()
+	}
+}
+
 // gather makes one pack of the smaller packs, so that each that is left has as many objects as all
 // smaller ones together (git-repack(1), --geometric). An object is written again a few times in
 // the life of a repository, however many checkpoints there are.
@@ -45,7 +53,7 @@ func (r *repo) join(packs []pack) error {
 			return err
 		}
 	}
-	if err := out.finish(); err != nil {
+	if _, err := out.finish(); err != nil {
 		return err
 	}
 	made := r.packs[len(r.packs)-1].name

@@ -129,9 +129,11 @@ func decodeTree(data []byte) (kids []*node, err error) {
 
 // commit is a checkpoint as git has it.
 type commit struct {
-	tree    plumbing.Hash
-	parent  plumbing.Hash
-	author  string
+	tree   plumbing.Hash
+	parent plumbing.Hash
+	author string
+	// branch is where git shows it: the name of the committer.
+	branch  string
 	at      time.Time
 	message string
 }
@@ -142,8 +144,10 @@ func (c commit) encode() []byte {
 	if !c.parent.IsZero() {
 		fmt.Fprintf(&b, "parent %s\n", c.parent)
 	}
-	who := fmt.Sprintf("%s <%s@podd.invalid> %d +0000", c.author, c.author, c.at.Unix())
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, c.message)
+	for _, who := range [][2]string{{"author", c.author}, {"committer", c.branch}} {
+		fmt.Fprintf(&b, "%s %s <%s@podd.invalid> %d +0000\n", who[0], who[1], who[1], c.at.Unix())
+	}
+	fmt.Fprintf(&b, "\n%s\n", c.message)
 	return []byte(b.String())
 }
 

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"errors"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,3 +23,6 @@ func known(err error) error {
 	}
 	return err
 }
+
+// syncData syncs the bytes of a file whose size is on disk already.
+func syncData(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }

@@ -1,13 +1,9 @@
 package checkpoint
 
 import (
-	"bufio"
-	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,14 +14,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/hash"
 )
 
-// repo is a bare git repository with objects in packs.
+// repo is a bare git repository with objects in packs. The newest are in a journal.
 type repo struct {
 	path string
 	// packs are those that were read, the newest last.
-	packs []pack
+	packs   []pack
+	journal *journal
+	zip     *zlib.Writer
 }
 
 // pack is a file of objects with its index.
@@ -87,8 +84,18 @@ func openRepo(path string) (*repo, error) {
 			return nil, err
 		}
 	}
-	return r, r.load()
+	if r.zip, err = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed); err != nil {
+		return nil, err
+	}
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	r.journal, err = openJournal(filepath.Join(path, journalFile))
+	return r, err
 }
+
+// close closes the journal's file. What is in the journal gets a pack, which git reads, first.
+func (r *repo) close() error { return errors.Join(r.flush(), r.journal.close()) }
 
 // replace writes a file of the repository as a whole or not at all.
 func replace(name string, data []byte) error {
@@ -131,7 +138,10 @@ func readIndex(path string) (*idxfile.MemoryIndex, error) {
 	return index, idxfile.NewDecoder(file).Decode(index)
 }
 
-func (r *repo) has(id plumbing.Hash) bool {
+func (r *repo) has(id plumbing.Hash) bool { return r.journal.has(id) || r.inPack(id) }
+
+// inPack says whether a pack has an object.
+func (r *repo) inPack(id plumbing.Hash) bool {
 	return slices.ContainsFunc(r.packs, func(p pack) bool {
 		found, err := p.index.Contains(id)
 		return err == nil && found
@@ -152,7 +162,11 @@ func (r *repo) objects() (n int64, err error) {
 
 // read returns the content of an object.
 func (r *repo) read(id plumbing.Hash) ([]byte, error) {
-	if !r.has(id) {
+	if r.journal.has(id) {
+		_, data, err := r.journal.read(id)
+		return data, err
+	}
+	if !r.inPack(id) {
 		if err := r.load(); err != nil {
 			return nil, err
 		}
@@ -215,166 +229,4 @@ func (r *repo) root(id plumbing.Hash) (*node, error) {
 // point sets a branch to a commit, for people who look with git. Nothing in podd reads it.
 func (r *repo) point(branch string, id plumbing.Hash) error {
 	return replace(filepath.Join(r.path, "refs", "heads", branch), []byte(id.String()+"\n"))
-}
-
-// packer writes objects to a new pack, as git's pack-format(5) says.
-type packer struct {
-	repo *repo
-	file *os.File
-	out  *bufio.Writer
-	zip  *zlib.Writer
-	at   int64
-	in   map[plumbing.Hash]bool
-	made idxfile.Writer
-	// again writes objects that other packs have, too.
-	again bool
-}
-
-const packHeader = 12
-
-// add writes an object that the repository does not have.
-func (p *packer) add(t plumbing.ObjectType, data []byte) (plumbing.Hash, error) {
-	id := plumbing.ComputeHash(t, data)
-	if p.in[id] || !p.again && p.repo.has(id) {
-		return id, nil
-	}
-	if err := p.begin(); err != nil {
-		return id, err
-	}
-	sum := crc32.NewIEEE()
-	count := &counter{to: io.MultiWriter(p.out, sum)}
-	n := uint64(len(data))
-	head := []byte{byte(t)<<4 | byte(n&15)}
-	for n >>= 4; n > 0; n >>= 7 {
-		head[len(head)-1] |= 0x80
-		head = append(head, byte(n&0x7f))
-	}
-	if _, err := count.Write(head); err != nil {
-		return id, err
-	}
-	p.zip.Reset(count)
-	if _, err := p.zip.Write(data); err != nil {
-		return id, err
-	}
-	if err := p.zip.Close(); err != nil {
-		return id, err
-	}
-	p.made.Add(id, uint64(p.at), sum.Sum32())
-	p.in[id] = true
-	p.at += count.n
-	return id, nil
-}
-
-// counter counts what is written.
-type counter struct {
-	to io.Writer
-	n  int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.n += int64(n)
-	return n, err
-}
-
-// begin makes the file when the first object comes.
-func (p *packer) begin() (err error) {
-	if p.file != nil {
-		return nil
-	}
-	if p.file, err = os.CreateTemp(p.repo.packDir(), "tmp_pack_"); err != nil {
-		return err
-	}
-	p.out, p.in, p.at = bufio.NewWriterSize(p.file, 64<<10), make(map[plumbing.Hash]bool), packHeader
-	if p.zip, err = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed); err != nil {
-		return err
-	}
-	_, err = p.out.Write(make([]byte, packHeader))
-	return err
-}
-
-// finish syncs the pack and its index; then the repository has the objects.
-func (p *packer) finish() error {
-	if p.file == nil {
-		return nil
-	}
-	err := p.close()
-	if err != nil {
-		p.drop()
-	}
-	p.file = nil
-	return err
-}
-
-func (p *packer) close() error {
-	if err := p.out.Flush(); err != nil {
-		return err
-	}
-	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(p.in)))
-	if _, err := p.file.WriteAt(head, 0); err != nil {
-		return err
-	}
-	// The sum covers the number of objects, which is known only now.
-	sum := hash.New(hash.CryptoType)
-	if _, err := io.Copy(sum, io.NewSectionReader(p.file, 0, p.at)); err != nil {
-		return err
-	}
-	var trailer plumbing.Hash
-	copy(trailer[:], sum.Sum(nil))
-	if _, err := p.file.WriteAt(trailer[:], p.at); err != nil {
-		return err
-	}
-	if err := errors.Join(p.file.Sync(), p.file.Close()); err != nil {
-		return err
-	}
-	if err := p.made.OnFooter(trailer); err != nil {
-		return err
-	}
-	index, err := p.made.Index()
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(p.repo.packDir(), "pack-"+trailer.String())
-	if err := writeIndex(name+".idx", index); err != nil {
-		return err
-	}
-	if err := os.Rename(p.file.Name(), name+".pack"); err != nil {
-		return err
-	}
-	if err := syncDir(p.repo.packDir()); err != nil {
-		return err
-	}
-	p.repo.packs = append(p.repo.packs, pack{name: name, index: index})
-	return nil
-}
-
-// drop removes an unfinished pack.
-func (p *packer) drop() {
-	if p.file != nil {
-		_ = p.file.Close()
-		_ = os.Remove(p.file.Name())
-		p.file = nil
-	}
-}
-
-// writeIndex writes the index before the pack has its name: git reads a pack by its index.
-func writeIndex(name string, index *idxfile.MemoryIndex) error {
-	var b bytes.Buffer
-	if _, err := idxfile.NewEncoder(&b).Encode(index); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(b.Bytes())
-	return errors.Join(err, file.Sync(), file.Close())
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -87,6 +87,15 @@ func (w *watch) begin(root os.FileInfo, whole bool) {
 	w.whole = true
 }
 
+// still says that nothing happened since a look that was kept.
+func (w *watch) still(root os.FileInfo) bool {
+	if w == nil || w.whole || w.root == nil || !os.SameFile(w.root, root) {
+		return false
+	}
+	w.whole = w.events.take(w.event) != nil
+	return !w.whole && len(w.dirty) == 0
+}
+
 // keep says that the next look begins with what this one found.
 func (w *watch) keep() {
 	if w == nil {

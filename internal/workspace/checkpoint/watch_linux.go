@@ -14,6 +14,7 @@ type events struct {
 	fd int
 	// dirs are the watched directories by their descriptors.
 	dirs map[int32]string
+	buf  []byte
 }
 
 // interest are the events of a directory that say that a look would find something else.
@@ -22,7 +23,7 @@ const interest = unix.IN_ATTRIB | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODI
 
 func newEvents() (events, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	return events{fd: fd, dirs: make(map[int32]string)}, err
+	return events{fd: fd, dirs: make(map[int32]string), buf: make([]byte, 64<<10)}, err
 }
 
 func (e events) close() error { return unix.Close(e.fd) }
@@ -42,10 +43,9 @@ var errLost = errors.New("events of the directory were lost")
 
 // take passes all events to f, which returns false for one that is about everything.
 func (e events) take(f func(change) bool) error {
-	buf := make([]byte, 64<<10)
 	var lost error
 	for {
-		n, err := unix.Read(e.fd, buf)
+		n, err := unix.Read(e.fd, e.buf)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
@@ -54,7 +54,7 @@ func (e events) take(f func(change) bool) error {
 		case err != nil:
 			return fmt.Errorf("%w: %w", errLost, err)
 		}
-		for data := buf[:n]; len(data) >= unix.SizeofInotifyEvent; {
+		for data := e.buf[:n]; len(data) >= unix.SizeofInotifyEvent; {
 			size := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(data[12:]))
 			if !e.one(data[:size], f) {
 				lost = errLost

@@ -6,10 +6,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,18 +15,11 @@ import (
 	"podd/internal/workspace/checkpoint"
 )
 
-// tree is what the last checkpoint has, as stock git names it.
+// tree is what the last checkpoint has.
 func (d *desk) tree() string {
-	repos, err := filepath.Glob(filepath.Join(d.stores.Dir, "*.git"))
+	tree, err := d.w.Tree(d.line[len(d.line)-1].To)
 	d.must(err)
-	for _, repo := range repos {
-		out, err := exec.Command("git", "--git-dir", repo, "rev-parse", d.line[len(d.line)-1].To+"^{tree}").Output()
-		if err == nil {
-			return strings.TrimSpace(string(out))
-		}
-	}
-	d.t.Fatal("no repository has the checkpoint")
-	return ""
+	return tree
 }
 
 // read is what a look that knows nothing finds.
@@ -38,7 +29,7 @@ func (d *desk) read() string {
 	defer os.RemoveAll(state)
 	fresh := newDesk(d.t, d.dir, state)
 	fresh.take(checkpoint.Look{})
-	d.must(fresh.w.Rest())
+	defer func() { d.must(fresh.w.Rest()) }()
 	return fresh.tree()
 }
 

@@ -84,6 +84,8 @@ type Workspace struct {
 	repo *repo
 	// now is what the last look found, with the stamps of files; nil when it has to be read.
 	now *node
+	// commit is the checkpoint of now; zero if that is not known.
+	commit plumbing.Hash
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
 	// watch is nil before the first look, and where directories cannot be watched; blind says
@@ -107,7 +109,10 @@ func (w *Workspace) Rest() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := errors.Join(w.saveStamps(), w.unwatch())
-	w.repo, w.now, w.blind = nil, nil, false
+	if w.repo != nil {
+		err = errors.Join(err, w.repo.close())
+	}
+	w.repo, w.now, w.commit, w.blind = nil, nil, plumbing.ZeroHash, false
 	return err
 }
 
@@ -151,18 +156,23 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err := w.begin(); err != nil {
 		return nil, w.failed(err)
 	}
+	after := hashOf(l.After)
+	before := w.now
+	if after.IsZero() || after != w.commit {
+		if before, err = w.repo.root(after); err != nil {
+			return nil, w.failed(cmp.Or(unknown(w.repo, l.After), err))
+		}
+	} else if w.still() {
+		return nil, nil
+	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	before, err := w.repo.root(hashOf(l.After))
-	if err != nil {
-		return nil, w.failed(cmp.Or(unknown(w.repo, l.After), err))
-	}
 	seen, err := w.look(ctx, p, before, l.Named, false)
 	if err != nil {
 		return nil, w.failed(err)
 	}
 	if before != nil && before.Hash == seen.root.Hash {
-		w.found(seen)
+		w.found(seen, after)
 		return nil, nil
 	}
 	changes, err := w.repo.between(before, seen.root)
@@ -173,25 +183,27 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err != nil {
 		return nil, w.failed(err)
 	}
-	after := hashOf(l.After)
 	for _, s := range steps {
 		if err := w.write(p, s.root); err != nil {
 			return nil, w.failed(err)
 		}
-		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), at: w.all.Now(), message: l.Message}
+		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message}
 		if after, err = p.add(plumbing.CommitObject, c.encode()); err != nil {
 			return nil, w.failed(err)
 		}
 		taken = append(taken, Taken{Commit: after.String(), By: s.by, Changed: s.changed, LeftOut: seen.leftOut, Partial: seen.partial})
 	}
-	if err := cmp.Or(p.finish(), w.repo.point(l.Branch, after)); err != nil {
+	if err := w.repo.store(p, l.Branch, after); err != nil {
 		return nil, w.failed(err)
 	}
-	w.found(seen)
-	if len(w.repo.packs)%manyPacks == 0 {
-		_ = w.repo.gather() // It saves time alone. What did not work is tried again later.
-	}
+	w.found(seen, after)
 	return taken, nil
+}
+
+// still says that nothing happened in the directory since the last look, which saw the last checkpoint.
+func (w *Workspace) still() bool {
+	info, err := os.Stat(w.dir)
+	return err == nil && w.watch.still(info)
 }
 
 // side is a checkpoint to be written.
@@ -288,10 +300,11 @@ type seen struct {
 	partial bool
 }
 
-func (w *Workspace) found(s seen) {
+// found keeps what a look found, which a checkpoint has.
+func (w *Workspace) found(s seen, commit plumbing.Hash) {
 	w.moved = w.moved || w.now != s.root
 	if !s.partial {
-		w.now = s.root
+		w.now, w.commit = s.root, commit
 		w.watch.keep()
 	}
 }
