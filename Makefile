@@ -39,6 +39,10 @@ build: ## build bin/podd, bin/podd-launch and bin/podctl, static
 demo: build ## build, then watch a pod work with a scripted model
 	bin/podd demo
 
+.PHONY: demo-web
+demo-web: build ## build, then watch pods work on the page for browsers; prints its address
+	bin/podd demo --web
+
 .PHONY: test
 test: cgo-check bubblewrap ## run all tests with the race detector; installs bubblewrap where it is missing and can be
 	go test $(RACE) -timeout 20m ./...

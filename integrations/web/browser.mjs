@@ -15,7 +15,8 @@ export class Browser {
   #sockets = new Set();
   #closed = false;
 
-  static async open() {
+  /** open starts it and pairs it; options are the browser's. */
+  static async open(options = {}) {
     const b = new Browser();
     const to = new URL(process.env.PAGE);
     b.server = net.createServer((from) => {
@@ -32,7 +33,8 @@ export class Browser {
     b.base = to.origin;
     b.chromium = await chromium.launch({
       executablePath: process.env.PODD_CHROMIUM,
-      args: ["--no-sandbox", `--host-resolver-rules=MAP ${to.host} 127.0.0.1:${b.server.address().port}`],
+      env: { ...process.env, ...options.env },
+      args: ["--no-sandbox", ...(options.args ?? []), `--host-resolver-rules=MAP ${to.host} 127.0.0.1:${b.server.address().port}`],
     });
     b.context = await b.chromium.newContext();
     b.page = await b.context.newPage();
@@ -43,10 +45,12 @@ export class Browser {
     b.page.on("request", (r) => !r.url().startsWith(b.base) && b.wrong.push(`a request to ${r.url()}`));
     try {
       await b.page.goto(process.env.PAGE);
-      // The person compares this number with that of the terminal.
-      await b.page.locator(".number").waitFor();
-      const number = await b.page.locator(".number").innerText();
-      fs.writeFileSync(path.join(process.env.WORK, "number"), number.replace(" ", ""));
+      if (!options.unasked) {
+        // The person compares this number with that of the terminal.
+        await b.page.locator(".number").waitFor();
+        const number = await b.page.locator(".number").innerText();
+        fs.writeFileSync(path.join(process.env.WORK, "number"), number.replace(" ", ""));
+      }
       await b.page.getByRole("heading", { name: "Fleet" }).waitFor();
     } catch (e) {
       await b.close();

@@ -113,23 +113,32 @@ func paired(t *testing.T, w *rig.World, c *client.Client) string {
 	return fmt.Sprintf("%s/#pair=%s", first.GetCode().GetOrigin(), first.GetCode().GetCode())
 }
 
-// node runs the tests of page.test.mjs whose name matches; large is not empty if there are a thousand pods.
-func node(t *testing.T, w *rig.World, c *client.Client, pattern, large string) {
+// runs runs the tests of a file in Node, with further variables.
+func runs(t *testing.T, w *rig.World, file string, env ...string) {
 	t.Helper()
 	rig.NPM(t, "playwright-core")
 	rig.NPM(t, "axe-core")
-	n := w.Command("node", "--test", "--test-reporter=tap", "--test-name-pattern="+pattern, filepath.Join(rig.Root(), "integrations", "web", "page.test.mjs"))
-	n.Env = append(n.Env, "PODD_LARGE_FLEET="+large, "WORK="+w.Workspace, "PAGE="+paired(t, w, c), "PODD_NPM="+rig.NPM(t), "PODD_CHROMIUM="+rig.Need(t, "chromium"),
-		"PODD_SCREENSHOTS="+os.Getenv("PODD_SCREENSHOTS"), "PODD_DROPS="+os.Getenv("PODD_DROPS"))
-	if out, err := n.CombinedOutput(); err != nil {
+	n := w.Command("node", "--test", "--test-reporter=tap", filepath.Join(rig.Root(), "integrations", "web", file))
+	n.Env = append(append(n.Env, "WORK="+w.Workspace, "PODD_NPM="+rig.NPM(t), "PODD_CHROMIUM="+rig.Need(t, "chromium")), env...)
+	for _, name := range []string{"PODD_SCREENSHOTS", "PODD_DROPS", "PODD_GOLDEN"} {
+		n.Env = append(n.Env, name+"="+os.Getenv(name))
+	}
+	out, err := n.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s\nThe log of podd:\n%s", err, out, w.Log())
+	}
+	for line := range strings.Lines(string(out)) {
+		// What a test measured.
+		if said, ok := strings.CutPrefix(strings.TrimSpace(line), "# measured: "); ok {
+			t.Log(said)
+		}
 	}
 }
 
 // TestPage uses each view.
 func TestPage(t *testing.T) {
 	w, c := served(t)
-	node(t, w, c, ".", "")
+	runs(t, w, "page.test.mjs", "PAGE="+paired(t, w, c))
 }
 
 // TestLargeFleet shows a thousand pods.
@@ -140,7 +149,7 @@ func TestLargeFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	node(t, w, c, "^a fleet of a thousand", "yes")
+	runs(t, w, "fleet.test.mjs", "PAGE="+paired(t, w, c))
 }
 
 // TestTypes checks the page's types.

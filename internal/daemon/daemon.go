@@ -64,7 +64,9 @@ type Config struct {
 	Grace time.Duration
 	// Checker is the command that checks a database; see keeper.Config.
 	Checker []string
-	Logger  *slog.Logger
+	// Now is the clock of the pods; nil means time.Now.
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // Daemon is a podd that is ready to serve.
@@ -263,7 +265,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err == nil {
 		d.link.open(d.host)

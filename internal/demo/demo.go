@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"podd/internal/clients/view"
 	"podd/internal/config"
@@ -23,8 +24,11 @@ type Config struct {
 	Dir string
 	// Console shows the demo: the assistant's text on Out, the rest on Err.
 	Console view.Console
-	// Open opens the daemon that the demo works with.
-	Open func(ctx context.Context, settings config.Config, stateDir, socket string) (Daemon, error)
+	// Open opens the daemon that the demo works with; now is the clock of its pods.
+	Open func(ctx context.Context, settings config.Config, stateDir, socket string, now func() time.Time) (Daemon, error)
+	// Page serves the page of a state directory to browsers until ctx ends. With it the demo shows a fleet
+	// there until its own end.
+	Page func(ctx context.Context, stateDir string) error
 }
 
 // Daemon is a podd that was opened. Serve serves until ctx ends and closes it; after
@@ -42,6 +46,9 @@ type demo struct {
 	// root is the temporary directory for everything.
 	root string
 	act  act
+	// configFile is podd's configuration; empty for none.
+	configFile string
+	clock      clock
 }
 
 // act is a prompt and the script that answers it.
@@ -57,7 +64,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		return fmt.Errorf("cannot create a temporary directory for the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.root)) }()
-	if err := d.prepare(); err != nil {
+	prepare, play := d.prepare, d.play
+	if d.Page != nil {
+		prepare, play = d.prepareWeb, d.web
+	}
+	if err := prepare(); err != nil {
 		return err
 	}
 	model, err := d.serveModel()
@@ -65,7 +76,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
-	return d.withDaemon(ctx, model.URL(), d.play)
+	return d.withDaemon(ctx, model.URL(), play)
 }
 
 // serveModel serves the scripted model.
@@ -84,7 +95,7 @@ func (d *demo) serveModel() (*scripted.Server, error) {
 
 // withDaemon runs a daemon on the demo's own state directory while f plays.
 func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Context, *client.Client) error) error {
-	settings, err := config.Load("", false, func(name string) string {
+	settings, err := config.Load(d.configFile, d.configFile != "", func(name string) string {
 		if name == "OPENAI_BASE_URL" {
 			return baseURL
 		}
@@ -93,13 +104,13 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 	if err != nil {
 		return err
 	}
-	if d.act.script == "sample.script" {
+	if d.act.script != "visit.script" {
 		// The commands come from the script, so they need no approval.
 		settings.Sandbox.Mode = "off"
 	}
 	state := filepath.Join(d.root, "state")
 	socket := filepath.Join(state, "podd.sock")
-	podd, err := d.Open(ctx, settings, state, socket)
+	podd, err := d.Open(ctx, settings, state, socket, d.clock.now)
 	if err != nil {
 		return err
 	}

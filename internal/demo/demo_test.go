@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -20,9 +21,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func openDaemon(ctx context.Context, settings config.Config, stateDir, socket string) (demo.Daemon, error) {
+func openDaemon(ctx context.Context, settings config.Config, stateDir, socket string, now func() time.Time) (demo.Daemon, error) {
 	return daemon.Open(ctx, daemon.Config{
-		Settings: settings, Socket: socket, StateDir: stateDir, Logger: slog.New(slog.DiscardHandler),
+		Settings: settings, Socket: socket, StateDir: stateDir, Now: now, Logger: slog.New(slog.DiscardHandler),
 	})
 }
 

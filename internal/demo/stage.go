@@ -15,7 +15,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-//go:embed sample sample.script visit.script
+//go:embed sample desk sample.script visit.script web.script
 var files embed.FS
 
 // prepare prepares the sample workspace, or checks the user's directory, which is only
