@@ -179,12 +179,15 @@ class Extension {
     asks.seen();
   }
 
-  /** patience lets an editor that shows the pod's stream have a notice first, then a window of its folder, then the one that a person uses. */
+  /**
+   * patience lets an editor that shows the pod's stream have a notice first, then a window of its folder, then the one that a
+   * person uses. Each waits longer than the one before by more than a poll, since each sees the cause at a poll of its own.
+   */
   private patience(pod: string): number {
     if (this.panels.get(pod)?.visible) return 0;
     const p = this.watch.state.pods.find((q) => q.id === pod);
     if (p?.spec && p.spec.dir === folder()) return 1.5 * every;
-    return vscode.window.state.focused ? 2.5 * every : 3.5 * every;
+    return vscode.window.state.focused ? 4 * every : 6.5 * every;
   }
 
   /** waits is a call that waits for an answer. */

@@ -11,7 +11,7 @@ local AGAIN = 2000
 -- shows the pod, which VS Code learns within a second, then to one that follows it.
 local function leave(pod)
   local known, visible = require('podd.stream').sight(pod)
-  return visible and 0 or known and 1500 or 3000
+  return visible and 0 or known and 1500 or 4500
 end
 
 -- How long a turn runs whose end is worth a notice, in milliseconds.
