@@ -106,8 +106,13 @@ func TestOnePod(t *testing.T) {
 	}
 	marks := []string{"from the ACP client", "Answer one.", "from Neovim", "I will run it.", "approved by", "Answer two."}
 	inOrder(t, "Neovim", buffer(), marks...)
-	// tail shows a submit twice: when podd accepts it and when its turn takes it.
-	marks[0], marks[2] = "user\n    "+marks[0], "user\n    "+marks[2]
+	// tail shows a submit twice: when podd accepts it and when its turn takes it. It also shows the
+	// text so far of an answer that it meets in the middle.
+	for i, role := range []string{"user", "assistant", "user", "assistant", "", "assistant"} {
+		if role != "" {
+			marks[i] = "  " + role + "\n    " + marks[i]
+		}
+	}
 	inOrder(t, "podctl tail", log.String(), marks...)
 	inOrder(t, "the ACP client", acp.Said("agent_message_chunk"), "Answer one.", "I will run it.", "Answer two.")
 
