@@ -92,7 +92,7 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.Config, "config", "", "configuration file (PODD_CONFIG)")
 	root.Flags().AddFlagSet(serve.Flags())
 	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(), newServiceCommand(p),
-		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newMigrateCommand(p), newWebCommand(p), newCheckFileCommand(p))
+		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newMigrateCommand(p), newWebCommand(p), newWebChildCommand(), newCheckFileCommand(p))
 	return root
 }
 

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +25,8 @@ func newWebCommand(p *program) *cobra.Command {
 		Use:   "web",
 		Short: "Serve the page for browsers",
 		Long: "Serves a page to browsers that podctl web pair let in, until SIGTERM or SIGINT. podd itself runs beside it and\n" +
-			"checks each call. Another address than 127.0.0.1 or ::1 needs --cert, --key and --origin.",
+			"checks each call. Another address than 127.0.0.1 or ::1 needs --cert, --key and --origin. A renewed certificate is\n" +
+			"used within a minute, or at once after SIGHUP.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.web(cmd.Context(), flags) },
 	}
@@ -36,67 +37,78 @@ func newWebCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// newWebChildCommand makes the process of podd web that reads requests.
+func newWebChildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    web.ChildVerb,
+		Short:  "Read the requests of browsers for podd web",
+		Hidden: true,
+		Args:   noArgs,
+		RunE:   func(cmd *cobra.Command, _ []string) error { return web.Child(cmd.Context()) },
+	}
+}
+
 // web serves the page until ctx ends.
 func (p *program) web(ctx context.Context, flags webFlags) error {
 	state, err := paths.StateDir(p.places, p.env)
 	if err != nil {
 		return err
 	}
-	c, err := flags.check()
+	page, err := flags.check(p.hangup)
 	if err != nil {
 		return err
 	}
 	var config net.ListenConfig
-	if c.Listener, err = config.Listen(ctx, "tcp", flags.listen); err != nil {
+	l, err := config.Listen(ctx, "tcp", flags.listen)
+	if err != nil {
 		e := item.Errorf(item.KindPrecondition, "WEB_LISTEN", "cannot listen at %s: choose another address with --listen, or stop the program that uses it", flags.listen)
 		e.Cause = err
 		return e
 	}
-	defer c.Listener.Close()
-	if c.Origin == "" {
-		c.Origin = "http://" + c.Listener.Addr().String()
-	}
-	c.Dial = func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", devices.SocketPath(state.Path))
+	defer l.Close()
+	if page.Origin == "" {
+		page.Origin = "http://" + l.Addr().String()
 	}
 	if err := paths.EnsurePrivateDir(state.Path); err != nil {
 		return err
 	}
-	if err := devices.WritePage(state.Path, devices.Page{Origin: c.Origin}); err != nil {
-		return err
+	page.Listener, page.Socket = l.(*net.TCPListener), devices.SocketPath(state.Path)
+	page.Log = func(sentence string) { fmt.Fprintln(p.stderr, "podd web:", sentence) }
+	where, told := page.Origin, ""
+	if page.Certificate != nil {
+		where += " at " + l.Addr().String()
 	}
-	fmt.Fprintf(p.stderr, "podd web: %s; pair a browser with podctl web pair\n", c.Origin)
-	return web.Serve(ctx, c)
+	page.Tell = func(confinement string) error {
+		if told != confinement {
+			page.Log(fmt.Sprintf("%s, confined: %s; pair a browser with podctl web pair", where, confinement))
+		}
+		told = confinement
+		return devices.WritePage(state.Path, devices.Page{Origin: page.Origin, Confinement: confinement})
+	}
+	return page.Serve(ctx)
 }
 
-// check is the configuration that the flags say, without what needs a socket.
-func (f webFlags) check() (c web.Config, err error) {
+// check is the page that the flags describe, without what needs a socket. A signal of renewed
+// has the certificate read again.
+func (f webFlags) check(renewed <-chan os.Signal) (page web.Parent, err error) {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return c, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is no address with a port, such as 127.0.0.1:7633", f.listen)
+		return page, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is no address with a port, such as 127.0.0.1:7633", f.listen)
 	}
 	if f.cert == "" && f.key == "" && f.origin == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-			return c, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is reachable by other machines: use 127.0.0.1 and ssh -L, or add --cert, --key and --origin", f.listen)
+			return page, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is reachable by other machines: use 127.0.0.1 and ssh -L, or add --cert, --key and --origin", f.listen)
 		}
-		return c, nil
+		return page, nil
 	}
 	if f.cert == "" || f.key == "" || f.origin == "" {
-		return c, item.Errorf(item.KindInvalid, "WEB_CERT", "--cert, --key and --origin belong together: give all three or none")
+		return page, item.Errorf(item.KindInvalid, "WEB_CERT", "--cert, --key and --origin belong together: give all three or none")
 	}
-	if c.Origin, err = checkOrigin(f.origin); err != nil {
-		return c, err
+	if page.Origin, err = checkOrigin(f.origin); err != nil {
+		return page, err
 	}
-	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-	if err != nil {
-		return c, item.Errorf(item.KindInvalid, "WEB_CERT", "cannot use the certificate %s with the key %s: %v", f.cert, f.key, err)
-	}
-	if err := pair.Leaf.VerifyHostname(hostname(c.Origin)); err != nil {
-		return c, item.Errorf(item.KindInvalid, "WEB_CERT", "the certificate %s is not for %s: get one for that name, or change --origin", f.cert, hostname(c.Origin))
-	}
-	c.TLS = &pair
-	return c, nil
+	page.Certificate, err = web.LoadCertificate(f.cert, f.key, hostname(page.Origin), renewed)
+	return page, err
 }
 
 func hostname(origin string) string {

@@ -47,7 +47,7 @@ func (r raw) text() string {
 // send is the status of the answer, 0 without one, and the header.
 func (s *stage) send(r raw) (int, http.Header) {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.origin, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.Origin, "http://"))
 	check(s.t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
@@ -199,18 +199,18 @@ func originOf(r raw) string {
 // callOf and fileOf are requests of the page.
 func (s *stage) callOf(bearer string) raw {
 	return raw{method: "POST", target: "/podd.v1.PodService/GetPod", headers: []string{
-		"Host: " + strings.TrimPrefix(s.origin, "http://"), "Origin: " + s.origin, "Sec-Fetch-Site: same-origin", "Content-Type: application/json", "Authorization: Bearer " + bearer,
+		"Host: " + strings.TrimPrefix(s.Origin, "http://"), "Origin: " + s.Origin, "Sec-Fetch-Site: same-origin", "Content-Type: application/json", "Authorization: Bearer " + bearer,
 	}}.says(`{"pod":"p"}`)
 }
 
 func (s *stage) fileOf() raw {
-	return raw{method: "GET", target: "/app.js", headers: []string{"Host: " + strings.TrimPrefix(s.origin, "http://"), "Sec-Fetch-Site: same-origin"}}
+	return raw{method: "GET", target: "/app.js", headers: []string{"Host: " + strings.TrimPrefix(s.Origin, "http://"), "Sec-Fetch-Site: same-origin"}}
 }
 
 // Every attack is refused, and nothing that is answered lets another page read it.
 func TestAttacks(t *testing.T) {
 	s := newStage(t)
-	bearer := s.pair(control).login()
+	bearer := s.pair(control).Login()
 	call, file := s.callOf(bearer), s.fileOf()
 	for name, r := range map[string]raw{"call": call, "file": file, "document": file.to("GET", "/").with("Sec-Fetch-Site", "none")} {
 		if status, _ := s.send(r); status != http.StatusOK {
@@ -258,7 +258,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 				t.Fatal("no attack is for this rule")
 			}
 			s := newStage(t, web.Without(rule))
-			bearer := s.pair(control).login()
+			bearer := s.pair(control).Login()
 			for _, a := range attacksOn[rule] {
 				status, _ := s.send(a.change(s.callOf(bearer)))
 				if status == a.status && rule != "type" && rule != "encoding" {

@@ -1,6 +1,8 @@
-// Package web serves the page: files, and calls to podd. It adds no rights to a call, which
-// carries the bearer of a device, which podd checks on its second socket. The package checks
+// Package web serves the page: files, and calls to podd. A Parent keeps the listener and starts
+// a confined Child, which alone reads what browsers send. It adds no rights to a call, which
+// carries the bearer of a device, which podd checks on its second socket. The child checks
 // each request before, so that no other page of the browser reaches podd.
 //
-// Rank 5. Its goroutines are those of net/http and gRPC; Serve waits for them.
+// Rank 5. Its goroutines are those of net/http and gRPC, and those that wait for a child; Serve
+// waits for them.
 package web

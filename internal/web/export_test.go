@@ -10,3 +10,6 @@ func Rules() (names []string) {
 	}
 	return names
 }
+
+// Confinement is what podctl web status shows.
+var Confinement = confinement

@@ -9,17 +9,9 @@ import (
 	"google.golang.org/grpc"
 
 	"podd/internal/guard/devices"
+	"podd/internal/web/webtest"
 	poddv1 "podd/proto/podd/v1"
 )
-
-// ended is how a stream ends: the reason of its error.
-func (s *streaming) ended() string {
-	for {
-		if m, last := s.next(); last {
-			return m.reason()
-		}
-	}
-}
 
 func (s *stage) answerPairing(code, number string, accept bool) error {
 	_, err := poddv1.NewWebServiceClient(s.podd).AnswerPairing(withToken(s.t.Context()), &poddv1.AnswerPairingRequest{Code: code, Number: number, Accept: accept})
@@ -32,42 +24,42 @@ func TestPairing(t *testing.T) {
 	t.Run("guessed", func(t *testing.T) {
 		terminal, code := s.terminal(view)
 		for range 5 {
-			if got := s.newBrowser().ask("BBBBBBBBBB").ended(); got != "PAIRING_CODE" {
+			if got := webtest.New(s.Page).Ask("BBBBBBBBBB").Ended(); got != "PAIRING_CODE" {
 				t.Errorf("a wrong code ends with %q", got)
 			}
 		}
 		if _, err := terminal.Recv(); err == nil || !strings.Contains(err.Error(), "wrong codes") {
 			t.Errorf("the terminal gets %v", err)
 		}
-		if got := s.newBrowser().ask(code).ended(); got != "PAIRING_CODE" {
+		if got := webtest.New(s.Page).Ask(code).Ended(); got != "PAIRING_CODE" {
 			t.Errorf("the code after five wrong ones ends with %q", got)
 		}
 	})
 	t.Run("reused", func(t *testing.T) {
 		_, code := s.terminal(view)
-		first := s.newBrowser()
-		stream := first.ask(code)
-		stream.next()
-		if got := s.newBrowser().ask(code).ended(); got != "PAIRING_CODE" {
+		first := webtest.New(s.Page)
+		stream := first.Ask(code)
+		stream.Next()
+		if got := webtest.New(s.Page).Ask(code).Ended(); got != "PAIRING_CODE" {
 			t.Errorf("the second browser ends with %q", got)
 		}
-		if got := stream.ended(); got != "PAIRING_ENDED" {
+		if got := stream.Ended(); got != "PAIRING_ENDED" {
 			t.Errorf("the first browser ends with %q", got)
 		}
 	})
 	t.Run("after it was used", func(t *testing.T) {
 		terminal, code := s.terminal(view)
-		b := s.newBrowser()
-		stream := b.ask(code)
-		stream.next()
-		b.reveal(code)
+		b := webtest.New(s.Page)
+		stream := b.Ask(code)
+		stream.Next()
+		b.Reveal(code)
 		m, err := terminal.Recv()
 		check(t, err)
 		check(t, s.answerPairing(code, m.GetBrowser().GetNumber(), true))
 		if _, err := terminal.Recv(); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.newBrowser().ask(code).ended(); got != "PAIRING_CODE" {
+		if got := webtest.New(s.Page).Ask(code).Ended(); got != "PAIRING_CODE" {
 			t.Errorf("a used code ends with %q", got)
 		}
 	})
@@ -75,46 +67,46 @@ func TestPairing(t *testing.T) {
 		// Who swaps the key cannot choose the number: podd's nonce comes after the key and after
 		// the promise of the other nonce.
 		terminal, code := s.terminal(view)
-		page, thief := s.newBrowser(), s.newBrowser()
-		stream := thief.ask(code)
-		first, _ := stream.next()
+		page, thief := webtest.New(s.Page), webtest.New(s.Page)
+		stream := thief.Ask(code)
+		first, _ := stream.Next()
 		var nonce struct{ Nonce []byte }
-		check(t, json.Unmarshal(first.body, &nonce))
-		thief.reveal(code)
+		check(t, json.Unmarshal(first.Body, &nonce))
+		thief.Reveal(code)
 		m, err := terminal.Recv()
 		check(t, err)
-		number := devices.Number(code, page.nonce, nonce.Nonce, page.der)
+		number := devices.Number(code, page.Nonce, nonce.Nonce, page.Key)
 		if m.GetBrowser().GetNumber() == number {
 			t.Error("both browsers have one number")
 		}
 		check(t, s.answerPairing(code, number, true))
-		if got := stream.ended(); got != "PAIRING_REFUSED" {
+		if got := stream.Ended(); got != "PAIRING_REFUSED" {
 			t.Errorf("the thief ends with %q", got)
 		}
 	})
 	t.Run("another nonce than promised", func(t *testing.T) {
 		_, code := s.terminal(view)
-		b := s.newBrowser()
-		stream := b.ask(code)
-		stream.next()
-		b.nonce = s.newBrowser().nonce
-		if a := b.reveal(code); a.reason() != "PAIRING_NONCE" {
-			t.Errorf("it is answered with %d %s", a.status, a.body)
+		b := webtest.New(s.Page)
+		stream := b.Ask(code)
+		stream.Next()
+		b.Nonce = webtest.New(s.Page).Nonce
+		if a := b.Reveal(code); a.Reason() != "PAIRING_NONCE" {
+			t.Errorf("it is answered with %d %s", a.Status, a.Body)
 		}
-		if got := stream.ended(); got != "PAIRING_NONCE" {
+		if got := stream.Ended(); got != "PAIRING_NONCE" {
 			t.Errorf("the browser ends with %q", got)
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
 		terminal, code := s.terminal(view)
-		b := s.newBrowser()
-		stream := b.ask(code)
-		stream.next()
-		b.reveal(code)
+		b := webtest.New(s.Page)
+		stream := b.Ask(code)
+		stream.Next()
+		b.Reveal(code)
 		m, err := terminal.Recv()
 		check(t, err)
 		check(t, s.answerPairing(code, m.GetBrowser().GetNumber(), false))
-		if got := stream.ended(); got != "PAIRING_REFUSED" {
+		if got := stream.Ended(); got != "PAIRING_REFUSED" {
 			t.Errorf("it ends with %q", got)
 		}
 	})
@@ -126,19 +118,19 @@ func TestPairing(t *testing.T) {
 	})
 	t.Run("bad input", func(t *testing.T) {
 		_, code := s.terminal(view)
-		good := s.newBrowser()
+		good := webtest.New(s.Page)
 		for name, change := range map[string]map[string]any{
 			"no key":            {"key": []byte("no")},
 			"no name":           {"name": " "},
 			"long name":         {"name": strings.Repeat("n", 65)},
 			"a short promise":   {"commitment": []byte("short")},
-			"a key of no curve": {"key": good.der[:40]},
+			"a key of no curve": {"key": good.Key[:40]},
 		} {
-			fields := map[string]any{"code": code, "name": "test", "key": good.der, "commitment": make([]byte, 32)}
+			fields := map[string]any{"code": code, "name": "test", "key": good.Key, "commitment": make([]byte, 32)}
 			for field, value := range change {
 				fields[field] = value
 			}
-			if got := s.stream("/podd.v1.DeviceService/Pair", "", encode(t, fields)).ended(); !strings.HasPrefix(got, "DEVICE_") && got != "PAIRING_NONCE" {
+			if got := s.Stream("/podd.v1.DeviceService/Pair", "", s.Encode(fields)).Ended(); !strings.HasPrefix(got, "DEVICE_") && got != "PAIRING_NONCE" {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
@@ -161,31 +153,31 @@ func TestPairing(t *testing.T) {
 func TestLogin(t *testing.T) {
 	s := newStage(t)
 	b, other := s.pair(view), s.pair(view)
-	challenge := b.challenge()
-	if a := b.loginWith(challenge, other.sign(challenge)); a.reason() != "LOGIN" {
-		t.Errorf("another key: %d %s", a.status, a.body)
+	challenge := b.Challenge()
+	if a := b.LoginWith(challenge, other.Sign(challenge)); a.Reason() != "LOGIN" {
+		t.Errorf("another key: %d %s", a.Status, a.Body)
 	}
-	if a := b.loginWith(challenge, b.sign(challenge)); a.reason() != "LOGIN" {
-		t.Errorf("a challenge that failed once: %d %s", a.status, a.body)
+	if a := b.LoginWith(challenge, b.Sign(challenge)); a.Reason() != "LOGIN" {
+		t.Errorf("a challenge that failed once: %d %s", a.Status, a.Body)
 	}
-	challenge = b.challenge()
-	signature := b.sign(challenge)
-	if a := b.loginWith(challenge, signature); a.status != http.StatusOK {
-		t.Errorf("the login: %d %s", a.status, a.body)
+	challenge = b.Challenge()
+	signature := b.Sign(challenge)
+	if a := b.LoginWith(challenge, signature); a.Status != http.StatusOK {
+		t.Errorf("the login: %d %s", a.Status, a.Body)
 	}
-	if a := b.loginWith(challenge, signature); a.reason() != "LOGIN" {
-		t.Errorf("the same login again: %d %s", a.status, a.body)
+	if a := b.LoginWith(challenge, signature); a.Reason() != "LOGIN" {
+		t.Errorf("the same login again: %d %s", a.Status, a.Body)
 	}
-	if a := b.loginWith("mine", b.sign("mine")); a.reason() != "LOGIN" {
-		t.Errorf("a challenge of the browser: %d %s", a.status, a.body)
+	if a := b.LoginWith("mine", b.Sign("mine")); a.Reason() != "LOGIN" {
+		t.Errorf("a challenge of the browser: %d %s", a.Status, a.Body)
 	}
-	challenge = other.challenge()
-	if a := b.loginWith(challenge, b.sign(challenge)); a.reason() != "LOGIN" {
-		t.Errorf("the challenge of another: %d %s", a.status, a.body)
+	challenge = other.Challenge()
+	if a := b.LoginWith(challenge, b.Sign(challenge)); a.Reason() != "LOGIN" {
+		t.Errorf("the challenge of another: %d %s", a.Status, a.Body)
 	}
-	challenge = b.challenge()
-	if a := b.loginWith(challenge, append(b.sign(challenge), 0)); a.reason() != "LOGIN" {
-		t.Errorf("a longer signature: %d %s", a.status, a.body)
+	challenge = b.Challenge()
+	if a := b.LoginWith(challenge, append(b.Sign(challenge), 0)); a.Reason() != "LOGIN" {
+		t.Errorf("a longer signature: %d %s", a.Status, a.Body)
 	}
 }
 
@@ -193,8 +185,8 @@ func TestLogin(t *testing.T) {
 func TestWrongBearers(t *testing.T) {
 	s := newStage(t)
 	b := s.pair(view)
-	bearer := b.login()
-	get := func(bearer string) int { return s.call("/podd.v1.PodService/GetPod", bearer, `{"pod":"p"}`).status }
+	bearer := b.Login()
+	get := func(bearer string) int { return s.Call("/podd.v1.PodService/GetPod", bearer, `{"pod":"p"}`).Status }
 	if got := get(bearer); got != http.StatusOK {
 		t.Fatalf("the bearer gets %d", got)
 	}
@@ -217,7 +209,7 @@ func TestScopes(t *testing.T) {
 	s := newStage(t)
 	conn := s.dialWeb()
 	for _, scope := range []poddv1.DeviceScope{view, answer, control} {
-		bearer := s.pair(scope).login()
+		bearer := s.pair(scope).Login()
 		have := devices.Scope(strings.ToLower(strings.TrimPrefix(scope.String(), "DEVICE_SCOPE_")))
 		for _, m := range allMethods() {
 			got := s.reasonOf(conn, m, bearer)
@@ -255,14 +247,14 @@ func TestScopes(t *testing.T) {
 // What a browser answers is in the log under its name, and it adds no rules.
 func TestAnswersOfBrowsers(t *testing.T) {
 	s := newStage(t)
-	bearer := s.pair(answer).login()
+	bearer := s.pair(answer).Login()
 	const path = "/podd.v1.ApprovalService/ResolveApproval"
 	for body, want := range map[string]string{
 		`{"pod":"p","callSeq":"1","approve":true,"always":true,"digest":"YQ=="}`: "DEVICE_ALWAYS",
 		`{"pod":"p","callSeq":"1","approve":true}`:                               "DEVICE_DIGEST",
 	} {
-		if a := s.call(path, bearer, body); a.reason() != want {
-			t.Errorf("%s is answered with %d %s", body, a.status, a.body)
+		if a := s.Call(path, bearer, body); a.Reason() != want {
+			t.Errorf("%s is answered with %d %s", body, a.Status, a.Body)
 		}
 	}
 }

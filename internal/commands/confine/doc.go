@@ -1,5 +1,6 @@
 // Package confine lets a process confine itself and become a command: by Landlock, a feature
 // of the kernel that refuses what is not allowed, and by a filter of system calls.
+// Answer confines a process that goes on.
 //
 // It imports little, because a process starts for each command: what a package does before
 // main runs would be part of every command's time.

@@ -73,11 +73,9 @@ const (
 // x32Bit marks the calls of the x32 variant, which share amd64's architecture.
 const x32Bit = 0x40000000
 
-// Program is the filter for this machine. Without a network namespace (all but AllowLocal)
-// there is no process namespace either. Then it also refuses setsid, so that the session
-// shows which processes belong to a command, and setting limits of another process, which
-// may be podd.
-func (filter Filter) Program() ([]unix.SockFilter, error) {
+// header is the part of every filter that refuses the calls of other architectures. What
+// follows it finds the call's number loaded.
+func header() ([]unix.SockFilter, error) {
 	// The AUDIT_ARCH values of linux/audit.h.
 	var arch uint32
 	switch runtime.GOARCH {
@@ -88,25 +86,48 @@ func (filter Filter) Program() ([]unix.SockFilter, error) {
 	default:
 		return nil, errors.New("system calls cannot be filtered on " + runtime.GOARCH)
 	}
-	load := func(offset uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
-	}
-	// If the value is k, the next instruction runs, otherwise it is skipped.
-	ifEqual := func(k uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
-	}
-	answer := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	refuse := func(errno uint32) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | errno) }
-
-	p := []unix.SockFilter{
+	return []unix.SockFilter{
 		load(offsetArch),
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: arch, Jt: 1},
-		refuse(uint32(unix.ENOSYS)),
+		refuse(unix.ENOSYS),
 		load(offsetNumber),
 		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32Bit, Jf: 1},
-		refuse(uint32(unix.ENOSYS)),
-		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),
+		refuse(unix.ENOSYS),
+	}, nil
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+// loadArgument loads the low half of an argument.
+func loadArgument(n int) unix.SockFilter { return load(offsetArg0 + 8*uint32(n)) } //nolint:gosec // 0 to 5.
+
+// ifEqual runs the next instruction if the value is k, and otherwise skips it.
+func ifEqual(k uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
+}
+
+func verdict(k uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k}
+}
+
+func refuse(errno unix.Errno) unix.SockFilter {
+	return verdict(unix.SECCOMP_RET_ERRNO | uint32(errno))
+}
+
+// Program is the filter for this machine. Without a network namespace (all but AllowLocal)
+// there is no process namespace either. Then it also refuses setsid, so that the session
+// shows which processes belong to a command, and setting limits of another process, which
+// may be podd.
+func (filter Filter) Program() ([]unix.SockFilter, error) {
+	p, err := header()
+	if err != nil {
+		return nil, err
 	}
+	p = append(p,
+		ifEqual(unix.SYS_IO_URING_SETUP), refuse(unix.ENOSYS),
+	)
 	no := refused
 	if filter != AllowLocal {
 		no = slices.Concat(refused, refusedUnspaced)
@@ -117,15 +138,15 @@ func (filter Filter) Program() ([]unix.SockFilter, error) {
 			}
 		}
 		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRLIMIT64, Jf: 4},
-			load(offsetArg0), ifEqual(0), answer(unix.SECCOMP_RET_ALLOW), refuse(uint32(unix.EPERM)))
+			load(offsetArg0), ifEqual(0), verdict(unix.SECCOMP_RET_ALLOW), refuse(unix.EPERM))
 	}
 	for _, call := range no {
-		p = append(p, ifEqual(call), refuse(uint32(unix.EPERM)))
+		p = append(p, ifEqual(call), refuse(unix.EPERM))
 	}
 	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SOCKET, Jt: 1},
-		answer(unix.SECCOMP_RET_ALLOW), load(offsetArg0))
+		verdict(unix.SECCOMP_RET_ALLOW), load(offsetArg0))
 	for _, family := range families(filter) {
-		p = append(p, ifEqual(family), answer(unix.SECCOMP_RET_ALLOW))
+		p = append(p, ifEqual(family), verdict(unix.SECCOMP_RET_ALLOW))
 	}
-	return append(p, refuse(uint32(unix.EAFNOSUPPORT))), nil
+	return append(p, refuse(unix.EAFNOSUPPORT)), nil
 }

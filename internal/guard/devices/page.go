@@ -15,7 +15,8 @@ func SocketPath(stateDir string) string { return filepath.Join(stateDir, "web.so
 type Page struct {
 	// Origin is where it serves the page.
 	Origin string `json:"origin"`
-	// Confinement says how the process that reads requests is confined; empty if it is not.
+	// Confinement says how the process that reads requests is confined; it begins with "no" if
+	// it is not.
 	Confinement string `json:"confinement"`
 }
 

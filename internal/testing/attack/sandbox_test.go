@@ -151,7 +151,7 @@ func sandboxGuards() map[string]guard {
 		"own network":  {"a command has its own, empty network (bwrap)", []edit{{p + "bwrap_linux.go", "	if !scope.Network && !scope.Joined {", "	if false {"}}},
 		"no sockets":   {"a command cannot create sockets (Landlock)", []edit{{c + "seccomp_linux.go", "	return nil\n}\n\n// Offsets", "	return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}\n}\n\n// Offsets"}}},
 		"families":     {"a filter refuses other socket families", []edit{{c + "seccomp_linux.go", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK}"}}},
-		"no io_uring":  {"a filter refuses io_uring", []edit{{c + "seccomp_linux.go", "		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),\n", ""}}},
+		"no io_uring":  {"a filter refuses io_uring", []edit{{c + "seccomp_linux.go", "		ifEqual(unix.SYS_IO_URING_SETUP), refuse(unix.ENOSYS),\n", ""}}},
 		"own devices": {"terminals are absent or refused", []edit{
 			{p + "bwrap_linux.go", `"--dev", "/dev", "--remount-ro", "/dev"`, `"--dev-bind", "/dev", "/dev"`},
 			{p + "landlock_linux.go", `[]string{"/proc", "/dev", "/tmp"`, `[]string{"/proc", "/tmp"`},

@@ -1,4 +1,4 @@
-// Package certs makes certificates of nodes for tests.
+// Package certs makes certificates for tests.
 package certs
 
 import (
@@ -44,7 +44,9 @@ func (a *Authority) newKey() *ecdsa.PrivateKey {
 func (a *Authority) sign(name string, c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
 	a.t.Helper()
 	c.SerialNumber, c.Subject = big.NewInt(time.Now().UnixNano()), pkix.Name{CommonName: name}
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	if c.NotAfter.IsZero() {
+		c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	}
 	parent := a.cert
 	if parent == nil {
 		parent = c
@@ -68,11 +70,20 @@ func (a *Authority) write(name, kind string, der []byte) {
 	}
 }
 
-// Node makes the certificate of a node, and returns the paths of node.tls.
+// Node makes the certificate of a node, and returns the paths of node.tls: the certificate,
+// its key, and that of the authority.
 func (a *Authority) Node(name string) (files [3]string) {
+	a.t.Helper()
+	return a.Valid(name, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// Valid is Node with a certificate that is valid from one time until another. It replaces the
+// files of an earlier one.
+func (a *Authority) Valid(name string, from, until time.Time) (files [3]string) {
 	a.t.Helper()
 	key := a.newKey()
 	a.sign(name, &x509.Certificate{
+		NotBefore: from, NotAfter: until,
 		DNSNames: []string{name}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, &key.PublicKey)

@@ -168,6 +168,7 @@ var ranks = map[string]int{
 
 	"internal/testing/bench": 7,
 	"internal/demo":          7,
+	"internal/web/webtest":   6,
 	"internal/ops/manpage":   7,
 
 	"cmd/podctl": 8,
