@@ -114,3 +114,19 @@ func TestRescuedJournal(t *testing.T) {
 		t.Errorf("the branch is %q, want %q: %v", head, last, err)
 	}
 }
+
+// A journal whose pack cannot be written stays.
+func TestFailedPack(t *testing.T) {
+	d := tenJournaled(t)
+	packs := filepath.Join(d.repo(), "objects", "pack")
+	d.must(os.Rename(packs, packs+".gone"))
+	if err := d.w.Rest(); err == nil {
+		t.Error("a pack was written to a directory that is gone")
+	}
+	d.must(os.Rename(packs+".gone", packs))
+	d.w = d.stores.Of(d.dir)
+	if _, conflicts := d.undo(0); len(conflicts) > 0 {
+		t.Errorf("conflicts: %v", conflicts)
+	}
+	d.same(map[string]string{"sub": "drwxr-xr-x ", "sub/a": "-rw-r--r-- a"}, "after the undo")
+}

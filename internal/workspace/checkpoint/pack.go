@@ -114,7 +114,7 @@ func (p *packer) finish() (inPack bool, err error) {
 	if p.file == nil && !p.again {
 		return false, p.repo.journal.append(p.all, p.buf.Bytes())
 	}
-	if err := p.spill(); err == nil {
+	if err = p.spill(); err == nil {
 		err = p.close()
 	}
 	if err != nil {
