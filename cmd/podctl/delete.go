@@ -19,43 +19,64 @@ type trashVerbs struct{ *program }
 
 func newDeleteCommand(of *program) *cobra.Command {
 	p := trashVerbs{of}
-	var now bool
+	req := &poddv1.DeletePodRequest{}
 	cmd := &cobra.Command{
 		Use:     "delete POD",
 		Aliases: []string{"rm"},
 		Short:   "Delete a pod",
 		Long: "Deletes a pod and its sub-pods: cancels their turns, ends their jobs and empties their inboxes. podctl restore\n" +
 			"brings them back, for 14 days unless podd's configuration says otherwise. With --now they are gone for good, and POD\n" +
-			"may be one that was deleted before. The workspace is not touched.",
+			"may be one that was deleted before. The workspace is not touched. A checkout that podd made for the pod stays, and\n" +
+			"--checkout removes it too, unless it has something that is nowhere else: then nothing is deleted.",
+		Example:           "  podctl delete fix-login --checkout --drop node_modules",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error { return p.delete(cmd.Context(), c, valid(args[0]), now) })
+			return p.with(func(c *client.Client) error {
+				req.Pod = valid(args[0])
+				return p.delete(cmd.Context(), c, req)
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "remove the pod and its log for good")
+	cmd.Flags().BoolVar(&req.Now, "now", false, "remove the pod and its log for good")
+	cmd.Flags().BoolVar(&req.Checkout, "checkout", false, "also remove the checkout that podd made for it")
+	cmd.Flags().StringArrayVar(&req.Drop, "drop", nil, "with --checkout, a file or directory in it that may be lost; repeatable")
+	completeWith(cmd, "drop")
 	return cmd
 }
 
-func (p trashVerbs) delete(ctx context.Context, c *client.Client, pod string, now bool) error {
+func (p trashVerbs) delete(ctx context.Context, c *client.Client, req *poddv1.DeletePodRequest) error {
+	if len(req.GetDrop()) > 0 && !req.GetCheckout() {
+		return usagef("--drop is for the removal of a checkout: add --checkout")
+	}
+	pod := req.GetPod()
 	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
 	deleted := got.GetPod()
-	if now && item.KindOf(err) == item.KindNotFound {
+	if (req.GetNow() || req.GetCheckout()) && item.KindOf(err) == item.KindNotFound {
 		deleted, err = &poddv1.Pod{Id: pod, Name: pod}, nil
 	}
 	if err != nil {
 		return err
 	}
 	// By its id: another pod may have the name by now.
-	resp, err := c.Pods().DeletePod(ctx, &poddv1.DeletePodRequest{Pod: deleted.GetId(), Now: now})
+	req.Pod = deleted.GetId()
+	resp, err := c.Pods().DeletePod(ctx, req)
 	if err != nil {
 		return err
 	}
 	name := sanitize.Line(deleted.GetName())
-	if resp.GetPurgeAt() == nil {
-		return p.print(deleted, line("deleted pod %s for good", name))
+	what, it := "pod "+name, "it"
+	if req.GetCheckout() {
+		what, it = what+" and its checkout", "both"
 	}
-	return p.print(deleted, line("deleted pod %s; until %s, podctl restore %[1]s brings it back", name, stamp(resp.GetPurgeAt().AsTime())))
+	says := "deleted " + what + " for good"
+	if resp.GetPurgeAt() != nil {
+		says = fmt.Sprintf("deleted %s; until %s, podctl restore %s brings %s back", what, stamp(resp.GetPurgeAt().AsTime()), name, it)
+	}
+	if resp.GetCheckout() != "" {
+		says += fmt.Sprintf("\nits checkout stays in %s; podctl delete %s --checkout removes it", sanitize.Line(resp.GetCheckout()), name)
+	}
+	return p.print(deleted, line("%s", says))
 }
 
 func newRestoreCommand(p *program) *cobra.Command {

@@ -112,6 +112,9 @@ func rowOf(p *program, pod item.Pod, approvals int, parent string) podRow {
 		state += ", spawned by " + sanitize.Line(parent)
 	}
 	dir := sanitize.Line(pod.Spec.Dir)
+	if of := pod.Spec.Checkout; of.Source != "" {
+		dir = fmt.Sprintf("%s (checkout, branch %s)", sanitize.Line(of.Source), sanitize.Line(of.Branch))
+	}
 	if pod.Node != "" {
 		dir = sanitize.Line(pod.Node) + ":" + dir
 	}

@@ -64,6 +64,7 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
 		{"node", pod.Node},
 		{"dir", pod.Spec.Dir},
+		{"checkout", checkoutFact(pod.Spec.Checkout)},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
 		{"instructions", orDefault(instructions, "default")},
@@ -122,6 +123,14 @@ func printShown(p *program, resp *poddv1.GetPodResponse) error {
 	line := strings.TrimSuffix(string(pod), "}") + "," + strings.TrimPrefix(string(more), "{")
 	_, err = fmt.Fprintln(p.stdout, sanitize.JSON(line))
 	return err
+}
+
+// checkoutFact says what the pod's checkout is of; empty without one.
+func checkoutFact(c item.Checkout) string {
+	if c == (item.Checkout{}) {
+		return ""
+	}
+	return fmt.Sprintf("of %s, branch %s, from commit %.12s", c.Source, c.Branch, c.Base)
 }
 
 func orDefault(value, otherwise string) string {

@@ -203,6 +203,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config), config.ParseProject); err != nil {
 		return "", err
 	}
+	d.trust.Checkouts = checkoutDir(d.StateDir)
 	if err := d.openStore(ctx); err != nil {
 		return "", err
 	}
@@ -254,6 +255,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
+		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),
 		ForeignPrefix: mcp.Prefix,
@@ -265,7 +267,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err == nil {
 		d.link.open(d.host)

@@ -28,6 +28,9 @@ func hiddenPaths(c Config) []string {
 	return hidden
 }
 
+// checkoutDir has the checkouts of pods. Each pod sees its own.
+func checkoutDir(stateDir string) string { return filepath.Join(stateDir, "checkouts") }
+
 // isHidden says whether a path is hidden from tools, itself or with a directory above it.
 func isHidden(hidden []string, path string) bool {
 	path = filepath.Clean(path)

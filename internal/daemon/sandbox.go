@@ -12,7 +12,7 @@ import (
 // of Open. The state directory must exist.
 func (d *Daemon) detectSandbox(ctx context.Context) {
 	c := d.Settings.Sandbox
-	c.Hidden = hiddenPaths(d.Config)
+	c.Hidden, c.Checkouts = hiddenPaths(d.Config), checkoutDir(d.StateDir)
 	var found *builtin.Sandbox
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -35,7 +35,13 @@ func (s *pods) warnings(ctx context.Context, model string) []string {
 
 // CreatePod creates a pod.
 func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {
-	p, err := s.host.Create(ctx, r.GetName(), wire.PodSpecFromProto(r.GetSpec()))
+	var p item.Pod
+	var err error
+	if spec := wire.PodSpecFromProto(r.GetSpec()); r.GetWorktree() == nil {
+		p, err = s.host.Create(ctx, r.GetName(), spec)
+	} else {
+		p, err = s.host.Worktrees.Create(ctx, r.GetName(), spec, pod.Worktree{Base: r.GetWorktree().GetBase(), Changes: r.GetWorktree().GetWithChanges()})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -13,6 +14,27 @@ import (
 
 // DeletePod moves a pod to the trash, or removes it for good.
 func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
+	if r.GetCheckout() {
+		at, err := s.host.Worktrees.Delete(ctx, r.GetPod(), r.GetDrop(), r.GetNow())
+		return deleted(at), err
+	}
+	if len(r.GetDrop()) > 0 {
+		return nil, item.Errorf(item.KindInvalid, "BAD_DROP", "drop is for the removal of a checkout: set checkout too, or leave drop out")
+	}
+	return s.delete(ctx, r)
+}
+
+// deleted is the answer about a pod that can be restored until a time; zero if it cannot.
+func deleted(at time.Time) *poddv1.DeletePodResponse {
+	if at.IsZero() {
+		return &poddv1.DeletePodResponse{}
+	}
+	return &poddv1.DeletePodResponse{PurgeAt: timestamppb.New(at)}
+}
+
+// delete deletes a pod and leaves its checkout.
+func (s *pods) delete(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
+	stays := validPath(s.host.Worktrees.Stays(ctx, r.GetPod()))
 	if r.GetNow() {
 		err := s.host.Delete(ctx, r.GetPod())
 		if item.ReasonOf(err) == store.ReasonPodNotFound {
@@ -20,13 +42,12 @@ func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*podd
 				err = purged
 			}
 		}
-		return &poddv1.DeletePodResponse{}, err
+		return &poddv1.DeletePodResponse{Checkout: stays}, err
 	}
 	at, err := s.host.Trash.Put(ctx, r.GetPod())
-	if err != nil || at.IsZero() {
-		return &poddv1.DeletePodResponse{}, err
-	}
-	return &poddv1.DeletePodResponse{PurgeAt: timestamppb.New(at)}, nil
+	answer := deleted(at)
+	answer.Checkout = stays
+	return answer, err
 }
 
 // ListTrash lists the deleted pods.

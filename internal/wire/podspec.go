@@ -26,6 +26,7 @@ func PodSpecToProto(s item.PodSpec) *poddv1.PodSpec {
 
 		BaseInstructions: clean(s.BaseInstructions),
 		Plan:             s.Plan,
+		Checkout:         checkoutToProto(s.Checkout),
 	}
 }
 
@@ -50,7 +51,16 @@ func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
 
 		BaseInstructions: p.GetBaseInstructions(),
 		Plan:             p.GetPlan(),
+		Checkout:         item.Checkout{Source: p.GetCheckout().GetSource(), Branch: p.GetCheckout().GetBranch(), Base: p.GetCheckout().GetBase()},
 	}
+}
+
+// checkoutToProto omits one that there is not.
+func checkoutToProto(c item.Checkout) *poddv1.Checkout {
+	if c == (item.Checkout{}) {
+		return nil
+	}
+	return &poddv1.Checkout{Source: clean(c.Source), Branch: clean(c.Branch), Base: clean(c.Base)}
 }
 
 // limitsToProto omits empty limits.

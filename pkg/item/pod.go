@@ -53,6 +53,15 @@ type PodSpec struct {
 	Tools []string
 	// Parent is the id of the pod that spawned it, ParentCall the call.
 	Parent, ParentCall string
+	// Checkout is what podd made for it; zero for a pod in a directory of a person's.
+	Checkout Checkout
+}
+
+// Checkout is a checkout of a person's repository that podd made for a pod.
+type Checkout struct {
+	// Source is the person's working tree, Branch the branch of the checkout, Base the commit
+	// that it began with.
+	Source, Branch, Base string
 }
 
 // What a spec says of the network.

@@ -34,6 +34,8 @@ type Fixed struct {
 	Workspaces Workspaces
 	// Files keep what the files of pods are; nil keeps nothing. Package workspace has them.
 	Files Files
+	// Checkouts are those that podd makes for pods; nil makes none. Package workspace has them.
+	Checkouts Checkouts
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is retried.
@@ -68,7 +70,8 @@ type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
 	// Background their jobs, Rules their own rules, Trash the
-	// deleted ones, Rollback what they changed in files, Fleet all of them.
+	// deleted ones, Rollback what they changed in files, Worktrees their checkouts, Fleet all of
+	// them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
@@ -76,6 +79,7 @@ type Host struct {
 	Rules      *Rules
 	Trash      *Trash
 	Rollback   *Rollback
+	Worktrees  *Worktrees
 	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
@@ -106,7 +110,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Rules, h.Trash, h.Fleet, h.Rollback = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}, &Rollback{host: h}
+	h.Rules, h.Trash, h.Fleet, h.Rollback, h.Worktrees = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}, &Rollback{host: h}, &Worktrees{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
@@ -121,6 +125,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.Worktrees.settle(ctx)
 	var late []item.Pod
 	for _, p := range pods {
 		if p.Node != h.Node {

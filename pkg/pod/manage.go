@@ -15,16 +15,23 @@ import (
 )
 
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets
-// Parent, ParentCall and Endpoint of its spec.
+// Parent, ParentCall, Endpoint and Checkout of its spec.
 func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
-	if spec.Parent != "" || spec.ParentCall != "" {
-		return item.Pod{}, item.Errorf(item.KindInvalid, "PARENT", "podd sets parent and parent_call for sub-pods: leave them out")
-	}
-	spec, err := h.settings().pinned(spec, item.PodSpec{})
+	spec, err := asked(h, spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
-	return h.create(ctx, name, dated(spec, item.PodSpec{}, h.Now().UTC()))
+	return h.create(ctx, name, spec)
+}
+
+// asked is a spec that a client asks for.
+func asked(h *Host, spec item.PodSpec) (item.PodSpec, error) {
+	if spec.Parent != "" || spec.ParentCall != "" {
+		return spec, item.Errorf(item.KindInvalid, "PARENT", "podd sets parent and parent_call for sub-pods: leave them out")
+	}
+	spec.Checkout = item.Checkout{}
+	spec, err := h.settings().pinned(spec, item.PodSpec{})
+	return dated(spec, item.PodSpec{}, h.Now().UTC()), err
 }
 
 func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
@@ -32,6 +39,11 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 	if err != nil {
 		return item.Pod{}, err
 	}
+	return stored(ctx, h, p)
+}
+
+// stored stores a new pod.
+func stored(ctx context.Context, h *Host, p item.Pod) (item.Pod, error) {
 	if err := h.Store.CreatePod(ctx, p); err != nil {
 		return item.Pod{}, err
 	}

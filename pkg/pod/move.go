@@ -33,6 +33,7 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 		spec := family[i].Spec
 		if dir != "" {
 			spec = inDir(spec, top.Spec.Dir, dir)
+			spec.Checkout = item.Checkout{} // It stays on its node.
 		}
 		resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 		if err != nil {

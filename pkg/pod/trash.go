@@ -163,6 +163,11 @@ func (t *Trash) Restore(ctx context.Context, idOrName, name string) (item.Pod, e
 	if err := h.pods.unlessClosing(func() {}); err != nil {
 		return item.Pod{}, err
 	}
+	if h.Checkouts != nil {
+		if err := h.Checkouts.Return(ctx, p.ID); err != nil {
+			return item.Pod{}, err
+		}
+	}
 	err = h.Store.RestorePod(ctx, p.ID, name)
 	if item.ReasonOf(err) == store.ReasonPodExists {
 		return item.Pod{}, item.Errorf(item.KindExists, store.ReasonPodExists, "the name %s is taken: give the restored pod another with podctl restore %s NEW", name, idOrName)
@@ -238,6 +243,9 @@ func (t *Trash) Sweep(ctx context.Context) error {
 			continue
 		}
 		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
+	}
+	if t.host.Checkouts != nil {
+		failed = append(failed, t.host.Checkouts.Sweep(ctx))
 	}
 	return errors.Join(failed...)
 }

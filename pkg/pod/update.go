@@ -62,7 +62,10 @@ func (s *settings) pinned(spec, old item.PodSpec) (item.PodSpec, error) {
 
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	old := a.journal.rec.Spec
-	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
+	spec.Parent, spec.ParentCall, spec.Checkout = old.Parent, old.ParentCall, old.Checkout
+	if old.Checkout.Source != "" && spec.Dir != old.Dir {
+		return item.Errorf(item.KindPrecondition, "IN_CHECKOUT", "pod %s works in its checkout %s and stays there: create another pod for another directory", a.journal.rec.Name, old.Dir)
+	}
 	moves, use, err := a.site.workspace.Follow(spec)
 	if err != nil {
 		return err

@@ -25,6 +25,9 @@ type Config struct {
 	Hidden []string
 	// Shown are roots that may nevertheless be in a hidden directory, and outside of Within.
 	Shown []string
+	// Checkouts is a directory that may be in a hidden one. A root may be in a directory below
+	// it; empty without.
+	Checkouts string
 	// Within are directories that must contain the roots, unless it is empty. No link is
 	// followed on the way from there to a root, so that changing their content can't lead a
 	// root elsewhere. Protected paths are named from there.
@@ -90,7 +93,7 @@ func Open(cfg Config) (*FS, error) {
 			r.onApproved, r.shown = cfg.OnApproved, slices.Contains(cfg.Shown, dir)
 			f.roots = append(f.roots, r)
 			r.near = r.nears(f.hide)
-			if slices.ContainsFunc(r.names, func(name string) bool { return insideHidden(name, f.hide) }) && !slices.Contains(cfg.Shown, dir) {
+			if slices.ContainsFunc(r.names, func(name string) bool { return insideHidden(name, f.hide) }) && !r.shown && !IsCheckout(cfg.Checkouts, r.names[len(r.names)-1]) {
 				return errors.Join(badDir(dir, "belongs to podd itself: name another directory", nil), f.Close())
 			}
 		}

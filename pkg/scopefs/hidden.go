@@ -107,6 +107,16 @@ func (r *root) nears(hide []string) bool {
 	})
 }
 
+// IsCheckout says whether a directory, given without links, is in one of those below checkouts,
+// which are podd's to make and a pod's to work in. A name that begins with a dot is podd's alone.
+func IsCheckout(checkouts, dir string) bool {
+	if checkouts == "" {
+		return false
+	}
+	rel, ok := within(git.Resolve(checkouts), dir)
+	return ok && strings.Contains(rel, "/") && !strings.HasPrefix(rel, ".")
+}
+
 // insideHidden says whether a directory is, or is in, a hidden one.
 func insideHidden(dir string, hide []string) bool {
 	return slices.ContainsFunc(hide, func(path string) bool { return inside(path, dir) })

@@ -152,6 +152,24 @@ func TestHiddenIsNotListed(t *testing.T) {
 }
 
 // podd's own directory cannot be a pod's workspace.
+// A pod's directory may be a checkout, which is in a hidden directory, and nothing beside it.
+func TestRootInACheckout(t *testing.T) {
+	_, dir := home(t)
+	hidden, checkouts := filepath.Join(dir, "state/podd"), filepath.Join(dir, "state/podd/checkouts")
+	must(t, os.MkdirAll(filepath.Join(checkouts, "p/repo/sub"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(checkouts, ".trash/q/repo"), 0o700))
+	must(t, os.Symlink("../../spool", filepath.Join(checkouts, "p/way")))
+	for root, ok := range map[string]bool{"p/repo": true, "p/repo/sub": true, "p": false, ".": false, "..": false, ".trash/q/repo": false, "p/way": false, "../spool/other": false} {
+		f, err := scopefs.Open(scopefs.Config{Dir: filepath.Join(checkouts, root), Hidden: []string{hidden}, Checkouts: checkouts})
+		if (err == nil) != ok || err != nil && item.ReasonOf(err) != "BAD_DIR" {
+			t.Errorf("%s: %v", root, err)
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+	}
+}
+
 func TestRootInAHiddenDirectory(t *testing.T) {
 	_, dir := home(t)
 	must(t, os.Symlink("state/podd/spool", filepath.Join(dir, "way")))

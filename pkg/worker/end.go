@@ -79,11 +79,28 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
 	b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
+	b.Kinds = append(b.Kinds, t.leave(ctx)...)
 	b.Kinds = append(b.Kinds, t.terminal(s, spent)...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}
 	return t.j.commit(context.WithoutCancel(ctx), b)
+}
+
+// leave does what is due before the turn ends, also when that was cancelled.
+func (t *run) leave(ctx context.Context) []item.Kind {
+	if t.w.Checkpoints == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	says := t.w.Checkpoints.Leave(ctx)
+	if says == "" {
+		return nil
+	}
+	a := t.j.alert(item.LevelWarn, says)
+	a.Alert.Source = "checkout"
+	return []item.Kind{a}
 }
 
 // unfinished is the result of a call that has none when its turn ends.

@@ -54,6 +54,8 @@ type saver struct {
 	stores *checkpoint.Stores
 	pod    string
 	dirs   []string
+	// leaving is called before the turn ends; nil does nothing.
+	leaving func(ctx context.Context) string
 
 	mu   sync.Mutex
 	open map[string]*checkpoint.Workspace
@@ -86,6 +88,14 @@ func (s *saver) close() (err error) {
 func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
 	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
 	return s.take(ctx, at, look)
+}
+
+// Leave brings the pod's commits to the person; see [worker.Checkpoints].
+func (s *saver) Leave(ctx context.Context) string {
+	if s.leaving == nil {
+		return ""
+	}
+	return s.leaving(ctx)
 }
 
 func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (out []item.Checkpoint, err error) {

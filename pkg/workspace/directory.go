@@ -55,8 +55,10 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	} else {
 		read, shown = append(read, skillsDir), append(shown, skillsDir)
 	}
+	borrowed := w.all.borrowed(spec)
+	read, shown = append(read, borrowed...), append(shown, borrowed...)
 	fs, err := scopefs.Open(scopefs.Config{
-		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Within: outer,
+		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Checkouts: w.all.CheckoutDir, Within: outer,
 		OnApproved: w.all.Shell.Sandbox.Allow,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"podd/internal/guard/policy"
 	"podd/internal/workspace/briefing"
+	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
 	"podd/internal/workspace/picture"
 	"podd/pkg/item"
@@ -53,6 +54,9 @@ type Config struct {
 	ForeignPrefix string
 	// CheckpointDir has what the files of workspaces were; empty keeps nothing.
 	CheckpointDir string
+	// CheckoutDir has the checkouts that podd makes for pods; empty makes none. It may be in a
+	// hidden directory.
+	CheckoutDir string
 	// Home is the person's home directory by its real path; may be empty. There only the files
 	// that tools name are kept.
 	Home string
@@ -91,6 +95,8 @@ type Workspaces struct {
 	jobs    *builtin.Jobs
 	// stores are nil without CheckpointDir.
 	stores *checkpoint.Stores
+	// checkouts are nil without CheckoutDir.
+	checkouts *checkout.Checkouts
 }
 
 var _ pod.Workspaces = (*Workspaces)(nil)
@@ -113,6 +119,9 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	all := &Workspaces{Config: c, spool: files}
 	if c.CheckpointDir != "" {
 		all.stores = checkpoint.New(checkpoint.Config{Dir: c.CheckpointDir, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
+	}
+	if c.CheckoutDir != "" && c.Shell.Sandbox != nil {
+		all.checkouts = openCheckouts(c)
 	}
 	c.Jobs.Tools = func(id string) (builtin.Config, error) {
 		folder, err := all.spool.Folder(id)

@@ -45,6 +45,8 @@ type Config struct {
 	MaxMemory int64
 	// Hidden are podd's own files and directories.
 	Hidden []string
+	// Checkouts is a directory in a hidden one; see [scopefs.Config].
+	Checkouts string
 	// Environ is podd's environment, which names further places to hide; nil means
 	// os.Environ.
 	Environ []string

@@ -118,7 +118,7 @@ func (s *Sandbox) findBwrap(ctx context.Context) error {
 // wrap makes the command line of the mode.
 func (s *Sandbox) wrap(c *Command, scope Scope, argv []string) error {
 	hide := s.unseenBy(scope)
-	if err := hide.overlap(scope); err != nil {
+	if err := hide.overlap(scope, s.Checkouts); err != nil {
 		return err
 	}
 	if s.mode == Bwrap {
@@ -135,11 +135,11 @@ func (s *Sandbox) unseenBy(scope Scope) unseen {
 	return s.unseen()
 }
 
-// overlap refuses a root that is podd's own directory.
-func (u unseen) overlap(scope Scope) error {
+// overlap refuses a root that is podd's own directory and not in a checkout.
+func (u unseen) overlap(scope Scope, checkouts string) error {
 	for _, root := range scope.Roots {
 		for _, path := range u.own {
-			if root.Writable && within(path, root.Path) {
+			if root.Writable && within(path, root.Path) && !scopefs.IsCheckout(checkouts, root.Path) {
 				return fmt.Errorf("%s belongs to podd itself and cannot be a pod's directory", root.Path)
 			}
 		}

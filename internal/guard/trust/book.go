@@ -24,6 +24,9 @@ const maxBookBytes = 16 << 20
 
 // Book records what is trusted. Its methods may be called from any goroutine.
 type Book struct {
+	// Checkouts is a directory in a hidden one; see [scopefs.Config]. It is set before use.
+	Checkouts string
+
 	path   string
 	hidden []string
 	parser Parser

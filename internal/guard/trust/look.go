@@ -63,7 +63,7 @@ func (b *Book) files(dir string) (Look, error) {
 		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the path of the directory %s is not absolute", scopefs.Display(dir))
 	}
 	dir = resolved(dir)
-	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden})
+	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden, Checkouts: b.Checkouts})
 	if err != nil {
 		return Look{}, err
 	}

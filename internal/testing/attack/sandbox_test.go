@@ -31,6 +31,8 @@ func sandboxAttacks() []attack {
 		{"a setting of a nested repository", "CWE-829", "repositories below", sb, "TestPersistenceByGit/read/a setting of a nested repository"},
 		{"a hook of a bare repository in the workspace, by a command", "CWE-829, CVE-2022-24765", "bare repositories", sb, "TestPersistenceByGit/read/a hook of a bare repository"},
 		{"a link in .git through which the person's git writes a start-up file", "CWE-61", "no new links", sb, "TestWorkLeavesNoLinksAndNoCommands"},
+		{"a hook, filter, fsmonitor, alias or driver planted in a checkout, when podd fetches from it or removes it", "CWE-829, CVE-2022-24765", "confined git", "internal/workspace/checkout", "TestPlantedProgramsRunNowhere/bwrap"},
+		{"a program planted in a checkout, without bwrap, when podd fetches from it or removes it", "CWE-829", "confined git", "internal/workspace/checkout", "TestPlantedProgramsRunNowhere/landlock"},
 		{"`exec` lines in a rebase's todo list", "CWE-829", "no new commands", sb, "TestWorkLeavesNoLinksAndNoCommands"},
 		{"`git rebase --exec`, `--edit-todo` and options that git adds later", "CWE-184", "known options", "internal/workspace/git", "TestUnknownOptionsDoNotWork"},
 		{"another program in a line that may write .git", "CWE-184", "git alone", "internal/workspace/git", "TestLineUse"},
@@ -109,6 +111,7 @@ func sandboxGuards() map[string]guard {
 	// anyway makes podd accept a sandbox that confines nothing.
 	anyway := edit{p + "try_linux.go", "		return errors.New(\"it confines nothing\")", "		return nil"}
 	return map[string]guard{
+		"confined git":     {"podd's own git runs in the sandbox of commands", []edit{{"pkg/tool/builtin/confined.go", "confined.Args[0], confined.Args[1:]...)", "argv[0], argv[1:]...)"}}},
 		"read-only system": {"the file system is mounted read-only (bwrap)", []edit{anyway, {p + "bwrap_linux.go", `m.add("/", "--ro-bind", "/", "/")`, `m.add("/", "--bind", "/", "/")`}}},
 		"confined jobs":    {"each job runs in a sandbox of its own", []edit{{"pkg/tool/builtin/shellstart.go", "	if !s.confines() {\n		return &sandbox.Command", "	if r.background || !s.confines() {\n		return &sandbox.Command"}}},
 		"typing asks":      {"what is typed into a job may do what the job may", []edit{{"pkg/tool/builtin/jobtool.go", "a.Confined, a.Note = said.Confined, ", "a.Confined, a.Note = true, "}}},

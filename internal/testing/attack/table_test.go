@@ -57,6 +57,7 @@ func daemonAttacks() []attack {
 		{"creating a configuration file", "CWE-15", "hidden names", fs, "TestHiddenFile"},
 		{"the same in other letter case", "CWE-178", "hidden names", fs, "TestHiddenFile"},
 		{"a pod whose workspace is podd's state directory", "CWE-284", "hidden roots", fs, "TestRootInAHiddenDirectory"},
+		{"a pod whose workspace is beside its checkout, in the trash of checkouts, or a link out of it", "CWE-284", "hidden roots", fs, "TestRootInACheckout"},
 		{"a directory swapped for a link into the state directory", "CWE-367", "steps", fs, "TestSwapRaceIntoHidden"},
 		{"the same into .git/hooks, for a write", "CWE-367", "steps", fs, "TestSwapRaceIntoHidden"},
 		// Protected files.

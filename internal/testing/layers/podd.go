@@ -135,6 +135,7 @@ var ranks = map[string]int{
 	"internal/testing/editbench":      4,
 	"internal/testing/pgtest":         0,
 	"internal/testing/certs":          0,
+	"internal/workspace/checkout":     4, // Its tests import the sandbox.
 	"pkg/interceptor/interceptortest": 3,
 	"pkg/llm/llmtest":                 3,
 	"pkg/llm/anthropic":               3,

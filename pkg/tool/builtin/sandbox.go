@@ -37,6 +37,8 @@ type SandboxConfig struct {
 	MaxMemory int64
 	// Hidden are files and directories of the program itself, such as its store.
 	Hidden []string
+	// Checkouts is a directory in a hidden one, below which a pod's directories may be.
+	Checkouts string
 	// Environ is the program's environment, which names further places to hide; nil
 	// means os.Environ.
 	Environ []string
@@ -85,7 +87,7 @@ type Sandbox struct{ box *sandbox.Sandbox }
 func DetectSandbox(ctx context.Context, c SandboxConfig) *Sandbox {
 	return &Sandbox{sandbox.Detect(ctx, sandbox.Config{
 		Mode: c.Mode, Required: c.Required, Network: c.Network, Read: c.Read, Write: c.Write, MaxMemory: c.MaxMemory,
-		Hidden: c.Hidden, Environ: c.Environ, Launcher: c.Launcher.get(),
+		Hidden: c.Hidden, Checkouts: c.Checkouts, Environ: c.Environ, Launcher: c.Launcher.get(),
 	})}
 }
 

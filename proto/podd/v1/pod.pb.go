@@ -195,7 +195,9 @@ type PodSpec struct {
 	// The endpoint that model names; set by podd, empty for the daemon's.
 	Endpoint string `protobuf:"bytes,16,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	// Options of its requests; a missing one follows the daemon's.
-	Options       *Options `protobuf:"bytes,17,opt,name=options,proto3" json:"options,omitempty"`
+	Options *Options `protobuf:"bytes,17,opt,name=options,proto3" json:"options,omitempty"`
+	// The checkout that podd made for it; set by podd. dir is in it.
+	Checkout      *Checkout `protobuf:"bytes,18,opt,name=checkout,proto3" json:"checkout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -349,6 +351,78 @@ func (x *PodSpec) GetOptions() *Options {
 	return nil
 }
 
+func (x *PodSpec) GetCheckout() *Checkout {
+	if x != nil {
+		return x.Checkout
+	}
+	return nil
+}
+
+// Checkout is a checkout of a person's repository that podd made for a pod.
+type Checkout struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person's working tree.
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// The branch of the checkout. At the end of each turn podd brings its commits into the
+	// source as the reference refs/BRANCH.
+	Branch string `protobuf:"bytes,2,opt,name=branch,proto3" json:"branch,omitempty"`
+	// The commit that it began with.
+	Base          string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Checkout) Reset() {
+	*x = Checkout{}
+	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Checkout) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Checkout) ProtoMessage() {}
+
+func (x *Checkout) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Checkout.ProtoReflect.Descriptor instead.
+func (*Checkout) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Checkout) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Checkout) GetBranch() string {
+	if x != nil {
+		return x.Branch
+	}
+	return ""
+}
+
+func (x *Checkout) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
 // Limits limit a pod's turns. Reaching one ends the turn with outcome limit. 0 means the
 // daemon's value.
 type Limits struct {
@@ -375,7 +449,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	mi := &file_podd_v1_pod_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +461,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	mi := &file_podd_v1_pod_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +474,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Limits) GetMaxSteps() int32 {
@@ -481,7 +555,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	mi := &file_podd_v1_pod_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +567,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	mi := &file_podd_v1_pod_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +580,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Rule) GetTool() string {
@@ -577,7 +651,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	mi := &file_podd_v1_pod_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +663,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	mi := &file_podd_v1_pod_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +676,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Pause) GetReason() string {
@@ -681,7 +755,7 @@ type Pod struct {
 
 func (x *Pod) Reset() {
 	*x = Pod{}
-	mi := &file_podd_v1_pod_proto_msgTypes[4]
+	mi := &file_podd_v1_pod_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -693,7 +767,7 @@ func (x *Pod) String() string {
 func (*Pod) ProtoMessage() {}
 
 func (x *Pod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[4]
+	mi := &file_podd_v1_pod_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -706,7 +780,7 @@ func (x *Pod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pod.ProtoReflect.Descriptor instead.
 func (*Pod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pod) GetId() string {
@@ -833,14 +907,16 @@ type CreatePodRequest struct {
 	// [a-z0-9][a-z0-9-]{0,62}, unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// dir is required.
-	Spec          *PodSpec `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	Spec *PodSpec `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	// Makes a checkout of the repository that dir is in, and dir the same directory in it.
+	Worktree      *Worktree `protobuf:"bytes,3,opt,name=worktree,proto3" json:"worktree,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreatePodRequest) Reset() {
 	*x = CreatePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[5]
+	mi := &file_podd_v1_pod_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +928,7 @@ func (x *CreatePodRequest) String() string {
 func (*CreatePodRequest) ProtoMessage() {}
 
 func (x *CreatePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[5]
+	mi := &file_podd_v1_pod_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +941,7 @@ func (x *CreatePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodRequest.ProtoReflect.Descriptor instead.
 func (*CreatePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreatePodRequest) GetName() string {
@@ -882,6 +958,68 @@ func (x *CreatePodRequest) GetSpec() *PodSpec {
 	return nil
 }
 
+func (x *CreatePodRequest) GetWorktree() *Worktree {
+	if x != nil {
+		return x.Worktree
+	}
+	return nil
+}
+
+// Worktree says what a checkout begins with.
+type Worktree struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A branch, a tag or a commit; empty means the commit that is checked out.
+	Base string `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
+	// Bring what is not committed: tracked and untracked files, not ignored ones.
+	WithChanges   bool `protobuf:"varint,2,opt,name=with_changes,json=withChanges,proto3" json:"with_changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Worktree) Reset() {
+	*x = Worktree{}
+	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Worktree) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Worktree) ProtoMessage() {}
+
+func (x *Worktree) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Worktree.ProtoReflect.Descriptor instead.
+func (*Worktree) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Worktree) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
+func (x *Worktree) GetWithChanges() bool {
+	if x != nil {
+		return x.WithChanges
+	}
+	return false
+}
+
 type CreatePodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -894,7 +1032,7 @@ type CreatePodResponse struct {
 
 func (x *CreatePodResponse) Reset() {
 	*x = CreatePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[6]
+	mi := &file_podd_v1_pod_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +1044,7 @@ func (x *CreatePodResponse) String() string {
 func (*CreatePodResponse) ProtoMessage() {}
 
 func (x *CreatePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[6]
+	mi := &file_podd_v1_pod_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +1057,7 @@ func (x *CreatePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodResponse.ProtoReflect.Descriptor instead.
 func (*CreatePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CreatePodResponse) GetPod() *Pod {
@@ -950,7 +1088,7 @@ type GetPodRequest struct {
 
 func (x *GetPodRequest) Reset() {
 	*x = GetPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +1100,7 @@ func (x *GetPodRequest) String() string {
 func (*GetPodRequest) ProtoMessage() {}
 
 func (x *GetPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +1113,7 @@ func (x *GetPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPodRequest.ProtoReflect.Descriptor instead.
 func (*GetPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetPodRequest) GetPod() string {
@@ -1018,7 +1156,7 @@ type GetPodResponse struct {
 
 func (x *GetPodResponse) Reset() {
 	*x = GetPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[8]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1168,7 @@ func (x *GetPodResponse) String() string {
 func (*GetPodResponse) ProtoMessage() {}
 
 func (x *GetPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[8]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1181,7 @@ func (x *GetPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPodResponse.ProtoReflect.Descriptor instead.
 func (*GetPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetPodResponse) GetPod() *Pod {
@@ -1100,7 +1238,7 @@ type ModelSetting struct {
 
 func (x *ModelSetting) Reset() {
 	*x = ModelSetting{}
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1250,7 @@ func (x *ModelSetting) String() string {
 func (*ModelSetting) ProtoMessage() {}
 
 func (x *ModelSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1263,7 @@ func (x *ModelSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelSetting.ProtoReflect.Descriptor instead.
 func (*ModelSetting) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ModelSetting) GetName() string {
@@ -1166,7 +1304,7 @@ type ListPodsRequest struct {
 
 func (x *ListPodsRequest) Reset() {
 	*x = ListPodsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1316,7 @@ func (x *ListPodsRequest) String() string {
 func (*ListPodsRequest) ProtoMessage() {}
 
 func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1329,7 @@ func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsRequest.ProtoReflect.Descriptor instead.
 func (*ListPodsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPodsRequest) GetDir() string {
@@ -1210,7 +1348,7 @@ type ListPodsResponse struct {
 
 func (x *ListPodsResponse) Reset() {
 	*x = ListPodsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1360,7 @@ func (x *ListPodsResponse) String() string {
 func (*ListPodsResponse) ProtoMessage() {}
 
 func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1373,7 @@ func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsResponse.ProtoReflect.Descriptor instead.
 func (*ListPodsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListPodsResponse) GetPods() []*Pod {
@@ -1259,7 +1397,7 @@ type UpdatePodRequest struct {
 
 func (x *UpdatePodRequest) Reset() {
 	*x = UpdatePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1409,7 @@ func (x *UpdatePodRequest) String() string {
 func (*UpdatePodRequest) ProtoMessage() {}
 
 func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1422,7 @@ func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdatePodRequest) GetPod() string {
@@ -1319,7 +1457,7 @@ type UpdatePodResponse struct {
 
 func (x *UpdatePodResponse) Reset() {
 	*x = UpdatePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1469,7 @@ func (x *UpdatePodResponse) String() string {
 func (*UpdatePodResponse) ProtoMessage() {}
 
 func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1482,7 @@ func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdatePodResponse) GetPod() *Pod {
@@ -1366,14 +1504,20 @@ type DeletePodRequest struct {
 	// Name or id.
 	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// Remove it for good, without the trash. Then pod may name one in the trash.
-	Now           bool `protobuf:"varint,2,opt,name=now,proto3" json:"now,omitempty"`
+	Now bool `protobuf:"varint,2,opt,name=now,proto3" json:"now,omitempty"`
+	// Remove its checkout too, if nothing is in it that is nowhere else; otherwise nothing is
+	// deleted: FAILED_PRECONDITION, reason CHECKOUT_NOT_SAVED. Then pod may name one in the trash,
+	// or one that is gone but for its checkout.
+	Checkout bool `protobuf:"varint,3,opt,name=checkout,proto3" json:"checkout,omitempty"`
+	// Files and directories in the checkout that may be lost, such as node_modules.
+	Drop          []string `protobuf:"bytes,4,rep,name=drop,proto3" json:"drop,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeletePodRequest) Reset() {
 	*x = DeletePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1529,7 @@ func (x *DeletePodRequest) String() string {
 func (*DeletePodRequest) ProtoMessage() {}
 
 func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1542,7 @@ func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodRequest.ProtoReflect.Descriptor instead.
 func (*DeletePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeletePodRequest) GetPod() string {
@@ -1415,17 +1559,33 @@ func (x *DeletePodRequest) GetNow() bool {
 	return false
 }
 
+func (x *DeletePodRequest) GetCheckout() bool {
+	if x != nil {
+		return x.Checkout
+	}
+	return false
+}
+
+func (x *DeletePodRequest) GetDrop() []string {
+	if x != nil {
+		return x.Drop
+	}
+	return nil
+}
+
 type DeletePodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Until when it can be restored; unset if it was removed for good.
-	PurgeAt       *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=purge_at,json=purgeAt,proto3" json:"purge_at,omitempty"`
+	PurgeAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=purge_at,json=purgeAt,proto3" json:"purge_at,omitempty"`
+	// Where its checkout stays; empty without one.
+	Checkout      string `protobuf:"bytes,2,opt,name=checkout,proto3" json:"checkout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeletePodResponse) Reset() {
 	*x = DeletePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1597,7 @@ func (x *DeletePodResponse) String() string {
 func (*DeletePodResponse) ProtoMessage() {}
 
 func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1610,7 @@ func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodResponse.ProtoReflect.Descriptor instead.
 func (*DeletePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeletePodResponse) GetPurgeAt() *timestamppb.Timestamp {
@@ -1458,6 +1618,13 @@ func (x *DeletePodResponse) GetPurgeAt() *timestamppb.Timestamp {
 		return x.PurgeAt
 	}
 	return nil
+}
+
+func (x *DeletePodResponse) GetCheckout() string {
+	if x != nil {
+		return x.Checkout
+	}
+	return ""
 }
 
 type ListTrashRequest struct {
@@ -1468,7 +1635,7 @@ type ListTrashRequest struct {
 
 func (x *ListTrashRequest) Reset() {
 	*x = ListTrashRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1647,7 @@ func (x *ListTrashRequest) String() string {
 func (*ListTrashRequest) ProtoMessage() {}
 
 func (x *ListTrashRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1660,7 @@ func (x *ListTrashRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTrashRequest.ProtoReflect.Descriptor instead.
 func (*ListTrashRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
 }
 
 type ListTrashResponse struct {
@@ -1505,7 +1672,7 @@ type ListTrashResponse struct {
 
 func (x *ListTrashResponse) Reset() {
 	*x = ListTrashResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1684,7 @@ func (x *ListTrashResponse) String() string {
 func (*ListTrashResponse) ProtoMessage() {}
 
 func (x *ListTrashResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1697,7 @@ func (x *ListTrashResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTrashResponse.ProtoReflect.Descriptor instead.
 func (*ListTrashResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListTrashResponse) GetPods() []*TrashedPod {
@@ -1556,7 +1723,7 @@ type TrashedPod struct {
 
 func (x *TrashedPod) Reset() {
 	*x = TrashedPod{}
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1735,7 @@ func (x *TrashedPod) String() string {
 func (*TrashedPod) ProtoMessage() {}
 
 func (x *TrashedPod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1748,7 @@ func (x *TrashedPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrashedPod.ProtoReflect.Descriptor instead.
 func (*TrashedPod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TrashedPod) GetPod() *Pod {
@@ -1624,7 +1791,7 @@ type RestorePodRequest struct {
 
 func (x *RestorePodRequest) Reset() {
 	*x = RestorePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +1803,7 @@ func (x *RestorePodRequest) String() string {
 func (*RestorePodRequest) ProtoMessage() {}
 
 func (x *RestorePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +1816,7 @@ func (x *RestorePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestorePodRequest.ProtoReflect.Descriptor instead.
 func (*RestorePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RestorePodRequest) GetPod() string {
@@ -1675,7 +1842,7 @@ type RestorePodResponse struct {
 
 func (x *RestorePodResponse) Reset() {
 	*x = RestorePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1854,7 @@ func (x *RestorePodResponse) String() string {
 func (*RestorePodResponse) ProtoMessage() {}
 
 func (x *RestorePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1867,7 @@ func (x *RestorePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestorePodResponse.ProtoReflect.Descriptor instead.
 func (*RestorePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RestorePodResponse) GetPod() *Pod {
@@ -1743,7 +1910,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1922,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1935,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SubmitRequest) GetPod() string {
@@ -1872,7 +2039,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +2051,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2064,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SubmitResponse) GetSeq() int64 {
@@ -1958,7 +2125,7 @@ type StreamRequest struct {
 
 func (x *StreamRequest) Reset() {
 	*x = StreamRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2137,7 @@ func (x *StreamRequest) String() string {
 func (*StreamRequest) ProtoMessage() {}
 
 func (x *StreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2150,7 @@ func (x *StreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRequest.ProtoReflect.Descriptor instead.
 func (*StreamRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StreamRequest) GetPod() string {
@@ -2029,7 +2196,7 @@ type StreamResponse struct {
 
 func (x *StreamResponse) Reset() {
 	*x = StreamResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2208,7 @@ func (x *StreamResponse) String() string {
 func (*StreamResponse) ProtoMessage() {}
 
 func (x *StreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2221,7 @@ func (x *StreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamResponse.ProtoReflect.Descriptor instead.
 func (*StreamResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *StreamResponse) GetKind() isStreamResponse_Kind {
@@ -2157,7 +2324,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2336,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2349,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Delta) GetTurn() int64 {
@@ -2251,7 +2418,7 @@ type InFlight struct {
 
 func (x *InFlight) Reset() {
 	*x = InFlight{}
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2430,7 @@ func (x *InFlight) String() string {
 func (*InFlight) ProtoMessage() {}
 
 func (x *InFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2443,7 @@ func (x *InFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InFlight.ProtoReflect.Descriptor instead.
 func (*InFlight) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InFlight) GetBlocks() []*Delta {
@@ -2297,7 +2464,7 @@ type CaughtUp struct {
 
 func (x *CaughtUp) Reset() {
 	*x = CaughtUp{}
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2476,7 @@ func (x *CaughtUp) String() string {
 func (*CaughtUp) ProtoMessage() {}
 
 func (x *CaughtUp) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2489,7 @@ func (x *CaughtUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CaughtUp.ProtoReflect.Descriptor instead.
 func (*CaughtUp) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CaughtUp) GetSeq() int64 {
@@ -2341,7 +2508,7 @@ type ListInboxRequest struct {
 
 func (x *ListInboxRequest) Reset() {
 	*x = ListInboxRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2353,7 +2520,7 @@ func (x *ListInboxRequest) String() string {
 func (*ListInboxRequest) ProtoMessage() {}
 
 func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2366,7 +2533,7 @@ func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxRequest.ProtoReflect.Descriptor instead.
 func (*ListInboxRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListInboxRequest) GetPod() string {
@@ -2385,7 +2552,7 @@ type ListInboxResponse struct {
 
 func (x *ListInboxResponse) Reset() {
 	*x = ListInboxResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2397,7 +2564,7 @@ func (x *ListInboxResponse) String() string {
 func (*ListInboxResponse) ProtoMessage() {}
 
 func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2410,7 +2577,7 @@ func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxResponse.ProtoReflect.Descriptor instead.
 func (*ListInboxResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListInboxResponse) GetItems() []*InboxItem {
@@ -2435,7 +2602,7 @@ type InboxItem struct {
 
 func (x *InboxItem) Reset() {
 	*x = InboxItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2614,7 @@ func (x *InboxItem) String() string {
 func (*InboxItem) ProtoMessage() {}
 
 func (x *InboxItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2627,7 @@ func (x *InboxItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InboxItem.ProtoReflect.Descriptor instead.
 func (*InboxItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *InboxItem) GetSeq() int64 {
@@ -2508,7 +2675,7 @@ type CancelInboxItemRequest struct {
 
 func (x *CancelInboxItemRequest) Reset() {
 	*x = CancelInboxItemRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2687,7 @@ func (x *CancelInboxItemRequest) String() string {
 func (*CancelInboxItemRequest) ProtoMessage() {}
 
 func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2700,7 @@ func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemRequest.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelInboxItemRequest) GetPod() string {
@@ -2558,7 +2725,7 @@ type CancelInboxItemResponse struct {
 
 func (x *CancelInboxItemResponse) Reset() {
 	*x = CancelInboxItemResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2737,7 @@ func (x *CancelInboxItemResponse) String() string {
 func (*CancelInboxItemResponse) ProtoMessage() {}
 
 func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2583,7 +2750,7 @@ func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemResponse.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
 }
 
 type CancelRequest struct {
@@ -2597,7 +2764,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2609,7 +2776,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2622,7 +2789,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CancelRequest) GetPod() string {
@@ -2651,7 +2818,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2830,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2676,7 +2843,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CancelResponse) GetCancelled() bool {
@@ -2704,7 +2871,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2716,7 +2883,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2729,7 +2896,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PauseRequest) GetPod() string {
@@ -2755,7 +2922,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2767,7 +2934,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2780,7 +2947,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PauseResponse) GetPod() *Pod {
@@ -2799,7 +2966,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2811,7 +2978,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2824,7 +2991,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ResumeRequest) GetPod() string {
@@ -2843,7 +3010,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2855,7 +3022,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2868,7 +3035,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ResumeResponse) GetPod() *Pod {
@@ -2890,7 +3057,7 @@ type NotifyRequest struct {
 
 func (x *NotifyRequest) Reset() {
 	*x = NotifyRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +3069,7 @@ func (x *NotifyRequest) String() string {
 func (*NotifyRequest) ProtoMessage() {}
 
 func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +3082,7 @@ func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
 func (*NotifyRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *NotifyRequest) GetPod() string {
@@ -2948,7 +3115,7 @@ type NotifyResponse struct {
 
 func (x *NotifyResponse) Reset() {
 	*x = NotifyResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2960,7 +3127,7 @@ func (x *NotifyResponse) String() string {
 func (*NotifyResponse) ProtoMessage() {}
 
 func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2973,7 +3140,7 @@ func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
 func (*NotifyResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *NotifyResponse) GetSeq() int64 {
@@ -2992,7 +3159,7 @@ type GetContextRequest struct {
 
 func (x *GetContextRequest) Reset() {
 	*x = GetContextRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3004,7 +3171,7 @@ func (x *GetContextRequest) String() string {
 func (*GetContextRequest) ProtoMessage() {}
 
 func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3017,7 +3184,7 @@ func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextRequest.ProtoReflect.Descriptor instead.
 func (*GetContextRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetContextRequest) GetPod() string {
@@ -3058,7 +3225,7 @@ type GetContextResponse struct {
 
 func (x *GetContextResponse) Reset() {
 	*x = GetContextResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +3237,7 @@ func (x *GetContextResponse) String() string {
 func (*GetContextResponse) ProtoMessage() {}
 
 func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +3250,7 @@ func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextResponse.ProtoReflect.Descriptor instead.
 func (*GetContextResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetContextResponse) GetRequestBody() []byte {
@@ -3182,7 +3349,7 @@ type ContextPart struct {
 
 func (x *ContextPart) Reset() {
 	*x = ContextPart{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3194,7 +3361,7 @@ func (x *ContextPart) String() string {
 func (*ContextPart) ProtoMessage() {}
 
 func (x *ContextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3207,7 +3374,7 @@ func (x *ContextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPart.ProtoReflect.Descriptor instead.
 func (*ContextPart) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ContextPart) GetKind() string {
@@ -3270,7 +3437,7 @@ type ContextItem struct {
 
 func (x *ContextItem) Reset() {
 	*x = ContextItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3282,7 +3449,7 @@ func (x *ContextItem) String() string {
 func (*ContextItem) ProtoMessage() {}
 
 func (x *ContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3295,7 +3462,7 @@ func (x *ContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextItem.ProtoReflect.Descriptor instead.
 func (*ContextItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ContextItem) GetSeq() int64 {
@@ -3364,7 +3531,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3543,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3556,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetStatsRequest) GetPod() string {
@@ -3428,7 +3595,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3440,7 +3607,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3453,7 +3620,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetStatsResponse) GetUsage() *Usage {
@@ -3558,7 +3725,7 @@ type ModelStats struct {
 
 func (x *ModelStats) Reset() {
 	*x = ModelStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3570,7 +3737,7 @@ func (x *ModelStats) String() string {
 func (*ModelStats) ProtoMessage() {}
 
 func (x *ModelStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3583,7 +3750,7 @@ func (x *ModelStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStats.ProtoReflect.Descriptor instead.
 func (*ModelStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ModelStats) GetEndpoint() string {
@@ -3646,7 +3813,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3658,7 +3825,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3671,7 +3838,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -3725,7 +3892,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3737,7 +3904,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3750,7 +3917,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -3769,7 +3936,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3781,7 +3948,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[50]
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3794,7 +3961,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -3815,7 +3982,7 @@ type RenamePodRequest struct {
 
 func (x *RenamePodRequest) Reset() {
 	*x = RenamePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3827,7 +3994,7 @@ func (x *RenamePodRequest) String() string {
 func (*RenamePodRequest) ProtoMessage() {}
 
 func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	mi := &file_podd_v1_pod_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3840,7 +4007,7 @@ func (x *RenamePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodRequest.ProtoReflect.Descriptor instead.
 func (*RenamePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *RenamePodRequest) GetPod() string {
@@ -3866,7 +4033,7 @@ type RenamePodResponse struct {
 
 func (x *RenamePodResponse) Reset() {
 	*x = RenamePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3878,7 +4045,7 @@ func (x *RenamePodResponse) String() string {
 func (*RenamePodResponse) ProtoMessage() {}
 
 func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	mi := &file_podd_v1_pod_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3891,7 +4058,7 @@ func (x *RenamePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamePodResponse.ProtoReflect.Descriptor instead.
 func (*RenamePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *RenamePodResponse) GetPod() *Pod {
@@ -3914,7 +4081,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3926,7 +4093,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[53]
+	mi := &file_podd_v1_pod_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3939,7 +4106,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{53}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3976,7 +4143,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3988,7 +4155,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[54]
+	mi := &file_podd_v1_pod_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4001,7 +4168,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{54}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -4039,7 +4206,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[55]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4051,7 +4218,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[55]
+	mi := &file_podd_v1_pod_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4064,7 +4231,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{55}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -4111,7 +4278,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[56]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4123,7 +4290,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[56]
+	mi := &file_podd_v1_pod_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4136,7 +4303,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{56}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -4183,7 +4350,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[57]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4195,7 +4362,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[57]
+	mi := &file_podd_v1_pod_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4208,7 +4375,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{57}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -4248,7 +4415,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[58]
+	mi := &file_podd_v1_pod_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4260,7 +4427,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[58]
+	mi := &file_podd_v1_pod_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4273,7 +4440,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{58}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -4293,7 +4460,7 @@ type GetImageRequest struct {
 
 func (x *GetImageRequest) Reset() {
 	*x = GetImageRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[59]
+	mi := &file_podd_v1_pod_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4305,7 +4472,7 @@ func (x *GetImageRequest) String() string {
 func (*GetImageRequest) ProtoMessage() {}
 
 func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[59]
+	mi := &file_podd_v1_pod_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4318,7 +4485,7 @@ func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
 func (*GetImageRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{59}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *GetImageRequest) GetDigest() string {
@@ -4337,7 +4504,7 @@ type GetImageResponse struct {
 
 func (x *GetImageResponse) Reset() {
 	*x = GetImageResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[60]
+	mi := &file_podd_v1_pod_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4349,7 +4516,7 @@ func (x *GetImageResponse) String() string {
 func (*GetImageResponse) ProtoMessage() {}
 
 func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[60]
+	mi := &file_podd_v1_pod_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4362,7 +4529,7 @@ func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
 func (*GetImageResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{60}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *GetImageResponse) GetData() []byte {
@@ -4376,7 +4543,7 @@ var File_podd_v1_pod_proto protoreflect.FileDescriptor
 
 const file_podd_v1_pod_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/file.proto\x1a\x12podd/v1/item.proto\"\xec\x03\n" +
+	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/file.proto\x1a\x12podd/v1/item.proto\"\x9b\x04\n" +
 	"\aPodSpec\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\"\n" +
@@ -4396,7 +4563,12 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\anetwork\x18\x0e \x01(\tR\anetwork\x12\x12\n" +
 	"\x04plan\x18\x0f \x01(\bR\x04plan\x12\x1a\n" +
 	"\bendpoint\x18\x10 \x01(\tR\bendpoint\x12*\n" +
-	"\aoptions\x18\x11 \x01(\v2\x10.podd.v1.OptionsR\aoptions\"\xb4\x02\n" +
+	"\aoptions\x18\x11 \x01(\v2\x10.podd.v1.OptionsR\aoptions\x12-\n" +
+	"\bcheckout\x18\x12 \x01(\v2\x11.podd.v1.CheckoutR\bcheckout\"N\n" +
+	"\bCheckout\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
+	"\x06branch\x18\x02 \x01(\tR\x06branch\x12\x12\n" +
+	"\x04base\x18\x03 \x01(\tR\x04base\"\xb4\x02\n" +
 	"\x06Limits\x12\x1b\n" +
 	"\tmax_steps\x18\x01 \x01(\x05R\bmaxSteps\x12$\n" +
 	"\x0emax_tool_calls\x18\x02 \x01(\x05R\fmaxToolCalls\x12=\n" +
@@ -4442,10 +4614,14 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"wait_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\twaitUntil\x12\x12\n" +
 	"\x04jobs\x18\x0f \x01(\x05R\x04jobs\x12&\n" +
 	"\x06lifted\x18\x10 \x03(\v2\x0e.podd.v1.PauseR\x06lifted\x12\x12\n" +
-	"\x04node\x18\x11 \x01(\tR\x04node\"L\n" +
+	"\x04node\x18\x11 \x01(\tR\x04node\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
-	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"O\n" +
+	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +
+	"\bworktree\x18\x03 \x01(\v2\x11.podd.v1.WorktreeR\bworktree\"A\n" +
+	"\bWorktree\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\tR\x04base\x12!\n" +
+	"\fwith_changes\x18\x02 \x01(\bR\vwithChanges\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"g\n" +
@@ -4477,12 +4653,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"updateMask\"O\n" +
 	"\x11UpdatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"6\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"f\n" +
 	"\x10DeletePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x10\n" +
-	"\x03now\x18\x02 \x01(\bR\x03now\"J\n" +
+	"\x03now\x18\x02 \x01(\bR\x03now\x12\x1a\n" +
+	"\bcheckout\x18\x03 \x01(\bR\bcheckout\x12\x12\n" +
+	"\x04drop\x18\x04 \x03(\tR\x04drop\"f\n" +
 	"\x11DeletePodResponse\x125\n" +
-	"\bpurge_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\apurgeAt\"\x12\n" +
+	"\bpurge_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\apurgeAt\x12\x1a\n" +
+	"\bcheckout\x18\x02 \x01(\tR\bcheckout\"\x12\n" +
 	"\x10ListTrashRequest\"<\n" +
 	"\x11ListTrashResponse\x12'\n" +
 	"\x04pods\x18\x01 \x03(\v2\x13.podd.v1.TrashedPodR\x04pods\"\xc1\x01\n" +
@@ -4737,187 +4916,191 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
 	(*PodSpec)(nil),                 // 2: podd.v1.PodSpec
-	(*Limits)(nil),                  // 3: podd.v1.Limits
-	(*Rule)(nil),                    // 4: podd.v1.Rule
-	(*Pause)(nil),                   // 5: podd.v1.Pause
-	(*Pod)(nil),                     // 6: podd.v1.Pod
-	(*CreatePodRequest)(nil),        // 7: podd.v1.CreatePodRequest
-	(*CreatePodResponse)(nil),       // 8: podd.v1.CreatePodResponse
-	(*GetPodRequest)(nil),           // 9: podd.v1.GetPodRequest
-	(*GetPodResponse)(nil),          // 10: podd.v1.GetPodResponse
-	(*ModelSetting)(nil),            // 11: podd.v1.ModelSetting
-	(*ListPodsRequest)(nil),         // 12: podd.v1.ListPodsRequest
-	(*ListPodsResponse)(nil),        // 13: podd.v1.ListPodsResponse
-	(*UpdatePodRequest)(nil),        // 14: podd.v1.UpdatePodRequest
-	(*UpdatePodResponse)(nil),       // 15: podd.v1.UpdatePodResponse
-	(*DeletePodRequest)(nil),        // 16: podd.v1.DeletePodRequest
-	(*DeletePodResponse)(nil),       // 17: podd.v1.DeletePodResponse
-	(*ListTrashRequest)(nil),        // 18: podd.v1.ListTrashRequest
-	(*ListTrashResponse)(nil),       // 19: podd.v1.ListTrashResponse
-	(*TrashedPod)(nil),              // 20: podd.v1.TrashedPod
-	(*RestorePodRequest)(nil),       // 21: podd.v1.RestorePodRequest
-	(*RestorePodResponse)(nil),      // 22: podd.v1.RestorePodResponse
-	(*SubmitRequest)(nil),           // 23: podd.v1.SubmitRequest
-	(*SubmitResponse)(nil),          // 24: podd.v1.SubmitResponse
-	(*StreamRequest)(nil),           // 25: podd.v1.StreamRequest
-	(*StreamResponse)(nil),          // 26: podd.v1.StreamResponse
-	(*Delta)(nil),                   // 27: podd.v1.Delta
-	(*InFlight)(nil),                // 28: podd.v1.InFlight
-	(*CaughtUp)(nil),                // 29: podd.v1.CaughtUp
-	(*ListInboxRequest)(nil),        // 30: podd.v1.ListInboxRequest
-	(*ListInboxResponse)(nil),       // 31: podd.v1.ListInboxResponse
-	(*InboxItem)(nil),               // 32: podd.v1.InboxItem
-	(*CancelInboxItemRequest)(nil),  // 33: podd.v1.CancelInboxItemRequest
-	(*CancelInboxItemResponse)(nil), // 34: podd.v1.CancelInboxItemResponse
-	(*CancelRequest)(nil),           // 35: podd.v1.CancelRequest
-	(*CancelResponse)(nil),          // 36: podd.v1.CancelResponse
-	(*PauseRequest)(nil),            // 37: podd.v1.PauseRequest
-	(*PauseResponse)(nil),           // 38: podd.v1.PauseResponse
-	(*ResumeRequest)(nil),           // 39: podd.v1.ResumeRequest
-	(*ResumeResponse)(nil),          // 40: podd.v1.ResumeResponse
-	(*NotifyRequest)(nil),           // 41: podd.v1.NotifyRequest
-	(*NotifyResponse)(nil),          // 42: podd.v1.NotifyResponse
-	(*GetContextRequest)(nil),       // 43: podd.v1.GetContextRequest
-	(*GetContextResponse)(nil),      // 44: podd.v1.GetContextResponse
-	(*ContextPart)(nil),             // 45: podd.v1.ContextPart
-	(*ContextItem)(nil),             // 46: podd.v1.ContextItem
-	(*GetStatsRequest)(nil),         // 47: podd.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 48: podd.v1.GetStatsResponse
-	(*ModelStats)(nil),              // 49: podd.v1.ModelStats
-	(*ToolStats)(nil),               // 50: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 51: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 52: podd.v1.CompactResponse
-	(*RenamePodRequest)(nil),        // 53: podd.v1.RenamePodRequest
-	(*RenamePodResponse)(nil),       // 54: podd.v1.RenamePodResponse
-	(*ForkPodRequest)(nil),          // 55: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 56: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 57: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 58: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 59: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 60: podd.v1.CompletePathResponse
-	(*GetImageRequest)(nil),         // 61: podd.v1.GetImageRequest
-	(*GetImageResponse)(nil),        // 62: podd.v1.GetImageResponse
-	(*Options)(nil),                 // 63: podd.v1.Options
-	(*durationpb.Duration)(nil),     // 64: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 65: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 66: podd.v1.Usage
-	(*fieldmaskpb.FieldMask)(nil),   // 67: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 68: podd.v1.Segment
-	(SubmitMode)(0),                 // 69: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 70: podd.v1.Alert
-	(*Entry)(nil),                   // 71: podd.v1.Entry
-	(*CacheTotal)(nil),              // 72: podd.v1.CacheTotal
-	(*RestoreFilesResponse)(nil),    // 73: podd.v1.RestoreFilesResponse
+	(*Checkout)(nil),                // 3: podd.v1.Checkout
+	(*Limits)(nil),                  // 4: podd.v1.Limits
+	(*Rule)(nil),                    // 5: podd.v1.Rule
+	(*Pause)(nil),                   // 6: podd.v1.Pause
+	(*Pod)(nil),                     // 7: podd.v1.Pod
+	(*CreatePodRequest)(nil),        // 8: podd.v1.CreatePodRequest
+	(*Worktree)(nil),                // 9: podd.v1.Worktree
+	(*CreatePodResponse)(nil),       // 10: podd.v1.CreatePodResponse
+	(*GetPodRequest)(nil),           // 11: podd.v1.GetPodRequest
+	(*GetPodResponse)(nil),          // 12: podd.v1.GetPodResponse
+	(*ModelSetting)(nil),            // 13: podd.v1.ModelSetting
+	(*ListPodsRequest)(nil),         // 14: podd.v1.ListPodsRequest
+	(*ListPodsResponse)(nil),        // 15: podd.v1.ListPodsResponse
+	(*UpdatePodRequest)(nil),        // 16: podd.v1.UpdatePodRequest
+	(*UpdatePodResponse)(nil),       // 17: podd.v1.UpdatePodResponse
+	(*DeletePodRequest)(nil),        // 18: podd.v1.DeletePodRequest
+	(*DeletePodResponse)(nil),       // 19: podd.v1.DeletePodResponse
+	(*ListTrashRequest)(nil),        // 20: podd.v1.ListTrashRequest
+	(*ListTrashResponse)(nil),       // 21: podd.v1.ListTrashResponse
+	(*TrashedPod)(nil),              // 22: podd.v1.TrashedPod
+	(*RestorePodRequest)(nil),       // 23: podd.v1.RestorePodRequest
+	(*RestorePodResponse)(nil),      // 24: podd.v1.RestorePodResponse
+	(*SubmitRequest)(nil),           // 25: podd.v1.SubmitRequest
+	(*SubmitResponse)(nil),          // 26: podd.v1.SubmitResponse
+	(*StreamRequest)(nil),           // 27: podd.v1.StreamRequest
+	(*StreamResponse)(nil),          // 28: podd.v1.StreamResponse
+	(*Delta)(nil),                   // 29: podd.v1.Delta
+	(*InFlight)(nil),                // 30: podd.v1.InFlight
+	(*CaughtUp)(nil),                // 31: podd.v1.CaughtUp
+	(*ListInboxRequest)(nil),        // 32: podd.v1.ListInboxRequest
+	(*ListInboxResponse)(nil),       // 33: podd.v1.ListInboxResponse
+	(*InboxItem)(nil),               // 34: podd.v1.InboxItem
+	(*CancelInboxItemRequest)(nil),  // 35: podd.v1.CancelInboxItemRequest
+	(*CancelInboxItemResponse)(nil), // 36: podd.v1.CancelInboxItemResponse
+	(*CancelRequest)(nil),           // 37: podd.v1.CancelRequest
+	(*CancelResponse)(nil),          // 38: podd.v1.CancelResponse
+	(*PauseRequest)(nil),            // 39: podd.v1.PauseRequest
+	(*PauseResponse)(nil),           // 40: podd.v1.PauseResponse
+	(*ResumeRequest)(nil),           // 41: podd.v1.ResumeRequest
+	(*ResumeResponse)(nil),          // 42: podd.v1.ResumeResponse
+	(*NotifyRequest)(nil),           // 43: podd.v1.NotifyRequest
+	(*NotifyResponse)(nil),          // 44: podd.v1.NotifyResponse
+	(*GetContextRequest)(nil),       // 45: podd.v1.GetContextRequest
+	(*GetContextResponse)(nil),      // 46: podd.v1.GetContextResponse
+	(*ContextPart)(nil),             // 47: podd.v1.ContextPart
+	(*ContextItem)(nil),             // 48: podd.v1.ContextItem
+	(*GetStatsRequest)(nil),         // 49: podd.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 50: podd.v1.GetStatsResponse
+	(*ModelStats)(nil),              // 51: podd.v1.ModelStats
+	(*ToolStats)(nil),               // 52: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 53: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 54: podd.v1.CompactResponse
+	(*RenamePodRequest)(nil),        // 55: podd.v1.RenamePodRequest
+	(*RenamePodResponse)(nil),       // 56: podd.v1.RenamePodResponse
+	(*ForkPodRequest)(nil),          // 57: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 58: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 59: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 60: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 61: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 62: podd.v1.CompletePathResponse
+	(*GetImageRequest)(nil),         // 63: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 64: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 65: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 66: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 67: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 68: podd.v1.Usage
+	(*fieldmaskpb.FieldMask)(nil),   // 69: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 70: podd.v1.Segment
+	(SubmitMode)(0),                 // 71: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 72: podd.v1.Alert
+	(*Entry)(nil),                   // 73: podd.v1.Entry
+	(*CacheTotal)(nil),              // 74: podd.v1.CacheTotal
+	(*RestoreFilesResponse)(nil),    // 75: podd.v1.RestoreFilesResponse
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
-	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
-	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	63, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
-	64, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	65, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
-	65, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	2,  // 6: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
-	0,  // 7: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	66, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	65, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	65, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
-	5,  // 11: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	65, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
-	5,  // 13: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
-	2,  // 14: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
-	6,  // 15: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 16: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	11, // 17: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
-	6,  // 18: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 19: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	67, // 20: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 21: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	65, // 22: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
-	20, // 23: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
-	6,  // 24: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
-	65, // 25: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
-	65, // 26: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
-	6,  // 27: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
-	68, // 28: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	69, // 29: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	70, // 30: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	71, // 31: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	27, // 32: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	28, // 33: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	29, // 34: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 35: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	27, // 36: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	32, // 37: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	69, // 38: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	65, // 39: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 40: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 41: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	46, // 42: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	45, // 43: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	66, // 44: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	50, // 45: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	49, // 46: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	66, // 47: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	72, // 48: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
-	6,  // 49: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 50: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	73, // 51: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
-	7,  // 52: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 53: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	12, // 54: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	14, // 55: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	53, // 56: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	16, // 57: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	18, // 58: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	21, // 59: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	23, // 60: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	25, // 61: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	30, // 62: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	33, // 63: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	35, // 64: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	37, // 65: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	39, // 66: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	41, // 67: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	43, // 68: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	47, // 69: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	51, // 70: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	55, // 71: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	57, // 72: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	59, // 73: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	61, // 74: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 75: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 76: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	13, // 77: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	15, // 78: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	54, // 79: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	17, // 80: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	19, // 81: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	22, // 82: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	24, // 83: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	26, // 84: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	31, // 85: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	34, // 86: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	36, // 87: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	38, // 88: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	40, // 89: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	42, // 90: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	44, // 91: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	48, // 92: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	52, // 93: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	56, // 94: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	58, // 95: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	60, // 96: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	62, // 97: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	75, // [75:98] is the sub-list for method output_type
-	52, // [52:75] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	4,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
+	5,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
+	65, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	3,  // 3: podd.v1.PodSpec.checkout:type_name -> podd.v1.Checkout
+	66, // 4: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	67, // 5: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	67, // 6: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	2,  // 7: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
+	0,  // 8: podd.v1.Pod.state:type_name -> podd.v1.PodState
+	68, // 9: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	67, // 10: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	67, // 11: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	6,  // 12: podd.v1.Pod.pause:type_name -> podd.v1.Pause
+	67, // 13: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	6,  // 14: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
+	2,  // 15: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
+	9,  // 16: podd.v1.CreatePodRequest.worktree:type_name -> podd.v1.Worktree
+	7,  // 17: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 18: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
+	13, // 19: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
+	7,  // 20: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 21: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	69, // 22: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	7,  // 23: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	67, // 24: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
+	22, // 25: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
+	7,  // 26: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
+	67, // 27: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
+	67, // 28: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
+	7,  // 29: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
+	70, // 30: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	71, // 31: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	72, // 32: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	73, // 33: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	29, // 34: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	30, // 35: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	31, // 36: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 37: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	29, // 38: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	34, // 39: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	71, // 40: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	67, // 41: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	7,  // 42: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	7,  // 43: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	48, // 44: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	47, // 45: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	68, // 46: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	52, // 47: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	51, // 48: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	68, // 49: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	74, // 50: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
+	7,  // 51: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 52: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	75, // 53: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
+	8,  // 54: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	11, // 55: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	14, // 56: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	16, // 57: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	55, // 58: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	18, // 59: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	20, // 60: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	23, // 61: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	25, // 62: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	27, // 63: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	32, // 64: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	35, // 65: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	37, // 66: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	39, // 67: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	41, // 68: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	43, // 69: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	45, // 70: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	49, // 71: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	53, // 72: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	57, // 73: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	59, // 74: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	61, // 75: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	63, // 76: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	10, // 77: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	12, // 78: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	15, // 79: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	17, // 80: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	56, // 81: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	19, // 82: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	21, // 83: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	24, // 84: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	26, // 85: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	28, // 86: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	33, // 87: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	36, // 88: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	38, // 89: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	40, // 90: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	42, // 91: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	44, // 92: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	46, // 93: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	50, // 94: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	54, // 95: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	58, // 96: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	60, // 97: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	62, // 98: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	64, // 99: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	77, // [77:100] is the sub-list for method output_type
+	54, // [54:77] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -4928,10 +5111,10 @@ func file_podd_v1_pod_proto_init() {
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_file_proto_init()
 	file_podd_v1_item_proto_init()
-	file_podd_v1_pod_proto_msgTypes[21].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[23].OneofWrappers = []any{
 		(*SubmitRequest_Plan)(nil),
 	}
-	file_podd_v1_pod_proto_msgTypes[24].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[26].OneofWrappers = []any{
 		(*StreamResponse_Entry)(nil),
 		(*StreamResponse_Delta)(nil),
 		(*StreamResponse_InFlight)(nil),
@@ -4943,7 +5126,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   61,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

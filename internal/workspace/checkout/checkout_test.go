@@ -1,0 +1,421 @@
+package checkout_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"podd/internal/workspace/checkout"
+	"podd/pkg/item"
+	"podd/pkg/tool/builtin"
+)
+
+func TestMain(m *testing.M) {
+	builtin.Main()
+	goleak.VerifyTestMain(m)
+}
+
+// bench is a person's repository and the checkouts of it.
+type bench struct {
+	t           *testing.T
+	repo, state string
+	all         *checkout.Checkouts
+	now         time.Time
+}
+
+// setup makes a repository with two commits.
+func setup(t *testing.T, init ...string) *bench {
+	t.Helper()
+	return setupIn(t, "auto", init...)
+}
+
+// setupIn does so for checkouts whose git runs in a kind of sandbox.
+func setupIn(t *testing.T, mode string, init ...string) *bench {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, repo: filepath.Join(top, "repo"), state: filepath.Join(top, "state"), now: time.Now()}
+	for _, dir := range []string{b.repo, b.state, filepath.Join(top, "home")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", filepath.Join(top, "home"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	box := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: mode, Hidden: []string{b.state}, Checkouts: filepath.Join(b.state, "checkouts")})
+	t.Cleanup(box.Close)
+	if box.Fate() != builtin.FateConfined && mode != "auto" {
+		t.Skip(box.Why())
+	} else if box.Fate() != builtin.FateConfined {
+		box = builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: "off"})
+	}
+	b.all = checkout.New(checkout.Config{
+		Dir: filepath.Join(b.state, "checkouts"), Home: filepath.Join(top, "home"), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		Confine: func(ctx context.Context, c checkout.Confined, argv ...string) (*exec.Cmd, func(), error) {
+			return box.Confine(ctx, builtin.Confined(c), argv...)
+		},
+	})
+	b.git(b.repo, append([]string{"init", "--quiet", "--initial-branch=main"}, init...)...)
+	b.git(b.repo, "config", "user.name", "A Person")
+	b.git(b.repo, "config", "user.email", "person@example.com")
+	b.write(b.repo, "a.txt", "first\n")
+	b.write(b.repo, "sub/b.txt", "b\n")
+	b.write(b.repo, ".gitignore", "out/\n")
+	b.git(b.repo, "add", "-A")
+	b.git(b.repo, "commit", "--quiet", "-m", "first")
+	b.write(b.repo, "a.txt", "second\n")
+	b.git(b.repo, "commit", "--quiet", "-am", "second")
+	return b
+}
+
+func (b *bench) git(dir string, args ...string) string {
+	b.t.Helper()
+	out, err := exec.CommandContext(b.t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (b *bench) write(dir, name, text string) {
+	b.t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) read(dir, name string) string {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return "gone"
+	}
+	return string(data)
+}
+
+// make makes the checkout of a pod.
+func (b *bench) make(w checkout.Wanted) *checkout.Record {
+	b.t.Helper()
+	if w.Dir == "" {
+		w.Dir = b.repo
+	}
+	w.ID = "pod_" + w.Name
+	r, err := b.all.Make(b.t.Context(), w)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.all.Keep(r); err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func (b *bench) fsck(dirs ...string) {
+	b.t.Helper()
+	for _, dir := range dirs {
+		b.git(dir, "fsck", "--full", "--strict", "--no-dangling")
+	}
+}
+
+func TestMake(t *testing.T) {
+	b := setup(t)
+	b.write(b.repo, "a.txt", "of the person\n")
+	b.write(b.repo, "new file", "new\n")
+	b.write(b.repo, "out/log", "ignored\n")
+	if err := os.Remove(filepath.Join(b.repo, "sub/b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	head := b.git(b.repo, "rev-parse", "HEAD")
+	for _, c := range []struct {
+		want                  checkout.Wanted
+		a, b, fresh, log, tip string
+	}{
+		{checkout.Wanted{Name: "plain"}, "second\n", "b\n", "gone", "gone", head},
+		{checkout.Wanted{Name: "older", Base: "HEAD~1"}, "first\n", "b\n", "gone", "gone", b.git(b.repo, "rev-parse", "HEAD~1")},
+		{checkout.Wanted{Name: "with", Changes: true}, "of the person\n", "gone", "new\n", "gone", head},
+	} {
+		r := b.make(c.want)
+		dir := r.Dir()
+		if got := b.read(dir, "a.txt"); got != c.a {
+			t.Errorf("%s: a.txt is %q", c.want.Name, got)
+		}
+		if got := b.read(dir, "sub/b.txt"); got != c.b {
+			t.Errorf("%s: b.txt is %q", c.want.Name, got)
+		}
+		if fresh, log := b.read(dir, "new file"), b.read(dir, "out/log"); fresh != c.fresh || log != c.log {
+			t.Errorf("%s: the new file is %q, the log %q", c.want.Name, fresh, log)
+		}
+		if got := b.git(dir, "symbolic-ref", "--short", "HEAD"); got != "podd/"+c.want.Name {
+			t.Errorf("%s: on branch %s", c.want.Name, got)
+		}
+		if tip, pin := b.git(dir, "rev-parse", "HEAD"), b.git(b.repo, "rev-parse", "refs/podd/"+c.want.Name); tip != c.tip || pin != c.tip {
+			t.Errorf("%s: at %s, pinned %s, want %s", c.want.Name, tip, pin, c.tip)
+		}
+		if got := b.git(dir, "config", "user.email"); got != "person@example.com" {
+			t.Errorf("%s: commits are of %s", c.want.Name, got)
+		}
+		if objects, _ := filepath.Glob(filepath.Join(dir, ".git/objects/??/*")); len(objects) > 0 {
+			t.Errorf("%s: the checkout has objects of its own: %q", c.want.Name, objects)
+		}
+		if of, err := b.all.Of(filepath.Join(dir, "sub")); err != nil || of == nil || of.Name != c.want.Name {
+			t.Errorf("%s: the record of the directory is %v, %v", c.want.Name, of, err)
+		}
+		b.fsck(dir)
+	}
+	b.fsck(b.repo)
+	if got := b.git(b.repo, "status", "--porcelain"); got != "M a.txt\n D sub/b.txt\n?? \"new file\"" {
+		t.Errorf("the person's tree changed: %q", got)
+	}
+}
+
+// What cannot be a checkout is refused, and nothing is left of it.
+func TestRefused(t *testing.T) {
+	b := setup(t)
+	bare, empty, none, partial := filepath.Join(b.state, "bare.git"), filepath.Join(b.state, "empty"), filepath.Join(b.state, "none"), filepath.Join(b.state, "partial")
+	b.git(b.repo, "clone", "--quiet", "--bare", ".", bare)
+	b.git(b.repo, "init", "--quiet", empty)
+	b.git(b.repo, "clone", "--quiet", ".", partial)
+	b.git(partial, "config", "extensions.partialClone", "origin")
+	b.git(b.repo, "update-ref", "refs/podd/taken", "HEAD~1")
+	if err := os.Mkdir(none, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.make(checkout.Wanted{Name: "there"})
+	for _, c := range []struct {
+		want   checkout.Wanted
+		reason string
+	}{
+		{checkout.Wanted{Name: "x", Dir: none}, "NOT_A_REPOSITORY"},
+		{checkout.Wanted{Name: "x", Dir: filepath.Join(b.state, "missing")}, "BAD_DIR"},
+		{checkout.Wanted{Name: "x", Dir: bare}, "BARE_REPOSITORY"},
+		{checkout.Wanted{Name: "x", Dir: filepath.Join(b.repo, ".git")}, "BARE_REPOSITORY"},
+		{checkout.Wanted{Name: "x", Dir: empty}, "NO_COMMITS"},
+		{checkout.Wanted{Name: "x", Dir: partial}, "PARTIAL_CLONE"},
+		{checkout.Wanted{Name: "x", Base: "nowhere"}, "UNKNOWN_REF"},
+		{checkout.Wanted{Name: "x", Base: "--all"}, "UNKNOWN_REF"},
+		{checkout.Wanted{Name: "x", Base: "HEAD:a.txt"}, "UNKNOWN_REF"},
+		{checkout.Wanted{Name: "x", Base: "HEAD~1", Changes: true}, "BASE_WITH_CHANGES"},
+		{checkout.Wanted{Name: "x", Dir: filepath.Join(b.repo, "late"), Base: "HEAD"}, "BAD_DIR"},
+		{checkout.Wanted{Name: "taken"}, "REF_EXISTS"},
+		{checkout.Wanted{Name: "there"}, "CHECKOUT_EXISTS"},
+	} {
+		if c.want.Dir == "" {
+			c.want.Dir = b.repo
+		}
+		if c.want.Dir == filepath.Join(b.repo, "late") {
+			b.write(b.repo, "late/file", "not in the commit")
+		}
+		_, err := b.all.Make(t.Context(), c.want)
+		if item.ReasonOf(err) != c.reason {
+			t.Errorf("%+v: %v, want %s", c.want, err, c.reason)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.state, "checkouts/[a-z]*")); len(left) != 1 {
+		t.Errorf("left are %q", left)
+	}
+	if refs := b.git(b.repo, "for-each-ref", "--format=%(refname)", "refs/podd"); refs != "refs/podd/taken\nrefs/podd/there" {
+		t.Errorf("the references are %q", refs)
+	}
+}
+
+func TestFetch(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			b := setup(t, "--object-format="+format)
+			r := b.make(checkout.Wanted{Name: "p"})
+			fetch := func() string {
+				t.Helper()
+				moved, err := b.all.Fetch(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return moved
+			}
+			at := func() string { return b.git(b.repo, "rev-parse", "refs/podd/p") }
+			if moved := fetch(); moved != "" || at() != r.Base {
+				t.Errorf("nothing new: %q, at %s", moved, at())
+			}
+			b.write(r.Dir(), "made", "by the agent\n")
+			b.git(r.Dir(), "add", "-A")
+			b.git(r.Dir(), "commit", "--quiet", "-m", "work")
+			first := b.git(r.Dir(), "rev-parse", "HEAD")
+			if moved := fetch(); moved != "" || at() != first {
+				t.Errorf("a commit: %q, at %s, want %s", moved, at(), first)
+			}
+			b.git(r.Dir(), "commit", "--quiet", "--amend", "-m", "better")
+			second := b.git(r.Dir(), "rev-parse", "HEAD")
+			if moved := fetch(); moved != "" || at() != second {
+				t.Errorf("an amended commit: %q, at %s, want %s", moved, at(), second)
+			}
+			b.fsck(b.repo, r.Dir())
+
+			b.git(b.repo, "update-ref", "refs/podd/p", first)
+			b.git(r.Dir(), "commit", "--quiet", "--allow-empty", "-m", "more")
+			if moved := fetch(); !strings.Contains(moved, "somebody moved refs/podd/p") || at() != first {
+				t.Errorf("a moved reference: %q, at %s", moved, at())
+			}
+			if moved := fetch(); moved != "" || at() != first {
+				t.Errorf("it is reported again: %q", moved)
+			}
+			b.git(b.repo, "update-ref", "refs/podd/p", second)
+			if moved := fetch(); moved != "" || at() != b.git(r.Dir(), "rev-parse", "HEAD") {
+				t.Errorf("moved back: %q, at %s", moved, at())
+			}
+			b.git(b.repo, "update-ref", "-d", "refs/podd/p")
+			b.git(r.Dir(), "commit", "--quiet", "--allow-empty", "-m", "last")
+			if moved := fetch(); !strings.Contains(moved, "somebody removed refs/podd/p") {
+				t.Errorf("a removed reference: %q", moved)
+			}
+			b.fsck(b.repo, r.Dir())
+		})
+	}
+}
+
+func TestRemove(t *testing.T) {
+	b := setup(t)
+	r := b.make(checkout.Wanted{Name: "p"})
+	left := func(drop ...string) string {
+		t.Helper()
+		all, err := b.all.Left(t.Context(), r, drop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, l := range all {
+			lines = append(lines, l.What+" "+l.Name)
+		}
+		return strings.Join(lines, "; ")
+	}
+	if got := left(); got != "" {
+		t.Errorf("left of a fresh checkout: %s", got)
+	}
+	b.write(r.Dir(), "a.txt", "changed\n")
+	b.git(r.Dir(), "update-index", "--assume-unchanged", "a.txt")
+	b.write(r.Dir(), "new", "new\n")
+	b.write(r.Dir(), "out/log", "log\n")
+	b.write(r.Dir(), "staged", "staged\n")
+	b.git(r.Dir(), "add", "staged")
+	if err := os.Remove(filepath.Join(r.Dir(), "staged")); err != nil {
+		t.Fatal(err)
+	}
+	b.git(r.Dir(), "init", "--quiet", "nested")
+	if got, want := left(), "uncommitted a.txt; untracked new; left out out/; uncommitted staged; repository nested/"; got != want {
+		t.Errorf("left: %s, want %s", got, want)
+	}
+	if got, want := left("out", "nested", "staged"), "uncommitted a.txt; untracked new"; got != want {
+		t.Errorf("left without what may go: %s, want %s", got, want)
+	}
+	b.git(r.Dir(), "update-index", "--no-assume-unchanged", "a.txt")
+	b.git(r.Dir(), "rm", "-r", "--quiet", "--cached", "--ignore-unmatch", "staged", "nested")
+	if err := os.RemoveAll(filepath.Join(r.Dir(), "nested")); err != nil {
+		t.Fatal(err)
+	}
+	b.git(r.Dir(), "stash", "--quiet", "-u")
+	if got := left("out"); strings.Count(got, "commit ") != 3 || !strings.Contains(got, "WIP on podd/p") {
+		t.Errorf("left with a stash: %s", got)
+	}
+	b.git(r.Dir(), "stash", "drop", "--quiet")
+	b.git(r.Dir(), "switch", "--quiet", "-c", "side")
+	b.git(r.Dir(), "commit", "--quiet", "--allow-empty", "-m", "aside")
+	b.git(r.Dir(), "switch", "--quiet", "podd/p")
+	if got := left("out"); !strings.HasSuffix(got, " aside") || !strings.HasPrefix(got, "commit ") {
+		t.Errorf("left with a branch: %s", got)
+	}
+	b.git(r.Dir(), "branch", "-D", "--quiet", "side")
+
+	if got, err := b.all.Remove(t.Context(), r, nil); err != nil || len(got) != 1 || b.read(r.Dir(), "out/log") != "log\n" {
+		t.Errorf("a removal with an ignored file: %v, %v", got, err)
+	}
+	if got, err := b.all.Remove(t.Context(), r, []string{"out"}); err != nil || len(got) != 0 {
+		t.Errorf("a removal: %v, %v", got, err)
+	}
+	if refs := b.git(b.repo, "for-each-ref", "refs/podd"); refs != "" || b.read(r.Dir(), "a.txt") != "gone" {
+		t.Errorf("after the removal: %q", refs)
+	}
+	trashed, err := b.all.Trashed("pod_p")
+	if err != nil || trashed == nil {
+		t.Fatalf("in the trash: %v, %v", trashed, err)
+	}
+	if err := b.all.Return(t.Context(), trashed); err != nil || b.read(r.Dir(), "out/log") != "log\n" {
+		t.Fatalf("brought back: %v", err)
+	}
+	if pin := b.git(b.repo, "rev-parse", "refs/podd/p"); pin != r.Base {
+		t.Errorf("pinned at %s", pin)
+	}
+	b.fsck(b.repo, r.Dir())
+}
+
+// The trash goes by age only if still nothing is in it that is nowhere else.
+func TestSweep(t *testing.T) {
+	b := setup(t)
+	sweep := func() {
+		t.Helper()
+		if err := b.all.Sweep(t.Context(), 14*24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.make(checkout.Wanted{Name: "p"})
+	if left, err := b.all.Remove(t.Context(), r, nil); err != nil || len(left) > 0 {
+		t.Fatal(left, err)
+	}
+	trashed, err := b.all.Trashed("pod_p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep()
+	if b.read(trashed.Dir(), "a.txt") == "gone" {
+		t.Fatal("it went at once")
+	}
+	b.write(trashed.Dir(), "late", "somebody wrote this\n")
+	b.now = b.now.Add(15 * 24 * time.Hour)
+	sweep()
+	if b.read(trashed.Dir(), "late") == "gone" {
+		t.Fatal("an untracked file went")
+	}
+	if err := os.Remove(filepath.Join(trashed.Dir(), "late")); err != nil {
+		t.Fatal(err)
+	}
+	sweep()
+	if b.read(trashed.Dir(), "a.txt") != "gone" {
+		t.Error("it stays for ever")
+	}
+}
+
+// What a killed podd left of a checkout goes, and the same name can be made again.
+func TestSettle(t *testing.T) {
+	b := setup(t)
+	r, err := b.all.Make(t.Context(), checkout.Wanted{Name: "p", ID: "pod_p", Dir: b.repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.all.Make(t.Context(), checkout.Wanted{Name: "q", ID: "pod_q", Dir: b.repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.all.Settle(t.Context(), func(pod string) (bool, error) { return pod == "pod_q", nil }); err != nil {
+		t.Fatal(err)
+	}
+	if b.read(r.Dir(), "a.txt") != "gone" || b.read(other.Dir(), "a.txt") == "gone" {
+		t.Error("the wrong one went")
+	}
+	if err := b.all.Settle(t.Context(), func(string) (bool, error) { return false, nil }); err != nil || b.read(other.Dir(), "a.txt") == "gone" {
+		t.Errorf("a checkout that has its pod went: %v", err)
+	}
+	b.make(checkout.Wanted{Name: "p"})
+	b.fsck(b.repo)
+}
