@@ -101,23 +101,18 @@ func (j *journal) has(id plumbing.Hash) bool {
 	return ok
 }
 
-// entry is an object as a pack has it.
-func (j *journal) entry(o packed) ([]byte, error) {
-	entry := make([]byte, o.size)
-	_, err := j.file.ReadAt(entry, o.at)
-	return entry, err
-}
-
-func (j *journal) read(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
-	entry, err := j.entry(j.in[id])
-	if err != nil {
-		return kind, nil, err
+// read returns an object, and its entry as a pack has it.
+func (j *journal) read(id plumbing.Hash) (kind plumbing.ObjectType, data, entry []byte, err error) {
+	o := j.in[id]
+	entry = make([]byte, o.size)
+	if _, err := j.file.ReadAt(entry, o.at); err != nil {
+		return kind, nil, nil, err
 	}
 	kind, data, err = decodeEntry(bytes.NewReader(entry))
 	if err != nil || plumbing.ComputeHash(kind, data) != id {
-		return kind, nil, cmp.Or(err, fmt.Errorf("%w: %s has other bytes", errObject, id))
+		return kind, nil, nil, cmp.Or(err, fmt.Errorf("%w: %s has other bytes", errObject, id))
 	}
-	return kind, data, nil
+	return kind, data, entry, nil
 }
 
 // append writes and syncs objects, whose places are those in a new pack.
@@ -210,22 +205,17 @@ func (r *repo) flush() error {
 	defer p.drop()
 	heads := make(map[string]plumbing.Hash)
 	for _, o := range slices.SortedFunc(maps.Values(r.journal.in), func(a, b packed) int { return cmp.Compare(a.at, b.at) }) {
-		entry, err := r.journal.entry(o)
+		kind, data, entry, err := r.journal.read(o.id)
 		if err != nil {
 			return err
 		}
-		if kind := plumbing.ObjectType(entry[0] >> 4 & 7); kind == plumbing.CommitObject {
-			_, data, err := r.journal.read(o.id)
-			if err != nil {
-				return err
-			}
+		if kind == plumbing.CommitObject {
 			heads[branchOf(data)] = o.id
 		}
-		if r.inPack(o.id) {
-			continue
-		}
-		if err := p.copy(o.id, entry); err != nil {
-			return err
+		if !r.inPack(o.id) {
+			if err := p.copy(o.id, entry); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := p.finish(); err != nil {

@@ -163,7 +163,7 @@ func (r *repo) objects() (n int64, err error) {
 // read returns the content of an object.
 func (r *repo) read(id plumbing.Hash) ([]byte, error) {
 	if r.journal.has(id) {
-		_, data, err := r.journal.read(id)
+		_, data, _, err := r.journal.read(id)
 		return data, err
 	}
 	if !r.inPack(id) {

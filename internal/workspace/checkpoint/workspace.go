@@ -60,6 +60,15 @@ func (s *Stores) Of(dir string) *Workspace {
 	return w
 }
 
+// forget drops a directory that has no user.
+func (s *Stores) forget(w *Workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.users <= 0 {
+		delete(s.open, w.dir)
+	}
+}
+
 // place is the repository of a directory: its name, so that a person finds it, and a sum.
 func (s *Stores) place(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
@@ -94,20 +103,19 @@ type Workspace struct {
 	blind bool
 }
 
-// Rest drops what is in memory when no other user of the directory is left.
+// Rest drops what is in memory when no other user of the directory is left. A user that comes
+// meanwhile waits: the repository is open once.
 func (w *Workspace) Rest() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.all.mu.Lock()
 	w.users--
 	last := w.users == 0
-	if last {
-		delete(w.all.open, w.dir)
-	}
 	w.all.mu.Unlock()
 	if !last {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.all.forget(w)
 	err := errors.Join(w.saveStamps(), w.unwatch())
 	if w.repo != nil {
 		err = errors.Join(err, w.repo.close())
