@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type webVerbs struct{ *program }
 // pairFlags are the flags of web pair and web open.
 type pairFlags struct {
 	scope string
+	pods  []string
 	days  int32
 	// open says to open the browser of this machine.
 	open bool
@@ -52,7 +54,7 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 		Short: "Let a browser in",
 		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it,\n" +
 			"podctl shows its number and asks: say yes only if the browser shows the same.",
-		Example: "  podctl web pair --scope answer --days 7",
+		Example: "  podctl web pair --scope answer --days 7\n  podctl web pair --pod web --pod api",
 		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error { return webVerbs{p}.pair(cmd.Context(), c, flags) })
@@ -62,6 +64,8 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Example = "open", "Open the page in this machine's browser, and let it in", "  podctl web open --scope control"
 	}
 	cmd.Flags().StringVar(&flags.scope, "scope", "view", "what the browser may do: view, answer or control")
+	cmd.Flags().StringArrayVar(&flags.pods, "pod", nil, "a pod that the browser may know of, with its sub-pods; several times for several, all by default")
+	p.completePodFlag(cmd)
 	cmd.Flags().Int32Var(&flags.days, "days", 30, "for how many days, at most 366")
 	completeWith(cmd, "scope", scopeNames...)
 	return cmd
@@ -80,7 +84,7 @@ func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) e
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.Web().StartPairing(ctx, &poddv1.StartPairingRequest{Scope: poddv1.DeviceScope(scope), Days: flags.days})
+	stream, err := c.Web().StartPairing(ctx, &poddv1.StartPairingRequest{Scope: poddv1.DeviceScope(scope), Pods: flags.pods, Days: flags.days})
 	if err != nil {
 		return err
 	}
@@ -106,7 +110,7 @@ func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.We
 			err = p.letIn(ctx, c, code, m.GetBrowser())
 		case m.GetDevice() != nil:
 			d := m.GetDevice()
-			return p.print(d, line("%s is paired until %s, with the scope %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope))
+			return p.print(d, line("%s is paired until %s, with the scope %s and the pods: %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope, devicePods(d)))
 		}
 		if err != nil {
 			return err
@@ -178,17 +182,29 @@ func (p webVerbs) listDevices(devices []*poddv1.Device) error {
 		return err
 	}
 	t := newTable(p.stdout)
-	fmt.Fprintln(t, "NAME\tSCOPE\tPAIRED\tEXPIRES\tLAST LOGIN")
+	fmt.Fprintln(t, "NAME\tSCOPE\tPODS\tPAIRED\tEXPIRES\tLAST LOGIN")
 	for _, d := range devices {
 		seen := "-"
 		if d.GetSeenAt() != nil {
 			seen = stamp(d.GetSeenAt().AsTime())
 		}
 		fmt.Fprintln(t, strings.Join([]string{
-			sanitize.Line(d.GetName()), strings.ToLower(strings.TrimPrefix(d.GetScope().String(), scopePrefix)), stamp(d.GetPairedAt().AsTime()), stamp(d.GetExpiresAt().AsTime()), seen,
+			sanitize.Line(d.GetName()), strings.ToLower(strings.TrimPrefix(d.GetScope().String(), scopePrefix)), devicePods(d), stamp(d.GetPairedAt().AsTime()), stamp(d.GetExpiresAt().AsTime()), seen,
 		}, "\t"))
 	}
 	return t.Flush()
+}
+
+// devicePods are the pods that a browser may know of.
+func devicePods(d *poddv1.Device) string {
+	if len(d.GetPods()) == 0 {
+		return "all"
+	}
+	var names []string
+	for _, p := range d.GetPods() {
+		names = append(names, cmp.Or(sanitize.Line(p.GetName()), p.GetId()+" (deleted)"))
+	}
+	return strings.Join(names, ", ")
 }
 
 func newWebRevokeCommand(p *program) *cobra.Command {

@@ -25,6 +25,8 @@ type Query struct {
 	Text string
 	// Pod is a name or an id; empty means all pods, but not those in the trash.
 	Pod string
+	// Only says whether a pod is wanted; nil wants all.
+	Only func(item.Pod) bool
 	// Kinds limits the search to these; empty means all.
 	Kinds []Kind
 	// Since leaves out what is older; the zero time means nothing.

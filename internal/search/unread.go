@@ -39,6 +39,9 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.q.Only != nil {
+		pods = slices.DeleteFunc(pods, func(p item.Pod) bool { return !r.q.Only(p) })
+	}
 	var all []store.Part
 	for _, p := range pods {
 		parts, err := r.store.Parts(ctx, p.ID)

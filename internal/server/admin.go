@@ -100,6 +100,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 	if err != nil {
 		return nil, err
 	}
+	list = reaching(ctx).records(ctx, list)
 	counts := s.host.Counts()
 	status := s.status()
 	answer := &poddv1.GetStatusResponse{

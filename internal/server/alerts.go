@@ -18,7 +18,7 @@ type alerts struct {
 // ListAlerts lists stored alerts.
 func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*poddv1.ListAlertsResponse, error) {
 	list, err := s.host.Alerts.List(ctx, pod.AlertQuery{
-		Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit: int(r.GetLimit()),
+		Pod: r.GetPod(), Only: reaching(ctx).onlyID(ctx), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit: int(r.GetLimit()),
 	})
 	if err != nil {
 		return nil, err
@@ -28,8 +28,9 @@ func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*
 
 // StreamAlerts sends stored alerts and then new ones.
 func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertService_StreamAlertsServer) error {
-	q := pod.AlertQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked()}
-	for alert, err := range s.host.Alerts.Stream(out.Context(), q) {
+	ctx := out.Context()
+	q := pod.AlertQuery{Pod: r.GetPod(), Only: reaching(ctx).onlyID(ctx), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked()}
+	for alert, err := range s.host.Alerts.Stream(ctx, q) {
 		if err != nil {
 			return err
 		}
@@ -42,6 +43,9 @@ func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertSer
 
 // AckAlerts acknowledges alerts.
 func (s *alerts) AckAlerts(ctx context.Context, r *poddv1.AckAlertsRequest) (*poddv1.AckAlertsResponse, error) {
+	if err := reaching(ctx).acks(ctx, r.GetSeqs()); err != nil {
+		return nil, err
+	}
 	seqs := make([]item.Seq, len(r.GetSeqs()))
 	for i, seq := range r.GetSeqs() {
 		seqs[i] = item.Seq(seq)

@@ -54,7 +54,7 @@ func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*pod
 
 // GetUsageSeries sums up what pods used, by day or by pod.
 func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequest) (*poddv1.GetUsageSeriesResponse, error) {
-	q := pod.SeriesQuery{Pod: r.GetPod(), Days: int(cmp.Or(r.GetDays(), usualDays))}
+	q := pod.SeriesQuery{Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Days: int(cmp.Or(r.GetDays(), usualDays))}
 	switch r.GetBy() {
 	case poddv1.UsageBy_USAGE_BY_UNSPECIFIED, poddv1.UsageBy_USAGE_BY_DAY:
 	case poddv1.UsageBy_USAGE_BY_POD:
@@ -102,7 +102,8 @@ const searchKindPrefix = "SEARCH_KIND_"
 
 // Search searches the logs.
 func (s *fleet) Search(r *poddv1.SearchRequest, out poddv1.FleetService_SearchServer) error {
-	q := search.Query{Text: r.GetText(), Pod: r.GetPod(), Limit: int(r.GetLimit())}
+	ctx := out.Context()
+	q := search.Query{Text: r.GetText(), Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Limit: int(r.GetLimit())}
 	for _, kind := range r.GetKinds() {
 		name, known := strings.CutPrefix(kind.String(), searchKindPrefix)
 		if !known || kind == poddv1.SearchKind_SEARCH_KIND_UNSPECIFIED {
@@ -119,7 +120,7 @@ func (s *fleet) Search(r *poddv1.SearchRequest, out poddv1.FleetService_SearchSe
 			sent = out.Send(&poddv1.SearchResponse{Kind: &poddv1.SearchResponse_Warning{Warning: text}})
 		}
 	}
-	for h, err := range s.searcher.Search(out.Context(), q) {
+	for h, err := range s.searcher.Search(ctx, q) {
 		if err == nil && sent == nil {
 			err = out.Send(&poddv1.SearchResponse{Kind: &poddv1.SearchResponse_Hit{Hit: hitToProto(h)}})
 		}

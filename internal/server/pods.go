@@ -87,6 +87,7 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 	if err != nil {
 		return nil, err
 	}
+	list = reaching(ctx).records(ctx, list)
 	bodies := make([][]byte, len(list))
 	for i, p := range list {
 		bodies[i] = p.Body

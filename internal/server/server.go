@@ -125,7 +125,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	}
 	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap))...)
 	c.register(s.grpc, r)
-	poddv1.RegisterWebServiceServer(s.grpc, &web{book: c.Devices, page: c.Page})
+	poddv1.RegisterWebServiceServer(s.grpc, &web{book: c.Devices, host: c.Host, page: c.Page})
 	s.web = s.webServer(c, a.owner, r)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)

@@ -62,6 +62,7 @@ func (w *watch) send(m *poddv1.WatchResponse) error {
 }
 
 func (w *watch) pods() error {
+	within := reaching(w.ctx)
 	for c, err := range w.host.Fleet.Watch(w.ctx, w.req.GetWork()) {
 		if err != nil {
 			return err
@@ -69,9 +70,17 @@ func (w *watch) pods() error {
 		m := &poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Complete{Complete: true}}
 		switch {
 		case c.Pod != nil:
-			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(c.Pod.Decode()), Approvals: int32(c.Approvals), Work: workToProto(c.Work)} //nolint:gosec // Few.
+			p := c.Pod.Decode()
+			if !within.pod(w.ctx, p) {
+				continue
+			}
+			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(p), Approvals: int32(c.Approvals), Work: workToProto(c.Work)} //nolint:gosec // Few.
 			m.Kind = &poddv1.WatchResponse_Pod{Pod: pod}
 		case c.Removed != "":
+			// A sub-pod's parents were known when it was sent.
+			if !within.id(w.ctx, c.Removed) {
+				continue
+			}
 			m.Kind = &poddv1.WatchResponse_Removed{Removed: c.Removed}
 		}
 		if err := w.send(m); err != nil {
@@ -111,7 +120,7 @@ func (s *logStream) SendMsg(m any) error {
 }
 
 func (w *watch) alerts() error {
-	unacked := pod.AlertQuery{Unacked: true}
+	unacked := pod.AlertQuery{Unacked: true, Only: reaching(w.ctx).onlyID(w.ctx)}
 	for alert, err := range w.host.Alerts.Stream(w.ctx, unacked) {
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"podd/internal/socket"
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -24,12 +25,12 @@ const maxWebConns = 8
 
 // webServer is the gRPC server for podd web.
 func (s *Server) webServer(c Config, owner int, r *router) *grpc.Server {
-	gate := webGate{owner: owner, book: c.Devices, logger: c.Logger}
+	gate := webGate{owner: owner, book: c.Devices, host: c.Host, logger: c.Logger}
 	// The gate comes first: what it refuses reaches no other node either.
 	first := []grpc.ServerOption{grpc.Creds(newPeerCredentials()), grpc.InTapHandle(gate.tap), grpc.ChainUnaryInterceptor(gate.unary), grpc.ChainStreamInterceptor(gate.streaming)}
 	g := grpc.NewServer(append(first, s.options(c, r)...)...)
 	c.register(g, r)
-	poddv1.RegisterDeviceServiceServer(g, &browsers{book: c.Devices})
+	poddv1.RegisterDeviceServiceServer(g, &browsers{book: c.Devices, host: c.Host})
 	return g
 }
 
@@ -56,6 +57,7 @@ func (s *Server) WebConnections() int {
 type webGate struct {
 	owner  int
 	book   *devices.Book
+	host   *pod.Host
 	logger *slog.Logger
 }
 
@@ -114,6 +116,11 @@ func (g webGate) call(ctx context.Context, req any, method string, handler grpc.
 	if err := restrict(req, device); err != nil {
 		return nil, err
 	}
+	within := g.reachOf(device)
+	if err := within.narrow(ctx, method, req); err != nil {
+		return nil, err
+	}
+	ctx = withReach(ctx, within)
 	if need, _ := devices.CallScope(method); need != devices.View {
 		g.logger.Info("a browser calls", "device", device.Name, "method", method, "pod", podOf(req))
 	}
@@ -121,6 +128,7 @@ func (g webGate) call(ctx context.Context, req any, method string, handler grpc.
 	if ended := devices.Ended(ctx); err != nil && ended != nil {
 		return nil, ended
 	}
+	within.sort(ctx, resp)
 	return resp, err
 }
 
@@ -144,12 +152,13 @@ func (g webGate) streaming(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	if devices.LetsIn(info.FullMethod) {
 		return handler(srv, ss)
 	}
-	ctx, done, _, err := g.hold(ss.Context(), info.FullMethod)
+	ctx, done, device, err := g.hold(ss.Context(), info.FullMethod)
 	if err != nil {
 		return wire.ToStatus(err)
 	}
 	defer done()
-	err = handler(srv, &heldStream{ss, ctx})
+	within := g.reachOf(device)
+	err = handler(srv, &heldStream{ServerStream: ss, ctx: withReach(ctx, within), within: within, method: info.FullMethod})
 	if ended := devices.Ended(ctx); err != nil && ended != nil {
 		err = ended
 	}
@@ -159,7 +168,17 @@ func (g webGate) streaming(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 // heldStream is a stream whose context ends with its bearer.
 type heldStream struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // That of one call.
+	ctx    context.Context //nolint:containedctx // That of one call.
+	within *reach
+	method string
+}
+
+// RecvMsg receives a request, and refuses one about what is out of reach.
+func (s *heldStream) RecvMsg(m any) error {
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	return s.within.narrow(s.ctx, s.method, m)
 }
 
 // Context is the context of the call.
@@ -169,6 +188,7 @@ func (s *heldStream) Context() context.Context { return s.ctx }
 type browsers struct {
 	poddv1.UnimplementedDeviceServiceServer
 	book *devices.Book
+	host *pod.Host
 }
 
 // Pair waits for the person's answer.
@@ -184,7 +204,7 @@ func (s *browsers) Pair(r *poddv1.PairRequest, out poddv1.DeviceService_PairServ
 	if err != nil {
 		return err
 	}
-	return out.Send(&poddv1.PairResponse{Kind: &poddv1.PairResponse_Device{Device: deviceToProto(d)}})
+	return out.Send(&poddv1.PairResponse{Kind: &poddv1.PairResponse_Device{Device: deviceToProto(out.Context(), s.host, d)}})
 }
 
 // RevealNonce shows the browser at the terminal.
@@ -199,12 +219,12 @@ func (s *browsers) GetChallenge(_ context.Context, r *poddv1.GetChallengeRequest
 }
 
 // Login exchanges a signed challenge for a bearer.
-func (s *browsers) Login(_ context.Context, r *poddv1.LoginRequest) (*poddv1.LoginResponse, error) {
+func (s *browsers) Login(ctx context.Context, r *poddv1.LoginRequest) (*poddv1.LoginResponse, error) {
 	bearer, expires, d, err := s.book.Login(r.GetDevice(), r.GetChallenge(), r.GetSignature())
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.LoginResponse{Bearer: bearer, ExpiresAt: timestamppb.New(expires), Device: deviceToProto(d)}, nil
+	return &poddv1.LoginResponse{Bearer: bearer, ExpiresAt: timestamppb.New(expires), Device: deviceToProto(ctx, s.host, d)}, nil
 }
 
 // WebPage is what is known of podd web. Problem says why no browser can reach podd.
@@ -217,6 +237,7 @@ type WebPage struct {
 type web struct {
 	poddv1.UnimplementedWebServiceServer
 	book *devices.Book
+	host *pod.Host
 	page func() WebPage
 }
 
@@ -228,7 +249,15 @@ var deviceScopes = map[poddv1.DeviceScope]devices.Scope{
 
 // StartPairing reports the progress of a pairing.
 func (s *web) StartPairing(r *poddv1.StartPairingRequest, out poddv1.WebService_StartPairingServer) error {
-	p, err := s.book.StartPairing(deviceScopes[r.GetScope()], int(r.GetDays()))
+	g := devices.Grant{Scope: deviceScopes[r.GetScope()], Days: int(r.GetDays())}
+	for _, named := range r.GetPods() {
+		p, err := s.host.Get(out.Context(), named)
+		if err != nil {
+			return err
+		}
+		g.Pods = append(g.Pods, p.ID)
+	}
+	p, err := s.book.StartPairing(g)
 	if err != nil {
 		return err
 	}
@@ -252,7 +281,7 @@ func (s *web) StartPairing(r *poddv1.StartPairingRequest, out poddv1.WebService_
 		return err
 	}
 	<-shown
-	return out.Send(&poddv1.StartPairingResponse{Kind: &poddv1.StartPairingResponse_Device{Device: deviceToProto(d)}})
+	return out.Send(&poddv1.StartPairingResponse{Kind: &poddv1.StartPairingResponse_Device{Device: deviceToProto(out.Context(), s.host, d)}})
 }
 
 // AnswerPairing lets a browser in or refuses it.
@@ -261,30 +290,37 @@ func (s *web) AnswerPairing(_ context.Context, r *poddv1.AnswerPairingRequest) (
 }
 
 // ListDevices lists the paired browsers.
-func (s *web) ListDevices(context.Context, *poddv1.ListDevicesRequest) (*poddv1.ListDevicesResponse, error) {
+func (s *web) ListDevices(ctx context.Context, _ *poddv1.ListDevicesRequest) (*poddv1.ListDevicesResponse, error) {
 	page := s.page()
 	answer := &poddv1.ListDevicesResponse{Origin: page.Origin, Confinement: page.Confinement, Problem: page.Problem}
 	for _, d := range s.book.List() {
-		answer.Devices = append(answer.Devices, deviceToProto(d))
+		answer.Devices = append(answer.Devices, deviceToProto(ctx, s.host, d))
 	}
 	return answer, nil
 }
 
 // RevokeDevice removes a browser.
-func (s *web) RevokeDevice(_ context.Context, r *poddv1.RevokeDeviceRequest) (*poddv1.RevokeDeviceResponse, error) {
+func (s *web) RevokeDevice(ctx context.Context, r *poddv1.RevokeDeviceRequest) (*poddv1.RevokeDeviceResponse, error) {
 	d, err := s.book.Revoke(r.GetDevice())
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.RevokeDeviceResponse{Device: deviceToProto(d)}, nil
+	return &poddv1.RevokeDeviceResponse{Device: deviceToProto(ctx, s.host, d)}, nil
 }
 
-func deviceToProto(d devices.Device) *poddv1.Device {
+func deviceToProto(ctx context.Context, host *pod.Host, d devices.Device) *poddv1.Device {
 	out := &poddv1.Device{Id: d.ID, Name: d.Name, PairedAt: timestamppb.New(d.Paired), ExpiresAt: timestamppb.New(d.Expires)}
 	for scope, same := range deviceScopes {
 		if same == d.Scope {
 			out.Scope = scope
 		}
+	}
+	for _, id := range d.Pods {
+		shown := &poddv1.DevicePod{Id: id}
+		if p, err := host.Get(ctx, id); err == nil {
+			shown.Name = p.Name
+		}
+		out.Pods = append(out.Pods, shown)
 	}
 	if !d.Seen.IsZero() {
 		out.SeenAt = timestamppb.New(d.Seen)

@@ -45,6 +45,21 @@ func newMessage(name protoreflect.FullName) proto.Message {
 	return t.New().Interface()
 }
 
+// has says whether the request has a field.
+func (m rpc) has(field string) bool {
+	return newMessage(m.in).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(field)) != nil
+}
+
+// reasonIn is the reason of an error of gRPC; empty if it has none.
+func reasonIn(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
 // reasonOf makes a call with an empty request and returns the reason of the first answer's
 // error; empty for other errors.
 func (s *stage) reasonOf(conn *grpc.ClientConn, m rpc, bearer string) string {
@@ -57,11 +72,5 @@ func (s *stage) reasonOf(conn *grpc.ClientConn, m rpc, bearer string) string {
 	check(s.t, err)
 	_ = stream.SendMsg(newMessage(m.in))
 	_ = stream.CloseSend()
-	err = stream.RecvMsg(newMessage(m.out))
-	for _, d := range status.Convert(err).Details() {
-		if info, ok := d.(*errdetails.ErrorInfo); ok {
-			return info.GetReason()
-		}
-	}
-	return ""
+	return reasonIn(stream.RecvMsg(newMessage(m.out)))
 }

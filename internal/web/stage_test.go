@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -38,6 +39,7 @@ type stage struct {
 	// podd is podd's own socket.
 	podd  *grpc.ClientConn
 	book  *devices.Book
+	host  *pod.Host
 	state string
 }
 
@@ -48,7 +50,12 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	state, err := os.MkdirTemp("", "web") //nolint:usetesting // A socket's path has to be short.
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
-	model, err := scripted.Serve(scripted.Config{Handler: func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("hello")) }})
+	model, err := scripted.Serve(scripted.Config{Handler: func(_ context.Context, r scripted.Request) scripted.Reply {
+		if command, ok := strings.CutPrefix(r.LastUser(), "run "); ok {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"` + command + `"}`})
+		}
+		return scripted.Say(scripted.Text("hello"))
+	}})
 	check(t, err)
 	llms, err := openai.New(openai.Config{BaseURL: model.URL()})
 	check(t, err)
@@ -112,7 +119,7 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	// So that a stream of alerts sends one at once.
 	host.Alerts.Raise(item.LevelWarn, "test", "an alert")
-	return &stage{Page: &webtest.Page{T: t, Origin: origin}, t: t, podd: conn, book: book, state: state}
+	return &stage{Page: &webtest.Page{T: t, Origin: origin}, t: t, podd: conn, book: book, host: host, state: state}
 }
 
 func check(t testing.TB, err error) {
@@ -136,10 +143,10 @@ func (s *stage) terminal(scope poddv1.DeviceScope) (stream poddv1.WebService_Sta
 	return stream, m.GetCode().GetCode()
 }
 
-// pair pairs a browser: both sides show the same number.
-func (s *stage) pair(scope poddv1.DeviceScope) *webtest.Browser {
+// pair pairs a browser, for some pods or all: both sides show the same number.
+func (s *stage) pair(scope poddv1.DeviceScope, pods ...string) *webtest.Browser {
 	s.t.Helper()
 	b := webtest.New(s.Page)
-	b.Pair(withToken(s.t.Context()), poddv1.NewWebServiceClient(s.podd), &poddv1.StartPairingRequest{Scope: scope})
+	b.Pair(withToken(s.t.Context()), poddv1.NewWebServiceClient(s.podd), &poddv1.StartPairingRequest{Scope: scope, Pods: pods})
 	return b
 }

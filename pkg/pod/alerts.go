@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -14,6 +15,9 @@ import (
 type AlertQuery struct {
 	// Pod is a name or an id; empty means all pods and the daemon itself.
 	Pod string
+	// Only says of the id of a pod, empty for the daemon itself, whether its alerts are
+	// wanted; nil wants all.
+	Only func(id string) bool
 	// After is exclusive.
 	After item.Seq
 	// Unacked leaves out acknowledged ones.
@@ -21,6 +25,9 @@ type AlertQuery struct {
 	// Limit is the maximum that List returns; 0 means 1,000.
 	Limit int
 }
+
+// usualAlerts is how many alerts List returns at most if its query does not say.
+const usualAlerts = 1000
 
 // Alerts are the alerts of pods and of podd. Its methods may be called from any
 // goroutine.
@@ -52,7 +59,19 @@ func (s *Alerts) List(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.store.Alerts(ctx, sq)
+	if q.Only == nil {
+		return s.store.Alerts(ctx, sq)
+	}
+	most := cmp.Or(q.Limit, usualAlerts)
+	sq.Limit = 0
+	var list []item.Alert
+	_, err = s.pages(ctx, &sq, func(a item.Alert, _ error) bool {
+		if q.Only(a.Pod) {
+			list = append(list, a)
+		}
+		return len(list) < most
+	})
+	return list, err
 }
 
 // Stream returns stored alerts above a sequence and continues with new ones, until ctx
@@ -68,7 +87,9 @@ func (s *Alerts) Stream(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert,
 		defer r.Close()
 		for {
 			head := r.Head()
-			more, err := s.pages(ctx, &sq, yield)
+			more, err := s.pages(ctx, &sq, func(a item.Alert, err error) bool {
+				return q.Only != nil && !q.Only(a.Pod) || yield(a, err)
+			})
 			if err == nil && more {
 				// Do not read again those up to head that were skipped.
 				sq.After = max(sq.After, head)

@@ -20,6 +20,8 @@ type SeriesQuery struct {
 	// Pod is a name or an id: its requests and those of its sub-pods. Empty means all pods,
 	// each request once.
 	Pod string
+	// Only says whether a pod is wanted; nil wants all.
+	Only func(item.Pod) bool
 	// Days is how many days there are, the last of them today: 1 to MaxSeriesDays.
 	Days int
 	// ByPod asks for the sum of each pod, not of each day.
@@ -55,6 +57,9 @@ func (f *Fleet) Usage(ctx context.Context, q SeriesQuery) (Series, error) {
 	pods, err := f.selected(ctx, q.Pod)
 	if err != nil {
 		return Series{}, err
+	}
+	if q.Only != nil {
+		pods = slices.DeleteFunc(pods, func(p item.Pod) bool { return !q.Only(p) })
 	}
 	now := f.host.Now()
 	year, month, day := now.Date()

@@ -31,6 +31,8 @@ const (
 	usualDays = 30
 	// maxName bounds the name of a device, in bytes.
 	maxName = 64
+	// maxPods bounds how many pods a device names.
+	maxPods = 100
 )
 
 // Device is a paired browser.
@@ -38,6 +40,8 @@ type Device struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Scope Scope  `json:"scope"`
+	// Pods are the ids of the pods that it may know of; empty means all.
+	Pods []string `json:"pods,omitempty"`
 	// Key is the public key: SubjectPublicKeyInfo in DER.
 	Key     []byte    `json:"key"`
 	Paired  time.Time `json:"paired"`
@@ -134,8 +138,8 @@ func (b *Book) valid(id string) (Device, bool) {
 	return b.devices[i], true
 }
 
-// add makes a device. The caller holds mu.
-func (b *Book) add(name string, scope Scope, key []byte, days int) (Device, error) {
+// add makes a device of a pairing that the person answered. The caller holds mu.
+func (b *Book) add(p *Pairing) (Device, error) {
 	now := time.Now()
 	kept := slices.DeleteFunc(slices.Clone(b.devices), func(d Device) bool { return !now.Before(d.Expires) })
 	if len(kept) >= maxDevices {
@@ -144,8 +148,8 @@ func (b *Book) add(name string, scope Scope, key []byte, days int) (Device, erro
 	id := make([]byte, 16)
 	rand.Read(id)
 	d := Device{
-		ID: hex.EncodeToString(id), Name: free(name, kept), Scope: scope, Key: key,
-		Paired: now.UTC().Truncate(time.Second), Expires: now.AddDate(0, 0, days).UTC().Truncate(time.Second),
+		ID: hex.EncodeToString(id), Name: free(p.name, kept), Scope: p.grant.Scope, Pods: p.grant.Pods, Key: p.key,
+		Paired: now.UTC().Truncate(time.Second), Expires: now.AddDate(0, 0, p.grant.Days).UTC().Truncate(time.Second),
 	}
 	return d, b.write(append(kept, d))
 }

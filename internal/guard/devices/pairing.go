@@ -45,8 +45,7 @@ type Pairing struct {
 	Done chan struct{}
 
 	book  *Book
-	scope Scope
-	days  int
+	grant Grant
 
 	// These are guarded by the book's mutex.
 	tries  int
@@ -62,15 +61,26 @@ type Pairing struct {
 // Browser is a browser that waits to be let in.
 type Browser struct{ Name, Number string }
 
+// Grant is what a person lets a browser do.
+type Grant struct {
+	Scope Scope
+	// Pods are the ids of the pods that it may know of; empty means all.
+	Pods []string
+	// Days is how long it is valid; 0 means 30.
+	Days int
+}
+
 // StartPairing makes a code. The caller ends the pairing with End.
-func (b *Book) StartPairing(scope Scope, days int) (*Pairing, error) {
+func (b *Book) StartPairing(g Grant) (*Pairing, error) {
 	switch {
-	case !slices.Contains(Scopes(), scope):
+	case !slices.Contains(Scopes(), g.Scope):
 		return nil, item.Errorf(item.KindInvalid, "DEVICE_SCOPE", "a browser needs a scope: view, answer or control")
-	case days < 0 || days > MaxDays:
-		return nil, item.Errorf(item.KindInvalid, "DEVICE_DAYS", "a browser is valid for 1 to %d days, not %d", MaxDays, days)
-	case days == 0:
-		days = usualDays
+	case g.Days < 0 || g.Days > MaxDays:
+		return nil, item.Errorf(item.KindInvalid, "DEVICE_DAYS", "a browser is valid for 1 to %d days, not %d", MaxDays, g.Days)
+	case len(g.Pods) > maxPods:
+		return nil, item.Errorf(item.KindInvalid, "DEVICE_PODS", "a browser names at most %d pods, not %d: leave them out to mean all", maxPods, len(g.Pods))
+	case g.Days == 0:
+		g.Days = usualDays
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +89,7 @@ func (b *Book) StartPairing(scope Scope, days int) (*Pairing, error) {
 	}
 	p := &Pairing{
 		Code: random(codeLength), Expires: time.Now().Add(CodeFor), Browser: make(chan Browser, 1), Done: make(chan struct{}),
-		book: b, scope: scope, days: days, tries: codeTries,
+		book: b, grant: g, tries: codeTries,
 	}
 	b.pairings = append(b.pairings, p)
 	return p, nil
@@ -227,7 +237,7 @@ func (b *Book) Answer(code, number string, accept bool) error {
 		p.end(Device{}, errRefused)
 		return nil
 	}
-	d, err := b.add(p.name, p.scope, p.key, p.days)
+	d, err := b.add(p)
 	p.end(d, err)
 	return err
 }

@@ -89,7 +89,9 @@ type Device struct {
 	PairedAt  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=paired_at,json=pairedAt,proto3" json:"paired_at,omitempty"`
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// Unset if it has not logged in since podd started.
-	SeenAt        *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=seen_at,json=seenAt,proto3" json:"seen_at,omitempty"`
+	SeenAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=seen_at,json=seenAt,proto3" json:"seen_at,omitempty"`
+	// The pods that it may know of, with their sub-pods; empty means all.
+	Pods          []*DevicePod `protobuf:"bytes,7,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -166,18 +168,82 @@ func (x *Device) GetSeenAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Device) GetPods() []*DevicePod {
+	if x != nil {
+		return x.Pods
+	}
+	return nil
+}
+
+// DevicePod is a pod that a device may know of.
+type DevicePod struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Empty if the pod was deleted.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DevicePod) Reset() {
+	*x = DevicePod{}
+	mi := &file_podd_v1_web_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DevicePod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DevicePod) ProtoMessage() {}
+
+func (x *DevicePod) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_web_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DevicePod.ProtoReflect.Descriptor instead.
+func (*DevicePod) Descriptor() ([]byte, []int) {
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *DevicePod) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *DevicePod) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 type StartPairingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Scope DeviceScope            `protobuf:"varint,1,opt,name=scope,proto3,enum=podd.v1.DeviceScope" json:"scope,omitempty"`
 	// How many days the device is valid; 1 to 366, 0 means 30.
-	Days          int32 `protobuf:"varint,2,opt,name=days,proto3" json:"days,omitempty"`
+	Days int32 `protobuf:"varint,2,opt,name=days,proto3" json:"days,omitempty"`
+	// Names or ids of the pods that the device may know of, with their sub-pods; empty means
+	// all. podd remembers their ids: a pod that gets one of the names later is not among them.
+	Pods          []string `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StartPairingRequest) Reset() {
 	*x = StartPairingRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[1]
+	mi := &file_podd_v1_web_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -189,7 +255,7 @@ func (x *StartPairingRequest) String() string {
 func (*StartPairingRequest) ProtoMessage() {}
 
 func (x *StartPairingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[1]
+	mi := &file_podd_v1_web_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -202,7 +268,7 @@ func (x *StartPairingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartPairingRequest.ProtoReflect.Descriptor instead.
 func (*StartPairingRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *StartPairingRequest) GetScope() DeviceScope {
@@ -219,6 +285,13 @@ func (x *StartPairingRequest) GetDays() int32 {
 	return 0
 }
 
+func (x *StartPairingRequest) GetPods() []string {
+	if x != nil {
+		return x.Pods
+	}
+	return nil
+}
+
 type StartPairingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -233,7 +306,7 @@ type StartPairingResponse struct {
 
 func (x *StartPairingResponse) Reset() {
 	*x = StartPairingResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[2]
+	mi := &file_podd_v1_web_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +318,7 @@ func (x *StartPairingResponse) String() string {
 func (*StartPairingResponse) ProtoMessage() {}
 
 func (x *StartPairingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[2]
+	mi := &file_podd_v1_web_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +331,7 @@ func (x *StartPairingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartPairingResponse.ProtoReflect.Descriptor instead.
 func (*StartPairingResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StartPairingResponse) GetKind() isStartPairingResponse_Kind {
@@ -332,7 +405,7 @@ type PairingCode struct {
 
 func (x *PairingCode) Reset() {
 	*x = PairingCode{}
-	mi := &file_podd_v1_web_proto_msgTypes[3]
+	mi := &file_podd_v1_web_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +417,7 @@ func (x *PairingCode) String() string {
 func (*PairingCode) ProtoMessage() {}
 
 func (x *PairingCode) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[3]
+	mi := &file_podd_v1_web_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +430,7 @@ func (x *PairingCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairingCode.ProtoReflect.Descriptor instead.
 func (*PairingCode) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PairingCode) GetCode() string {
@@ -394,7 +467,7 @@ type PairingBrowser struct {
 
 func (x *PairingBrowser) Reset() {
 	*x = PairingBrowser{}
-	mi := &file_podd_v1_web_proto_msgTypes[4]
+	mi := &file_podd_v1_web_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -406,7 +479,7 @@ func (x *PairingBrowser) String() string {
 func (*PairingBrowser) ProtoMessage() {}
 
 func (x *PairingBrowser) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[4]
+	mi := &file_podd_v1_web_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -419,7 +492,7 @@ func (x *PairingBrowser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairingBrowser.ProtoReflect.Descriptor instead.
 func (*PairingBrowser) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PairingBrowser) GetName() string {
@@ -448,7 +521,7 @@ type AnswerPairingRequest struct {
 
 func (x *AnswerPairingRequest) Reset() {
 	*x = AnswerPairingRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[5]
+	mi := &file_podd_v1_web_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -460,7 +533,7 @@ func (x *AnswerPairingRequest) String() string {
 func (*AnswerPairingRequest) ProtoMessage() {}
 
 func (x *AnswerPairingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[5]
+	mi := &file_podd_v1_web_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -473,7 +546,7 @@ func (x *AnswerPairingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPairingRequest.ProtoReflect.Descriptor instead.
 func (*AnswerPairingRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AnswerPairingRequest) GetCode() string {
@@ -505,7 +578,7 @@ type AnswerPairingResponse struct {
 
 func (x *AnswerPairingResponse) Reset() {
 	*x = AnswerPairingResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[6]
+	mi := &file_podd_v1_web_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +590,7 @@ func (x *AnswerPairingResponse) String() string {
 func (*AnswerPairingResponse) ProtoMessage() {}
 
 func (x *AnswerPairingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[6]
+	mi := &file_podd_v1_web_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +603,7 @@ func (x *AnswerPairingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPairingResponse.ProtoReflect.Descriptor instead.
 func (*AnswerPairingResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{7}
 }
 
 type ListDevicesRequest struct {
@@ -541,7 +614,7 @@ type ListDevicesRequest struct {
 
 func (x *ListDevicesRequest) Reset() {
 	*x = ListDevicesRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[7]
+	mi := &file_podd_v1_web_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +626,7 @@ func (x *ListDevicesRequest) String() string {
 func (*ListDevicesRequest) ProtoMessage() {}
 
 func (x *ListDevicesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[7]
+	mi := &file_podd_v1_web_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +639,7 @@ func (x *ListDevicesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDevicesRequest.ProtoReflect.Descriptor instead.
 func (*ListDevicesRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{8}
 }
 
 type ListDevicesResponse struct {
@@ -574,8 +647,8 @@ type ListDevicesResponse struct {
 	Devices []*Device              `protobuf:"bytes,1,rep,name=devices,proto3" json:"devices,omitempty"`
 	// Where podd web serves the page; empty if it does not run.
 	Origin string `protobuf:"bytes,2,opt,name=origin,proto3" json:"origin,omitempty"`
-	// How podd web confines the process that reads requests, such as "Landlock"; empty if it
-	// does not.
+	// How podd web confines the process that reads requests, such as "by Landlock and a filter
+	// of system calls"; it begins with "no" if it does not.
 	Confinement string `protobuf:"bytes,3,opt,name=confinement,proto3" json:"confinement,omitempty"`
 	// Why no browser can reach podd; empty if one can.
 	Problem       string `protobuf:"bytes,4,opt,name=problem,proto3" json:"problem,omitempty"`
@@ -585,7 +658,7 @@ type ListDevicesResponse struct {
 
 func (x *ListDevicesResponse) Reset() {
 	*x = ListDevicesResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[8]
+	mi := &file_podd_v1_web_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -597,7 +670,7 @@ func (x *ListDevicesResponse) String() string {
 func (*ListDevicesResponse) ProtoMessage() {}
 
 func (x *ListDevicesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[8]
+	mi := &file_podd_v1_web_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -610,7 +683,7 @@ func (x *ListDevicesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDevicesResponse.ProtoReflect.Descriptor instead.
 func (*ListDevicesResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListDevicesResponse) GetDevices() []*Device {
@@ -651,7 +724,7 @@ type RevokeDeviceRequest struct {
 
 func (x *RevokeDeviceRequest) Reset() {
 	*x = RevokeDeviceRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[9]
+	mi := &file_podd_v1_web_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +736,7 @@ func (x *RevokeDeviceRequest) String() string {
 func (*RevokeDeviceRequest) ProtoMessage() {}
 
 func (x *RevokeDeviceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[9]
+	mi := &file_podd_v1_web_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +749,7 @@ func (x *RevokeDeviceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeDeviceRequest.ProtoReflect.Descriptor instead.
 func (*RevokeDeviceRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RevokeDeviceRequest) GetDevice() string {
@@ -695,7 +768,7 @@ type RevokeDeviceResponse struct {
 
 func (x *RevokeDeviceResponse) Reset() {
 	*x = RevokeDeviceResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[10]
+	mi := &file_podd_v1_web_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +780,7 @@ func (x *RevokeDeviceResponse) String() string {
 func (*RevokeDeviceResponse) ProtoMessage() {}
 
 func (x *RevokeDeviceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[10]
+	mi := &file_podd_v1_web_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +793,7 @@ func (x *RevokeDeviceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeDeviceResponse.ProtoReflect.Descriptor instead.
 func (*RevokeDeviceResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RevokeDeviceResponse) GetDevice() *Device {
@@ -745,7 +818,7 @@ type PairRequest struct {
 
 func (x *PairRequest) Reset() {
 	*x = PairRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[11]
+	mi := &file_podd_v1_web_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +830,7 @@ func (x *PairRequest) String() string {
 func (*PairRequest) ProtoMessage() {}
 
 func (x *PairRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[11]
+	mi := &file_podd_v1_web_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +843,7 @@ func (x *PairRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairRequest.ProtoReflect.Descriptor instead.
 func (*PairRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PairRequest) GetCode() string {
@@ -814,7 +887,7 @@ type PairResponse struct {
 
 func (x *PairResponse) Reset() {
 	*x = PairResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[12]
+	mi := &file_podd_v1_web_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +899,7 @@ func (x *PairResponse) String() string {
 func (*PairResponse) ProtoMessage() {}
 
 func (x *PairResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[12]
+	mi := &file_podd_v1_web_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +912,7 @@ func (x *PairResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairResponse.ProtoReflect.Descriptor instead.
 func (*PairResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PairResponse) GetKind() isPairResponse_Kind {
@@ -895,7 +968,7 @@ type RevealNonceRequest struct {
 
 func (x *RevealNonceRequest) Reset() {
 	*x = RevealNonceRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[13]
+	mi := &file_podd_v1_web_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +980,7 @@ func (x *RevealNonceRequest) String() string {
 func (*RevealNonceRequest) ProtoMessage() {}
 
 func (x *RevealNonceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[13]
+	mi := &file_podd_v1_web_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +993,7 @@ func (x *RevealNonceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealNonceRequest.ProtoReflect.Descriptor instead.
 func (*RevealNonceRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RevealNonceRequest) GetCode() string {
@@ -945,7 +1018,7 @@ type RevealNonceResponse struct {
 
 func (x *RevealNonceResponse) Reset() {
 	*x = RevealNonceResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[14]
+	mi := &file_podd_v1_web_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1030,7 @@ func (x *RevealNonceResponse) String() string {
 func (*RevealNonceResponse) ProtoMessage() {}
 
 func (x *RevealNonceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[14]
+	mi := &file_podd_v1_web_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1043,7 @@ func (x *RevealNonceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealNonceResponse.ProtoReflect.Descriptor instead.
 func (*RevealNonceResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{15}
 }
 
 type GetChallengeRequest struct {
@@ -983,7 +1056,7 @@ type GetChallengeRequest struct {
 
 func (x *GetChallengeRequest) Reset() {
 	*x = GetChallengeRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[15]
+	mi := &file_podd_v1_web_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1068,7 @@ func (x *GetChallengeRequest) String() string {
 func (*GetChallengeRequest) ProtoMessage() {}
 
 func (x *GetChallengeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[15]
+	mi := &file_podd_v1_web_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1081,7 @@ func (x *GetChallengeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetChallengeRequest.ProtoReflect.Descriptor instead.
 func (*GetChallengeRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetChallengeRequest) GetDevice() string {
@@ -1027,7 +1100,7 @@ type GetChallengeResponse struct {
 
 func (x *GetChallengeResponse) Reset() {
 	*x = GetChallengeResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[16]
+	mi := &file_podd_v1_web_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1112,7 @@ func (x *GetChallengeResponse) String() string {
 func (*GetChallengeResponse) ProtoMessage() {}
 
 func (x *GetChallengeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[16]
+	mi := &file_podd_v1_web_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1125,7 @@ func (x *GetChallengeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetChallengeResponse.ProtoReflect.Descriptor instead.
 func (*GetChallengeResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetChallengeResponse) GetChallenge() string {
@@ -1076,7 +1149,7 @@ type LoginRequest struct {
 
 func (x *LoginRequest) Reset() {
 	*x = LoginRequest{}
-	mi := &file_podd_v1_web_proto_msgTypes[17]
+	mi := &file_podd_v1_web_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1161,7 @@ func (x *LoginRequest) String() string {
 func (*LoginRequest) ProtoMessage() {}
 
 func (x *LoginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[17]
+	mi := &file_podd_v1_web_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1174,7 @@ func (x *LoginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginRequest.ProtoReflect.Descriptor instead.
 func (*LoginRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LoginRequest) GetDevice() string {
@@ -1136,7 +1209,7 @@ type LoginResponse struct {
 
 func (x *LoginResponse) Reset() {
 	*x = LoginResponse{}
-	mi := &file_podd_v1_web_proto_msgTypes[18]
+	mi := &file_podd_v1_web_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1221,7 @@ func (x *LoginResponse) String() string {
 func (*LoginResponse) ProtoMessage() {}
 
 func (x *LoginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_web_proto_msgTypes[18]
+	mi := &file_podd_v1_web_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1234,7 @@ func (x *LoginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginResponse.ProtoReflect.Descriptor instead.
 func (*LoginResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_web_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_web_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LoginResponse) GetBearer() string {
@@ -1189,7 +1262,7 @@ var File_podd_v1_web_proto protoreflect.FileDescriptor
 
 const file_podd_v1_web_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/web.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n" +
+	"\x11podd/v1/web.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa9\x02\n" +
 	"\x06Device\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12*\n" +
@@ -1197,10 +1270,15 @@ const file_podd_v1_web_proto_rawDesc = "" +
 	"\tpaired_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bpairedAt\x129\n" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x123\n" +
-	"\aseen_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x06seenAt\"U\n" +
+	"\aseen_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x06seenAt\x12&\n" +
+	"\x04pods\x18\a \x03(\v2\x12.podd.v1.DevicePodR\x04pods\"/\n" +
+	"\tDevicePod\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"i\n" +
 	"\x13StartPairingRequest\x12*\n" +
 	"\x05scope\x18\x01 \x01(\x0e2\x14.podd.v1.DeviceScopeR\x05scope\x12\x12\n" +
-	"\x04days\x18\x02 \x01(\x05R\x04days\"\xaa\x01\n" +
+	"\x04days\x18\x02 \x01(\x05R\x04days\x12\x12\n" +
+	"\x04pods\x18\x03 \x03(\tR\x04pods\"\xaa\x01\n" +
 	"\x14StartPairingResponse\x12*\n" +
 	"\x04code\x18\x01 \x01(\v2\x14.podd.v1.PairingCodeH\x00R\x04code\x123\n" +
 	"\abrowser\x18\x02 \x01(\v2\x17.podd.v1.PairingBrowserH\x00R\abrowser\x12)\n" +
@@ -1287,66 +1365,68 @@ func file_podd_v1_web_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_web_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_web_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_podd_v1_web_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_podd_v1_web_proto_goTypes = []any{
 	(DeviceScope)(0),              // 0: podd.v1.DeviceScope
 	(*Device)(nil),                // 1: podd.v1.Device
-	(*StartPairingRequest)(nil),   // 2: podd.v1.StartPairingRequest
-	(*StartPairingResponse)(nil),  // 3: podd.v1.StartPairingResponse
-	(*PairingCode)(nil),           // 4: podd.v1.PairingCode
-	(*PairingBrowser)(nil),        // 5: podd.v1.PairingBrowser
-	(*AnswerPairingRequest)(nil),  // 6: podd.v1.AnswerPairingRequest
-	(*AnswerPairingResponse)(nil), // 7: podd.v1.AnswerPairingResponse
-	(*ListDevicesRequest)(nil),    // 8: podd.v1.ListDevicesRequest
-	(*ListDevicesResponse)(nil),   // 9: podd.v1.ListDevicesResponse
-	(*RevokeDeviceRequest)(nil),   // 10: podd.v1.RevokeDeviceRequest
-	(*RevokeDeviceResponse)(nil),  // 11: podd.v1.RevokeDeviceResponse
-	(*PairRequest)(nil),           // 12: podd.v1.PairRequest
-	(*PairResponse)(nil),          // 13: podd.v1.PairResponse
-	(*RevealNonceRequest)(nil),    // 14: podd.v1.RevealNonceRequest
-	(*RevealNonceResponse)(nil),   // 15: podd.v1.RevealNonceResponse
-	(*GetChallengeRequest)(nil),   // 16: podd.v1.GetChallengeRequest
-	(*GetChallengeResponse)(nil),  // 17: podd.v1.GetChallengeResponse
-	(*LoginRequest)(nil),          // 18: podd.v1.LoginRequest
-	(*LoginResponse)(nil),         // 19: podd.v1.LoginResponse
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*DevicePod)(nil),             // 2: podd.v1.DevicePod
+	(*StartPairingRequest)(nil),   // 3: podd.v1.StartPairingRequest
+	(*StartPairingResponse)(nil),  // 4: podd.v1.StartPairingResponse
+	(*PairingCode)(nil),           // 5: podd.v1.PairingCode
+	(*PairingBrowser)(nil),        // 6: podd.v1.PairingBrowser
+	(*AnswerPairingRequest)(nil),  // 7: podd.v1.AnswerPairingRequest
+	(*AnswerPairingResponse)(nil), // 8: podd.v1.AnswerPairingResponse
+	(*ListDevicesRequest)(nil),    // 9: podd.v1.ListDevicesRequest
+	(*ListDevicesResponse)(nil),   // 10: podd.v1.ListDevicesResponse
+	(*RevokeDeviceRequest)(nil),   // 11: podd.v1.RevokeDeviceRequest
+	(*RevokeDeviceResponse)(nil),  // 12: podd.v1.RevokeDeviceResponse
+	(*PairRequest)(nil),           // 13: podd.v1.PairRequest
+	(*PairResponse)(nil),          // 14: podd.v1.PairResponse
+	(*RevealNonceRequest)(nil),    // 15: podd.v1.RevealNonceRequest
+	(*RevealNonceResponse)(nil),   // 16: podd.v1.RevealNonceResponse
+	(*GetChallengeRequest)(nil),   // 17: podd.v1.GetChallengeRequest
+	(*GetChallengeResponse)(nil),  // 18: podd.v1.GetChallengeResponse
+	(*LoginRequest)(nil),          // 19: podd.v1.LoginRequest
+	(*LoginResponse)(nil),         // 20: podd.v1.LoginResponse
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
 }
 var file_podd_v1_web_proto_depIdxs = []int32{
 	0,  // 0: podd.v1.Device.scope:type_name -> podd.v1.DeviceScope
-	20, // 1: podd.v1.Device.paired_at:type_name -> google.protobuf.Timestamp
-	20, // 2: podd.v1.Device.expires_at:type_name -> google.protobuf.Timestamp
-	20, // 3: podd.v1.Device.seen_at:type_name -> google.protobuf.Timestamp
-	0,  // 4: podd.v1.StartPairingRequest.scope:type_name -> podd.v1.DeviceScope
-	4,  // 5: podd.v1.StartPairingResponse.code:type_name -> podd.v1.PairingCode
-	5,  // 6: podd.v1.StartPairingResponse.browser:type_name -> podd.v1.PairingBrowser
-	1,  // 7: podd.v1.StartPairingResponse.device:type_name -> podd.v1.Device
-	20, // 8: podd.v1.PairingCode.expires_at:type_name -> google.protobuf.Timestamp
-	1,  // 9: podd.v1.ListDevicesResponse.devices:type_name -> podd.v1.Device
-	1,  // 10: podd.v1.RevokeDeviceResponse.device:type_name -> podd.v1.Device
-	1,  // 11: podd.v1.PairResponse.device:type_name -> podd.v1.Device
-	20, // 12: podd.v1.LoginResponse.expires_at:type_name -> google.protobuf.Timestamp
-	1,  // 13: podd.v1.LoginResponse.device:type_name -> podd.v1.Device
-	2,  // 14: podd.v1.WebService.StartPairing:input_type -> podd.v1.StartPairingRequest
-	6,  // 15: podd.v1.WebService.AnswerPairing:input_type -> podd.v1.AnswerPairingRequest
-	8,  // 16: podd.v1.WebService.ListDevices:input_type -> podd.v1.ListDevicesRequest
-	10, // 17: podd.v1.WebService.RevokeDevice:input_type -> podd.v1.RevokeDeviceRequest
-	12, // 18: podd.v1.DeviceService.Pair:input_type -> podd.v1.PairRequest
-	14, // 19: podd.v1.DeviceService.RevealNonce:input_type -> podd.v1.RevealNonceRequest
-	16, // 20: podd.v1.DeviceService.GetChallenge:input_type -> podd.v1.GetChallengeRequest
-	18, // 21: podd.v1.DeviceService.Login:input_type -> podd.v1.LoginRequest
-	3,  // 22: podd.v1.WebService.StartPairing:output_type -> podd.v1.StartPairingResponse
-	7,  // 23: podd.v1.WebService.AnswerPairing:output_type -> podd.v1.AnswerPairingResponse
-	9,  // 24: podd.v1.WebService.ListDevices:output_type -> podd.v1.ListDevicesResponse
-	11, // 25: podd.v1.WebService.RevokeDevice:output_type -> podd.v1.RevokeDeviceResponse
-	13, // 26: podd.v1.DeviceService.Pair:output_type -> podd.v1.PairResponse
-	15, // 27: podd.v1.DeviceService.RevealNonce:output_type -> podd.v1.RevealNonceResponse
-	17, // 28: podd.v1.DeviceService.GetChallenge:output_type -> podd.v1.GetChallengeResponse
-	19, // 29: podd.v1.DeviceService.Login:output_type -> podd.v1.LoginResponse
-	22, // [22:30] is the sub-list for method output_type
-	14, // [14:22] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	21, // 1: podd.v1.Device.paired_at:type_name -> google.protobuf.Timestamp
+	21, // 2: podd.v1.Device.expires_at:type_name -> google.protobuf.Timestamp
+	21, // 3: podd.v1.Device.seen_at:type_name -> google.protobuf.Timestamp
+	2,  // 4: podd.v1.Device.pods:type_name -> podd.v1.DevicePod
+	0,  // 5: podd.v1.StartPairingRequest.scope:type_name -> podd.v1.DeviceScope
+	5,  // 6: podd.v1.StartPairingResponse.code:type_name -> podd.v1.PairingCode
+	6,  // 7: podd.v1.StartPairingResponse.browser:type_name -> podd.v1.PairingBrowser
+	1,  // 8: podd.v1.StartPairingResponse.device:type_name -> podd.v1.Device
+	21, // 9: podd.v1.PairingCode.expires_at:type_name -> google.protobuf.Timestamp
+	1,  // 10: podd.v1.ListDevicesResponse.devices:type_name -> podd.v1.Device
+	1,  // 11: podd.v1.RevokeDeviceResponse.device:type_name -> podd.v1.Device
+	1,  // 12: podd.v1.PairResponse.device:type_name -> podd.v1.Device
+	21, // 13: podd.v1.LoginResponse.expires_at:type_name -> google.protobuf.Timestamp
+	1,  // 14: podd.v1.LoginResponse.device:type_name -> podd.v1.Device
+	3,  // 15: podd.v1.WebService.StartPairing:input_type -> podd.v1.StartPairingRequest
+	7,  // 16: podd.v1.WebService.AnswerPairing:input_type -> podd.v1.AnswerPairingRequest
+	9,  // 17: podd.v1.WebService.ListDevices:input_type -> podd.v1.ListDevicesRequest
+	11, // 18: podd.v1.WebService.RevokeDevice:input_type -> podd.v1.RevokeDeviceRequest
+	13, // 19: podd.v1.DeviceService.Pair:input_type -> podd.v1.PairRequest
+	15, // 20: podd.v1.DeviceService.RevealNonce:input_type -> podd.v1.RevealNonceRequest
+	17, // 21: podd.v1.DeviceService.GetChallenge:input_type -> podd.v1.GetChallengeRequest
+	19, // 22: podd.v1.DeviceService.Login:input_type -> podd.v1.LoginRequest
+	4,  // 23: podd.v1.WebService.StartPairing:output_type -> podd.v1.StartPairingResponse
+	8,  // 24: podd.v1.WebService.AnswerPairing:output_type -> podd.v1.AnswerPairingResponse
+	10, // 25: podd.v1.WebService.ListDevices:output_type -> podd.v1.ListDevicesResponse
+	12, // 26: podd.v1.WebService.RevokeDevice:output_type -> podd.v1.RevokeDeviceResponse
+	14, // 27: podd.v1.DeviceService.Pair:output_type -> podd.v1.PairResponse
+	16, // 28: podd.v1.DeviceService.RevealNonce:output_type -> podd.v1.RevealNonceResponse
+	18, // 29: podd.v1.DeviceService.GetChallenge:output_type -> podd.v1.GetChallengeResponse
+	20, // 30: podd.v1.DeviceService.Login:output_type -> podd.v1.LoginResponse
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_web_proto_init() }
@@ -1354,12 +1434,12 @@ func file_podd_v1_web_proto_init() {
 	if File_podd_v1_web_proto != nil {
 		return
 	}
-	file_podd_v1_web_proto_msgTypes[2].OneofWrappers = []any{
+	file_podd_v1_web_proto_msgTypes[3].OneofWrappers = []any{
 		(*StartPairingResponse_Code)(nil),
 		(*StartPairingResponse_Browser)(nil),
 		(*StartPairingResponse_Device)(nil),
 	}
-	file_podd_v1_web_proto_msgTypes[12].OneofWrappers = []any{
+	file_podd_v1_web_proto_msgTypes[13].OneofWrappers = []any{
 		(*PairResponse_Nonce)(nil),
 		(*PairResponse_Device)(nil),
 	}
@@ -1369,7 +1449,7 @@ func file_podd_v1_web_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_web_proto_rawDesc), len(file_podd_v1_web_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
