@@ -74,15 +74,15 @@ check("a call is shown once, asks once, and asks no more once it is answered", a
   await page.locator("#input").press("Enter");
   await page.locator(".ask").first().waitFor();
   await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
-  assert.equal(await page.locator(".tool.block").count(), 1);
+  assert.equal(await page.locator(".block.call").count(), 1);
   assert.equal(await page.locator(".ask").count(), 1);
   assert.equal(await page.locator(".alert").count(), 0);
   assert.deepEqual(await e.notifications(), []);
   await page.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("turn 2 finished").waitFor();
   assert.equal(await page.locator(".ask").count(), 0);
-  assert.equal(await page.locator(".tool.block").count(), 1);
-  assert.match(await page.locator(".tool.block summary").innerText(), /^✓ shell: /);
+  assert.equal(await page.locator(".block.call").count(), 1);
+  await page.locator('.block.call[data-state="done"] summary .what', { hasText: "shell" }).waitFor();
   await idle();
 });
 
@@ -92,7 +92,7 @@ check("a turn that waits can be cancelled", async () => {
   await page.locator("#input").press("Enter");
   await page.locator(".ask").waitFor();
   await page.getByRole("button", { name: "Cancel turn" }).click();
-  await page.getByText(/turn 3 cancelled/).waitFor();
+  await page.getByText(/Turn 3 cancelled/).waitFor();
   assert.equal(await page.locator(".ask").count(), 0);
   await page.getByRole("button", { name: "Cancel turn" }).waitFor({ state: "hidden" });
 });
@@ -119,7 +119,7 @@ check("the stream's tab is there again when the window is loaded again", async (
   // The tab is stored when it opens, what it needs to come back a little later: that names the pod.
   await e.reload(JSON.parse(podctl("show", "here", "-o", "json")).id);
   const page = await e.stream();
-  await page.getByText(/turn 3 cancelled/).waitFor();
+  await page.getByText(/Turn 3 cancelled/).waitFor();
   await e.page.locator(".tab", { hasText: "podd: here" }).waitFor();
 });
 
@@ -266,7 +266,7 @@ check("model and effort are chosen from the palette", async () => {
 check("a few letters of a path offer it", async () => {
   const page = await e.stream();
   await page.locator("#input").pressSequentially("see @sbt");
-  await page.locator("#paths li", { hasText: "sub/b.txt" }).waitFor();
+  await page.locator("#paths li:first-child", { hasText: "sub/b.txt" }).waitFor();
   await page.locator("#input").press("Tab");
   assert.equal(await page.locator("#input").inputValue(), "see @sub/b.txt ");
   await page.locator("#input").fill("");

@@ -145,11 +145,12 @@ func TestStreamView(t *testing.T) {
 		return json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &approval) == nil && approval.Digest != nil
 	})
 	digest := approval.Digest
-	dom := shown(t, w, "p", `"waiting"`, "#deny")
+	dom := shown(t, w, "p", "asks", "#deny")
 	for _, want := range []string{
-		`You said: &lt;b&gt;good&lt;/b&gt; morning \u{202e}evil`, // Text, never markup; nothing hides.
-		"turn 1 finished",
-		`class="tool block waiting"`,
+		// Text, never markup; nothing hides.
+		`You said: &lt;b&gt;good&lt;/b&gt; morning <code class="hidden-char" title="a hidden character">\u{202e}</code>evil`,
+		"Turn 1 finished",
+		`class="block call" data-state="asks"`,
 		`rm -rf ./build`,
 		`Access "host", why "it &lt;needs&gt; it": the command "rm -rf ./build`,
 		"Allow once",
@@ -173,13 +174,18 @@ func TestMarkdown(t *testing.T) {
 	w := asking(t)
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "this:\n\n## Head **bold**\n\n1. one `code`\n2. two\n\n```go\nif a < b {\n```\n\n|k|v|\n|-|-|\n|x|y|\n\n"+
-		"[home](https://example.org/) [evil](javascript:alert(1)) <b onclick=x>raw</b>\n")
-	dom := shown(t, w, "p", "turn 1 finished", "")
+		"[home](https://example.org/) [evil](javascript:alert(1)) <b onclick=x>raw</b> ![e](http://f.example/g.png)\n\n"+
+		"```nosuch\nif 1\n```\n\n```__proto__\nif 1\n```\n\n```diff\n-a\n+b\n```\n\n```go\nx := \"\u202e\"\n```\n")
+	dom := shown(t, w, "p", "Turn 1 finished", "")
 	for _, want := range []string{
-		`<h2>Head <strong>bold</strong></h2><ol><li>one <code>code</code></li><li>two</li></ol><pre><code><span class="code-keyword">if</span> a &lt; b {
-</code></pre>`,
+		`<h2>Head <strong>bold</strong></h2><ol><li>one <code>code</code></li><li>two</li></ol><pre tabindex="0"><code><span class="code-keyword">if</span> a &lt; b {</code></pre>`,
 		`<table><thead><tr><th>k</th><th>v</th></tr></thead><tbody><tr><td>x</td><td>y</td></tr></tbody></table>`,
-		`<a href="https://example.org/" title="https://example.org/">home</a> [evil](javascript:alert(1)) &lt;b onclick=x&gt;raw&lt;/b&gt;`,
+		`<a href="https://example.org/" rel="noopener noreferrer" target="_blank" title="https://example.org/">home</a><span class="target"> (example.org)</span> [evil](javascript:alert(1)) &lt;b onclick=x&gt;raw&lt;/b&gt; !<a`,
+		`<pre tabindex="0"><code>if 1</code></pre><pre tabindex="0"><code>if 1</code></pre>`,
+		`<pre class="diff" tabindex="0"><span class="minus">-a</span>
+<span class="plus">+b</span>
+</pre>`,
+		`<span class="code-string">"<code class="hidden-char" title="a hidden character">\u{202e}</code>"</span>`,
 	} {
 		if !strings.Contains(dom, want) {
 			t.Errorf("the page lacks %q:\n%s", want, dom)
@@ -191,7 +197,7 @@ func TestPathsAreOffered(t *testing.T) {
 	w := asking(t)
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "hello")
-	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#type"), "&quot;", `"`)
+	dom := strings.ReplaceAll(shown(t, w, "p", "Turn 1 finished", "#type"), "&quot;", `"`)
 	for _, want := range []string{`{"type":"complete","prefix":"thr"}`, `{"type":"submit","text":"look at @three.txt ","steer":false}`} {
 		if !strings.Contains(dom, want) {
 			t.Errorf("the page did not tell %s:\n%s", want, dom)
@@ -204,7 +210,7 @@ func TestImagesAreSent(t *testing.T) {
 	w := asking(t)
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "hello")
-	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#image"), "&quot;", `"`)
+	dom := strings.ReplaceAll(shown(t, w, "p", "Turn 1 finished", "#image"), "&quot;", `"`)
 	if want := `{"type":"image","text":"see"}[see][see][]`; !strings.Contains(dom, want) {
 		t.Errorf("the page did not tell %s:\n%s", want, dom)
 	}
@@ -216,7 +222,7 @@ func TestPlanIsSwitched(t *testing.T) {
 	w := asking(t)
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "hello")
-	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#plan"), "&quot;", `"`)
+	dom := strings.ReplaceAll(shown(t, w, "p", "Turn 1 finished", "#plan"), "&quot;", `"`)
 	const want = `{"type":"plan","on":true}{"type":"submit","text":"while it runs","steer":true}{"type":"submit","text":"idle","steer":false}` +
 		`{"type":"plan","on":false}{"type":"submit","text":"acting","steer":true}`
 	if !strings.Contains(dom, want) {
@@ -240,7 +246,7 @@ func TestPackage(t *testing.T) {
 			t.Errorf("the package has %s", f.Name)
 		}
 	}
-	for _, want := range []string{"extension/package.json", "extension/dist/extension.js", "extension/media/stream.js", "extension/media/stream.css", "extension/media/podd.svg"} {
+	for _, want := range []string{"extension/package.json", "extension/dist/extension.js", "extension/dist/stream.js", "extension/media/stream.css", "extension/media/podd.svg"} {
 		if !files[want] {
 			t.Errorf("the package lacks %s", want)
 		}

@@ -184,6 +184,31 @@ test("a person writes, and reads the answer as it is written", async () => {
   b.clean();
 });
 
+test("what a pod changed in files is shown by turn, with what podd does not keep", async () => {
+  create("writer", "--ask", "never");
+  fs.writeFileSync(path.join(work, "kept.txt"), "one\ntwo\n");
+  podctl("submit", "-p", "writer", "-f", "patch *** Begin Patch\n*** Add File: made.txt\n+fresh\n*** Update File: kept.txt\n@@\n-two\n+zwei\n*** End Patch\n");
+  podctl("submit", "-p", "writer", "-f", "say nothing");
+  await b.size(wide);
+  await b.goto("#/pod/writer");
+  await b.page.locator(".end", { hasText: "Turn 2 finished" }).waitFor();
+  await b.page.getByRole("link", { name: "Changes", exact: true }).click();
+  const file = (name) => b.page.locator(".changed .file", { has: b.page.locator(".path", { hasText: name }) });
+  await file("kept.txt").locator(".diff .plus", { hasText: "zwei" }).waitFor();
+  await file("made.txt").locator(".tag", { hasText: "new" }).waitFor();
+  assert.equal(await file("made.txt").locator(".stat").innerText(), "+1 −0");
+  await b.page.getByLabel("Turn", { exact: true }).selectOption("2");
+  await b.page.getByText("Turn 2 changed no files.").waitFor();
+  await b.page.getByLabel("Turn", { exact: true }).selectOption("1");
+  await b.page.getByText("2 files changed").waitFor();
+  fs.mkdirSync(path.join(work, "node_modules"), { recursive: true });
+  fs.writeFileSync(path.join(work, "node_modules", "x.js"), "x");
+  fs.writeFileSync(path.join(work, ".gitignore"), "node_modules/\n");
+  await b.page.getByLabel("also paths that podd does not keep").check();
+  await b.page.locator(".left-out li", { hasText: "node_modules/" }).waitFor();
+  b.clean();
+});
+
 test("keys alone lead everywhere", async () => {
   await b.size(wide);
   await b.goto("#/");
@@ -225,7 +250,7 @@ test("alerts are acknowledged, and usage is in plots and tables", async () => {
   b.clean();
 });
 
-const views = { fleet: "#/", pod: "#/pod/hostile", search: "#/search?q=pwned", usage: "#/usage", alerts: "#/alerts" };
+const views = { fleet: "#/", pod: "#/pod/hostile", files: "#/files/writer", search: "#/search?q=pwned", usage: "#/usage", alerts: "#/alerts" };
 
 test("each view fits from 320 pixels on, and axe finds nothing", async () => {
   create("shown", "--ask", "always");
@@ -238,7 +263,7 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
       for (const [name, at] of Object.entries({ ...views, ask: "#/" })) {
         await b.goto(at);
         if (name === "ask") await b.page.locator('a.ask-card:has-text("shown")').click();
-        await b.page.locator({ fleet: "main .row", pod: ".block.end", search: ".hits a", usage: ".plot", alerts: ".alerts li", ask: ".digest" }[name]).first().waitFor();
+        await b.page.locator({ fleet: "main .row", pod: ".block.end", files: ".changed .diff", search: ".hits a", usage: ".plot", alerts: ".alerts li", ask: ".digest" }[name]).first().waitFor();
         const where = `${name}, ${scheme}, ${size.width} px`;
         const [is, has] = await b.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         assert.ok(is <= has, `${where}: ${is} px wide`);

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 
 import { picture } from "../../internal/web/page/format.js";
-import { Transcript } from "../../internal/web/page/transcript.js";
+import { Transcript } from "../../internal/web/page/transcript/fold.js";
 
 /** plain is a block as in JSON, without a question's time of expiry. */
 function plain(b) {

@@ -8,6 +8,7 @@ import { device } from "./device.js";
 import * as notify from "./notify.js";
 import { alerts } from "./views/alerts.js";
 import { ask } from "./views/ask.js";
+import { files } from "./views/files.js";
 import { fleet, row } from "./views/fleet.js";
 import { code, pair } from "./views/pair.js";
 import { pod } from "./views/pod.js";
@@ -71,6 +72,8 @@ function view(place, name, seq, query) {
       return pod(main, name, Number(seq) || 0);
     case "ask":
       return ask(main, name, seq);
+    case "files":
+      return files(main, name, query);
     case "search":
       return search(main, query);
     case "usage":
@@ -83,12 +86,15 @@ function view(place, name, seq, query) {
 
 const wide = matchMedia("(min-width: 1080px)");
 
+/** inPod says whether a view is of one pod. @param {string | undefined} view */
+const inPod = (view) => view === "pod" || view === "ask" || view === "files";
+
 /** frame draws what is around the view. */
 function frame() {
   const view = document.body.dataset["view"];
   for (const link of links) {
     const place = link.dataset["place"];
-    if (place === view || (place === "fleet" && (view === "pod" || view === "ask"))) link.setAttribute("aria-current", "page");
+    if (place === view || (place === "fleet" && inPod(view))) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
     const n = place === "fleet" ? live.approvals.length : place === "alerts" ? live.alerts.size : 0;
     const badge = /** @type {HTMLElement} */ (link.querySelector(".badge"));
@@ -100,7 +106,7 @@ function frame() {
   if (live.ended) say(banner, `${live.ended.message}; load the page again to pair this browser`);
   else if (live.away) say(banner, `podd is away since ${clock(live.away)}; the page goes on when it is back.`);
   document.body.classList.toggle("is-away", Boolean(live.away));
-  const split = wide.matches && (view === "pod" || view === "ask");
+  const split = wide.matches && inPod(view);
   if (split) {
     const current = shownAt?.split("/")[2];
     keyed(side, sorted(live.pods.values()).slice(0, 300), (p) => p.pod.id, row);

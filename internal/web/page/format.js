@@ -43,7 +43,7 @@ export function picture(i) {
 export function ago(time) {
   if (!time) return "";
   const s = Math.max(0, (Date.now() - Date.parse(time)) / 1000);
-  if (s < 60) return "now";
+  if (s < 60) return "just now";
   return `${lasts(s)} ago`;
 }
 

@@ -159,6 +159,18 @@ export interface WatchResponse {
   beat?: string;
 }
 
+export interface ChangedFile {
+  path?: string;
+  by?: string;
+  /** What it was and what it is: file, link or dir; missing for nothing. */
+  before?: string;
+  after?: string;
+  mode?: string;
+  added?: string;
+  removed?: string;
+  diff?: string;
+}
+
 export interface SearchHit {
   pod: string;
   podName?: string;

@@ -16,7 +16,7 @@ import { type State, Watch } from "./podd/watch";
 import { proposals } from "./proposal";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
-import { visible } from "./stream/visible";
+import { visible } from "../../../internal/web/page/visible.js";
 import { Changes } from "./views/changes";
 import { Claims, claimsDir } from "./views/claims";
 import { Diffs } from "./views/diffs";

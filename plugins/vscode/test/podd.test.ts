@@ -19,8 +19,10 @@ import { effortChoices, modelChoices, modelOf } from "../src/podd/models";
 import { places } from "../src/podd/places";
 import { type State, Watch } from "../src/podd/watch";
 import { segments } from "../src/selection";
-import { pageBlock } from "../src/stream/page";
-import { Transcript } from "../../transcript/transcript";
+import { json } from "../src/stream/json";
+import { ending } from "../../../internal/web/page/transcript/blocks.js";
+import { Transcript } from "../../../internal/web/page/transcript/fold.js";
+import type { Block } from "../../../internal/web/page/types";
 
 const work = process.env.WORK!;
 const c = new Connection(places({}));
@@ -35,28 +37,28 @@ async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ t
   const stop = new AbortController();
   const message = (m: StreamResponse) => {
     if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
-    transcript.take(m);
+    transcript.take(json(m));
     if (until(transcript)) stop.abort();
   };
   await follow(c, pod, 0, { message, restarted() {}, lost() {} }, stop.signal);
   return { transcript, seqs };
 }
 
-/** shown is the page's view of a transcript. */
-const shown = (t: Transcript) => t.all().map(pageBlock);
-const said = (t: Transcript, what: string) => shown(t).some((b) => b.text.includes(what));
+/** line is what the page says of a block. */
+const line = (b: Block) => (b.kind === "end" ? ending(b) : b.text);
+const said = (t: Transcript, what: string) => t.all().some((b) => line(b).includes(what));
 
 test("a pod is made, given input, and its stream is shown", async () => {
   await c.create("talk", work);
   const reply = await c.submit("talk", [text("good morning")]);
   assert.equal(reply.seq, 1);
-  const { transcript, seqs } = await seen("talk", (t) => said(t, "turn 1 finished"));
+  const { transcript, seqs } = await seen("talk", (t) => said(t, "Turn 1 finished"));
   assert.deepEqual(
-    shown(transcript).map((b) => [b.kind, b.text.split(" ·")[0], b.state]),
+    transcript.all().map((b) => [b.kind, line(b).split(" ·")[0], b.state]),
     [
-      ["user", "good morning", undefined],
-      ["assistant", "You said: good morning", undefined],
-      ["end", "turn 1 finished", undefined],
+      ["user", "good morning", "done"],
+      ["answer", "You said: good morning", "done"],
+      ["end", "Turn 1 finished", "done"],
     ],
   );
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
@@ -70,7 +72,7 @@ test("while plan mode is on, a prompt begins a turn that only plans, and one tha
   for (const [i, [plan, steer]] of runs.entries()) {
     c.plans.set("plans", plan);
     await c.submit("plans", [text("hello")], steer);
-    await seen("plans", (t) => said(t, `turn ${i + 1} finished`));
+    await seen("plans", (t) => said(t, `Turn ${i + 1} finished`));
   }
   const planned: boolean[] = [];
   const stop = new AbortController();
@@ -87,10 +89,10 @@ test("a selection is a reference to lines, or a paste", async () => {
   fs.writeFileSync(path.join(work, "three.txt"), "one\ntwo\nthree\n");
   await c.create("select", work);
   await c.submit("select", segments("look", { text: "two", path: "three.txt", name: "three.txt", start: 2, end: 2 }));
-  const { transcript } = await seen("select", (t) => said(t, "turn 1 finished"));
-  const note = shown(transcript).find((b) => b.kind === "note");
-  assert.match(note?.detail ?? "", /two/);
-  assert.doesNotMatch(note?.detail ?? "", /three\n/);
+  const { transcript } = await seen("select", (t) => said(t, "Turn 1 finished"));
+  const note = transcript.all().find((b) => b.kind === "notice");
+  assert.match(note?.text ?? "", /two/);
+  assert.doesNotMatch(note?.text ?? "", /three\n/);
   await c.submit("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
   await seen("select", (t) => said(t, 'You said: <paste name="new.txt:1-1, as it is in the editor"'));
 });
@@ -103,7 +105,7 @@ test("images go with a prompt, byte for byte", async () => {
   };
   await c.create("pictures", work);
   await c.submit("pictures", [text("what is this?"), ...(await images([file("shot.png", shot), file("again.png", shot)]))]);
-  const { transcript } = await seen("pictures", (t) => said(t, "turn 1 finished"));
+  const { transcript } = await seen("pictures", (t) => said(t, "Turn 1 finished"));
   assert.ok(said(transcript, "what is this?\n[shot.png, image 8x6, 75 bytes]\n[again.png, image 8x6, 75 bytes]"));
   const digest = createHash("sha256").update(shot).digest("hex");
   assert.deepEqual(Buffer.from(await c.image(digest)), shot);
@@ -138,16 +140,16 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
     await until((s) => s.approvals.some((a) => a.podName === "asks"));
     const what = watch.state.approvals.find((a) => a.podName === "asks")!;
     assert.equal(JSON.parse(what.arguments).command, "rm -rf ./build");
-    const { transcript } = await seen("asks", (t) => shown(t).some((b) => b.state === "waiting"));
-    const block = shown(transcript).find((b) => b.state === "waiting")!;
-    assert.equal(block.callId, what.callId);
-    assert.match(block.arguments ?? "", /rm -rf/);
+    const { transcript } = await seen("asks", (t) => t.all().some((b) => b.state === "asks"));
+    const block = transcript.all().find((b) => b.state === "asks")!;
+    assert.equal(block.call?.id, what.callId);
+    assert.match(block.call?.arguments ?? "", /rm -rf/);
     await c.answer(what, { approve: false, reason: "not today" });
     await until((s) => !s.approvals.some((a) => a.podName === "asks"));
     await assert.rejects(c.answer(what, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_RESOLVED" && /VS Code/.test(e.message));
-    const after = await seen("asks", (t) => said(t, "turn 1 finished"));
+    const after = await seen("asks", (t) => said(t, "Turn 1 finished"));
     assert.ok(said(after.transcript, "denied by"));
-    assert.ok(!shown(after.transcript).some((b) => b.state === "waiting"));
+    assert.ok(!after.transcript.all().some((b) => b.state === "asks"));
   } finally {
     watch.stop();
   }
@@ -156,7 +158,7 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
 test("a digest of something else approves nothing", async () => {
   await c.create("digest", work);
   await c.submit("digest", [text("run rm -rf ./dist")]);
-  await seen("digest", (t) => shown(t).some((b) => b.state === "waiting"));
+  await seen("digest", (t) => t.all().some((b) => b.state === "asks"));
   const what = (await c.waiting()).find((a) => a.podName === "digest")!;
   await assert.rejects(c.answer({ ...what, digest: Buffer.alloc(32) }, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_CHANGED");
   assert.ok(await c.cancel("digest"));
@@ -207,12 +209,12 @@ test("a stream goes on over a restart of podd, each entry once", async () => {
   const transcript = new Transcript();
   const message = (m: StreamResponse) => {
     if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
-    transcript.take(m);
-    if (lost === 0 && said(transcript, "You said: before") && said(transcript, "turn 1 finished")) {
+    transcript.take(json(m));
+    if (lost === 0 && said(transcript, "You said: before") && said(transcript, "Turn 1 finished")) {
       // integrations/vscode kills and restarts podd when this file is there.
       fs.writeFileSync(path.join(work, "restart"), "");
     }
-    if (said(transcript, "turn 2 finished")) stop.abort();
+    if (said(transcript, "Turn 2 finished")) stop.abort();
   };
   let sent: Promise<unknown> = Promise.resolve();
   const gone = () => {

@@ -3,13 +3,16 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 
+import type { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Connection } from "../src/podd/connection";
 import { follow } from "../src/podd/follow";
 import { places } from "../src/podd/places";
 import { html } from "../src/stream/html";
 import type { ToPage } from "../src/stream/messages";
-import { pageBlock, pageChange } from "../src/stream/page";
-import { Transcript } from "../../transcript/transcript";
+import { json } from "../src/stream/json";
+import { pageChange } from "../src/stream/page";
+import { ending } from "../../../internal/web/page/transcript/blocks.js";
+import { Transcript } from "../../../internal/web/page/transcript/fold.js";
 
 /** In VS Code messages come one by one; here they are replayed when the page is ready. */
 function host(messages: ToPage[]): string {
@@ -64,9 +67,9 @@ async function main(pod: string, until: string, page: string): Promise<void> {
   const messages: ToPage[] = [{ type: "reset", blocks: [] }];
   const stop = new AbortController();
   const to = {
-    message(m: Parameters<Transcript["take"]>[0]) {
-      messages.push({ type: "change", ...pageChange(transcript.take(m)) });
-      if (JSON.stringify(transcript.all().map(pageBlock)).includes(until)) stop.abort();
+    message(m: StreamResponse) {
+      messages.push({ type: "change", ...pageChange(transcript.take(json(m))) });
+      if (transcript.all().some((b) => b.state === until || (b.kind === "end" && ending(b).includes(until)))) stop.abort();
     },
     restarted() {},
     lost() {},
@@ -75,9 +78,9 @@ async function main(pod: string, until: string, page: string): Promise<void> {
   messages.push({ type: "state", text: `${pod}: waiting`, busy: true, plan: false });
   c.close();
   const dir = path.dirname(page);
-  const media = path.join(__dirname, "..", "..", "media");
+  const extension = path.join(__dirname, "..", "..");
   fs.writeFileSync(path.join(dir, "host.js"), host(messages));
-  for (const file of ["stream.js", "stream.css"]) fs.copyFileSync(path.join(media, file), path.join(dir, file));
+  for (const file of ["dist/stream.js", "media/stream.css"]) fs.copyFileSync(path.join(extension, file), path.join(dir, path.basename(file)));
   const text = html({ script: "stream.js", style: "stream.css", source: "file:" });
   fs.writeFileSync(page, text.replace("<script", '<script src="host.js"></script>\n<script'));
 }

@@ -6,16 +6,18 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
 
-import { type Block, type Change, Transcript } from "../../transcript/transcript";
+import { ending } from "../../../internal/web/page/transcript/blocks.js";
+import { Transcript } from "../../../internal/web/page/transcript/fold.js";
+import type { Block, Change } from "../../../internal/web/page/types";
+import { visible } from "../../../internal/web/page/visible.js";
 import type { Preview } from "../src/gen/podd/v1/entry";
 import { Pod, PodState, StreamResponse } from "../src/gen/podd/v1/pod";
 import { dataURI } from "../src/images";
 import { Turns } from "../src/podd/turns";
 import { Batch } from "../src/stream/batch";
-import { rendered } from "../src/stream/markdown";
+import { json } from "../src/stream/json";
 import { type Proposal, proposals } from "../src/proposal";
-import { pageBlock, pageChange } from "../src/stream/page";
-import { visible } from "../src/stream/visible";
+import { pageChange } from "../src/stream/page";
 import { Claims } from "../src/views/claims";
 
 /** Case is a file of pkg/transcript/testdata. Its changes have a growing part without the kept bytes. */
@@ -60,7 +62,7 @@ for (const file of fs.readdirSync(cases)) {
     c.wire.forEach((body, i) => {
       let got: Change = { drop: [], put: [] };
       if (body === "") t.lost();
-      else got = t.take(StreamResponse.decode(Buffer.from(body, "base64")));
+      else got = t.take(json(StreamResponse.decode(Buffer.from(body, "base64"))));
       mine.take(got.drop, got.put);
       batch.add(got);
       if (i % 3 === 2) its.mock.timers.tick(30);
@@ -83,29 +85,10 @@ for (const file of fs.readdirSync(cases)) {
 
 const block = (b: Partial<Block>): Block => ({ id: "b", kind: "notice", seq: "1", turn: "1", state: "done", text: "", detail: "", ...b });
 
-test("the page shows where a call is, and what asks", () => {
-  const call = { id: "k", tool: "shell", arguments: "{}" };
-  const shown = (state: Block["state"], more: Partial<Block> = {}) => pageBlock(block({ kind: "call", state, call, ...more }));
-  assert.deepEqual([shown("writing", { detail: '{"a' }).arguments, shown("writing").detail], ['{"a', undefined]);
-  assert.deepEqual((["to_run", "running", "done", "failed"] as const).map((s) => shown(s).state), ["writing", "running", "done", "error"]);
-  const asks = shown("asks", { call: { ...call, question: { text: "run it?", digest: "3f2a", call_seq: "4", files: 2 } } });
-  assert.deepEqual([asks.state, asks.question, asks.digest, asks.callId, asks.files], ["waiting", "run it?", "3f2a", "k", 2]);
-});
-
 test("what is lost leaves the page until it comes again", () => {
   const change = pageChange({ drop: ["a"], put: [block({ state: "lost" }), block({ id: "c", text: "one\ntwo" })] });
   assert.deepEqual(change.drop, ["a", "b"]);
-  assert.deepEqual(change.put.map((b) => [b.id, b.text, b.detail]), [["c", "one", "one\ntwo"]]);
-});
-
-test("a block has a line for each of its pictures", () => {
-  const image = { name: "a\u202e.png", media_type: "image/png", width: 800, height: 600, bytes: "41499", digest: "3f" };
-  const shown = (b: Partial<Block>) => pageBlock(block(b)).pictures;
-  assert.deepEqual(shown({ kind: "user", images: [image, { ...image, name: "", bytes: "999" }] }), [
-    { line: "[picture a\\u{202e}.png, PNG 800×600, 41 KB]", digest: "3f" },
-    { line: "[picture without a name, PNG 800×600, 999 bytes]", digest: "3f" },
-  ]);
-  assert.equal(shown({ kind: "user" }), undefined);
+  assert.deepEqual(change.put.map((b) => b.id), ["c"]);
 });
 
 test("the page shows images of known types alone", () => {
@@ -120,43 +103,12 @@ test("the page shows images of known types alone", () => {
 
 test("a turn's end is one line", () => {
   const end = (text: string, steps: number) => block({ kind: "end", text, end: { outcome: "cancelled", reason: "", steps, usage: { input_tokens: "12", output_tokens: "3" } } });
-  assert.equal(pageBlock(end("cancelled by podctl", 1)).text, "turn 1 cancelled: cancelled by podctl · 1 step · 12 tokens in, 3 out");
-  assert.equal(pageBlock(end("", 0)).text, "turn 1 cancelled");
-});
-
-test("Markdown becomes elements; HTML, images and unknown links do not", () => {
-  const tight = rendered("## A **b**\n\n3. `x`\n4. y\n\n```go\na<b>\n```\n");
-  assert.deepEqual(tight, [
-    { tag: "h2", of: ["A ", { tag: "strong", of: ["b"] }] },
-    { tag: "ol", start: 3, of: [{ tag: "li", of: [{ tag: "code", of: ["x"] }] }, { tag: "li", of: ["y"] }] },
-    { tag: "pre", of: [{ tag: "code", of: ["a<b>\n"] }] },
-  ]);
-  assert.deepEqual(rendered("<img src=x> &#x202e; [a](javascript:b) [c](file:///d) ![e](http://f/g.png)"), [
-    { tag: "p", of: ["<img src=x> \\u{202e} [a](javascript:b) [c](file:///d) !", { tag: "a", of: ["e"], href: "http://f/g.png" }] },
-  ]);
-});
-
-test("code of a known language has colours, and all of its text; other code is plain", () => {
-  const of = (info: string, code: string) => (rendered("```" + info + "\n" + code + "\n```\n") as { of: { of: unknown[] }[] }[])[0]!.of[0]!.of;
-  const text = (p: unknown): string => (typeof p === "string" ? p : (p as { of: unknown[] }).of.map(text).join(""));
-  const code = 'func a() { // x\u202e\n\treturn "<b>", 1\n}';
-  const shown = of("go title=a.go", code);
-  assert.equal(shown.map(text).join(""), code.replace("\u202e", "\\u{202e}") + "\n");
-  const spans = shown.filter((p) => typeof p !== "string") as { tag: string; code: string }[];
-  assert.deepEqual([...new Set(spans.map((s) => s.tag))], ["span"]);
-  for (const what of ["keyword", "comment", "string", "number", "title"]) assert.ok(JSON.stringify(shown).includes(`"code":"${what}"`), what);
-  assert.deepEqual(JSON.stringify(of("diff", "-a\n+b")).match(/"code":"\w+"/g), ['"code":"removed"', '"code":"added"']);
-  for (const [info, plain] of [["", "if 1"], ["nosuch", "if 1"], ["__proto__", "if 1"], ["go", "1 ".repeat(20_000)]] as const) assert.deepEqual(of(info, plain), [plain + "\n"]);
+  assert.equal(ending(end("cancelled by podctl", 1)), "Turn 1 cancelled: cancelled by podctl · 1 step · 12 tokens in, 3 out");
+  assert.equal(ending(end("", 0)), "Turn 1 cancelled");
 });
 
 test("nothing hides in what is shown", () => {
   assert.equal(visible("rm\u202e -rf\u200b\u001b[31m\ttab\n\u{e0041}"), "rm\\u{202e} -rf\\u{200b}\\u{1b}[31m\ttab\n\\u{e0041}");
-  const asks = { id: "k", tool: "sh\u200bell", arguments: "a\u202eb", question: { text: "?\u200b", digest: "", call_seq: "1" } };
-  const shown = pageBlock(block({ kind: "call", state: "asks", text: "\u200b", detail: "\u200b", call: asks }));
-  assert.deepEqual(
-    [shown.tool, shown.arguments, shown.question, shown.text, shown.detail],
-    ["sh\\u{200b}ell", "a\\u{202e}b", "?\\u{200b}", "\\u{200b}", "\\u{200b}"],
-  );
 });
 
 test("a question belongs to one window, and to another when that one ends", () => {

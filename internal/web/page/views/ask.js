@@ -6,7 +6,7 @@ import { ago, plural, until } from "../format.js";
 import { live, question } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { pieces } from "../visible.js";
-import { argumentsOf, fileDiff } from "./blocks.js";
+import { argumentsOf, fileDiff } from "../transcript/blocks.js";
 
 /** @import { Approval } from "../types.d.ts" */
 
@@ -95,8 +95,9 @@ function show(box, a, changed, answer) {
     el("h1", {}, `${name} asks: ${a.tool}`),
     el("p", { class: "facts" }, el("a", { href: `#/pod/${name}` }, "Open the pod"), el("span", {}, `asked ${ago(a.time)}`), a.expires && el("span", {}, `expires in ${until(a.expires)}`)),
     hidden > 0 && el("p", { class: "warning" }, `${plural(hidden, "hidden character")}, shown as code`),
-    ...argumentsOf(a.arguments ?? ""),
+    // What a file becomes says more than the arguments that make it so.
     ...(a.previews ?? []).map((p) => preview(p)),
+    ...argumentsOf(a.arguments ?? ""),
     a.question && el("p", { class: "question" }, a.question),
     el("p", { class: "digest" }, el("span", {}, "SHA-256 "), el("code", {}, hex(a.digest ?? ""))),
   );

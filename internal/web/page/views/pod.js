@@ -6,11 +6,11 @@ import { doing, elapsed, fill, state, today } from "../fleet.js";
 import { plural, tail } from "../format.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
-import { Transcript } from "../transcript.js";
-import { draw, ending } from "./blocks.js";
+import { Transcript } from "../transcript/fold.js";
+import { draw, ending } from "../transcript/blocks.js";
 
 /** @import { Block, StreamResponse, WatchedPod } from "../types.d.ts" */
-/** @import { FileDiff } from "./blocks.js" */
+/** @import { Around, FileDiff } from "../transcript/blocks.js" */
 
 /** How many entries are read at first, and more at each look further back. */
 const page = 400;
@@ -65,13 +65,18 @@ export function pod(main, name, at) {
   }
   look();
   const stop = live.watch(look);
-  const scrolled = () => (down.hidden = atEnd());
+  let end = true;
+  const scrolled = () => (end = down.hidden = atEnd());
   addEventListener("scroll", scrolled, { passive: true });
+  // The end stays in view when the window changes its size.
+  const resized = () => end && toEnd();
+  addEventListener("resize", resized);
   return () => {
     stop();
     ends();
     log.end();
     removeEventListener("scroll", scrolled);
+    removeEventListener("resize", resized);
   };
 }
 
@@ -91,6 +96,8 @@ class Log {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
   #rest = 16;
+  /** @type {Around} */
+  #around = { ask: (b) => review(b, this.pod), diffs: (b) => this.#diffs.get(b.call?.id ?? "") };
   #at = 0;
   #caught = false;
 
@@ -161,7 +168,7 @@ class Log {
         this.#shown.delete(id);
         continue;
       }
-      const e = draw(b, this.pod, this.#diffs.get(b.call?.id ?? "") ?? [], before);
+      const e = draw(b, this.#around, before);
       if (before) before.replaceWith(e);
       else rest.append(e);
       this.#shown.set(id, e);
@@ -184,11 +191,26 @@ class Log {
   }
 }
 
+/** review leads to the question about a call. @param {Block} b @param {string} pod */
+function review(b, pod) {
+  const { text = "The call waits for an answer.", call_seq = b.seq } = b.call?.question ?? {};
+  return el("a", { class: "ask-card", href: `#/ask/${pod}/${call_seq}` }, el("span", { class: "question" }, text), el("span", { class: "go" }, "Review"));
+}
+
 /** header is what is known of the pod. @param {HTMLElement} head @param {WatchedPod} p */
 function header(head, p) {
-  const facts = [tail(p.pod.spec?.dir), p.pod.spec?.model, p.pod.node && `on ${p.pod.node}`, p.pod.queued && plural(p.pod.queued, "submit waits", "submits wait")];
-  const numbers = [fill(p) && `context ${fill(p)?.text}`, today(p) && `${today(p)} today`, elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`];
-  const key = JSON.stringify([state(p), doing(p), facts, numbers, live.away, may("control")]);
+  const context = fill(p);
+  // Each with what a narrow screen leaves out.
+  const facts = [
+    [tail(p.pod.spec?.dir)],
+    ["", p.pod.spec?.model],
+    [p.pod.node && `on ${p.pod.node}`],
+    [p.pod.queued && plural(p.pod.queued, "submit waits", "submits wait")],
+    context ? [`context ${context.brief}`, context.text.slice(context.brief.length)] : [],
+    [today(p) && `${today(p)} today`],
+    [elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`],
+  ].filter(([text, more]) => text || more);
+  const key = JSON.stringify([state(p), doing(p), facts, live.away, may("control")]);
   if (head.dataset["key"] === key) return;
   head.dataset["key"] = key;
   const held = document.activeElement instanceof HTMLElement && head.contains(document.activeElement) ? document.activeElement.dataset["act"] : undefined;
@@ -196,8 +218,8 @@ function header(head, p) {
   add(
     head,
     el("div", { class: "title" }, el("a", { class: "back", href: "#/", "aria-label": "Back to the fleet" }, "‹"), el("h1", {}, p.pod.name), el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
-    el("p", { class: "facts" }, ...facts.filter(Boolean).map((f) => el("span", {}, String(f))), ...numbers.filter(Boolean).map((f) => el("span", {}, String(f)))),
-    may("control") && el("div", { class: "acts" }, ...acts(p)),
+    el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
+    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), ...(may("control") ? acts(p) : [])),
   );
   if (held) /** @type {HTMLElement | null} */ (head.querySelector(`[data-act="${held}"]`))?.focus();
 }

@@ -67,7 +67,7 @@ export function usage(main, asked) {
   const pod = choice("Pod", [["all pods", ""], ...names.map((x) => /** @type {[string, string]} */ ([x, x]))], asked.get("pod") ?? "");
   const status = el("p", { class: "sum", role: "status" }, "Loading…");
   const grid = el("div", { class: "plots" });
-  main.append(el("header", { class: "head" }, el("h1", {}, "Usage"), el("div", { class: "filters line" }, by, days, pod), status), grid);
+  main.append(el("header", { class: "head" }, el("h1", {}, "Usage"), status, el("div", { class: "filters line" }, by, days, pod)), grid);
   let asking = 0;
 
   async function run() {

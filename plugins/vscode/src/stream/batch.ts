@@ -1,4 +1,4 @@
-import type { Block, Change } from "../../../transcript/transcript";
+import type { Block, Change } from "../../../../internal/web/page/types";
 
 /** The shortest pause between two deliveries, in milliseconds. */
 const shortest = 30;

@@ -8,14 +8,14 @@ export interface Assets {
 
 /**
  * html is the page of the stream view. It is empty: blocks come as messages. Its policy
- * permits only its own script and style, and pictures that come in messages.
+ * permits only its own script and style, and pictures that come in messages; and no HTML made from text.
  */
 export function html(a: Assets): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${a.source}; script-src ${a.source}; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${a.source}; script-src ${a.source}; img-src data:; require-trusted-types-for 'script'; trusted-types 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${a.style}">
 <title>podd</title>

@@ -1,4 +1,4 @@
-import type { PageBlock, PageChange } from "./page";
+import type { Block, Change } from "../../../../internal/web/page/types";
 
 /** Kept identifies the pod that a page shows. */
 export interface Kept {
@@ -10,8 +10,8 @@ export interface Kept {
 export type ToPage =
   /** The page's saved state, by which its tab finds its pod again after a reload of the window. */
   | { type: "keep"; state: Kept }
-  | { type: "reset"; blocks: PageBlock[] }
-  | ({ type: "change" } & PageChange)
+  | { type: "reset"; blocks: Block[] }
+  | ({ type: "change" } & Change)
   /** A text was sent with images. */
   | { type: "sent"; text: string }
   | { type: "state"; text: string; busy: boolean; plan: boolean }

@@ -5,7 +5,7 @@ import { CheckpointBy } from "../gen/podd/v1/entry";
 import type { RestoreFilesResponse } from "../gen/podd/v1/file";
 import type { Pod } from "../gen/podd/v1/pod";
 import type { Connection } from "../podd/connection";
-import { visible } from "../stream/visible";
+import { visible } from "../../../../internal/web/page/visible.js";
 
 /** scheme is that of the documents which show what a file was. */
 const scheme = "podd-was";

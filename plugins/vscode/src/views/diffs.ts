@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 
 import type { Approval } from "../gen/podd/v1/approval";
 import type { Proposal } from "../proposal";
-import { visible } from "../stream/visible";
+import { visible } from "../../../../internal/web/page/visible.js";
 
 /** scheme is that of the documents which show what a call would make of a file. */
 const scheme = "podd-proposed";

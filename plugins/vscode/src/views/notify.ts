@@ -4,7 +4,7 @@ import type { Approval } from "../gen/podd/v1/approval";
 import { type Alert, AlertLevel } from "../gen/podd/v1/entry";
 import { type Ended, Turns } from "../podd/turns";
 import type { State } from "../podd/watch";
-import { visible } from "../stream/visible";
+import { visible } from "../../../../internal/web/page/visible.js";
 import type { Claims } from "./claims";
 import { turnRuns } from "./tree";
 

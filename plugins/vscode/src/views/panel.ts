@@ -1,14 +1,15 @@
 import * as vscode from "vscode";
 
 import type { Segment } from "../gen/podd/v1/item";
-import { Transcript } from "../../../transcript/transcript";
+import { Transcript } from "../../../../internal/web/page/transcript/fold.js";
 import { dataURI, images, imageTypes } from "../images";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
 import { Batch } from "../stream/batch";
 import { html } from "../stream/html";
+import { json } from "../stream/json";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
-import { pageBlock, pageChange } from "../stream/page";
+import { pageChange } from "../stream/page";
 
 /** Asks is what the panel needs from the extension besides its pod. */
 export interface Asks {
@@ -48,18 +49,17 @@ export class Panel {
     private readonly asks: Asks,
     view?: vscode.WebviewPanel,
   ) {
-    const media = vscode.Uri.joinPath(extension, "media");
     this.view = view ?? vscode.window.createWebviewPanel(streamType, `podd: ${pod.name}`, vscode.ViewColumn.Beside);
-    this.view.webview.options = { enableScripts: true, localResourceRoots: [media] };
+    this.view.webview.options = { enableScripts: true, localResourceRoots: ["media", "dist"].map((dir) => vscode.Uri.joinPath(extension, dir)) };
     this.view.onDidChangeViewState(() => asks.seen());
-    const uri = (file: string) => this.view.webview.asWebviewUri(vscode.Uri.joinPath(media, file)).toString();
+    const uri = (file: string) => this.view.webview.asWebviewUri(vscode.Uri.joinPath(extension, file)).toString();
     this.view.onDidDispose(() => {
       this.stop.abort();
       this.batch.clear();
       asks.closed();
     });
     this.view.webview.onDidReceiveMessage((m: FromPage) => asks.report(this.take(m)));
-    this.view.webview.html = html({ script: uri("stream.js"), style: uri("stream.css"), source: this.view.webview.cspSource });
+    this.view.webview.html = html({ script: uri("dist/stream.js"), style: uri("media/stream.css"), source: this.view.webview.cspSource });
     asks.report(this.follow());
   }
 
@@ -84,7 +84,7 @@ export class Panel {
       this.pod.pod,
       0,
       {
-        message: (m) => this.batch.add(this.transcript.take(m)),
+        message: (m) => this.batch.add(this.transcript.take(json(m))),
         restarted: () => {
           this.transcript = new Transcript();
           this.batch.clear();
@@ -110,7 +110,7 @@ export class Panel {
         this.ready = true;
         this.batch.clear();
         this.post({ type: "keep", state: this.pod });
-        this.post({ type: "reset", blocks: this.transcript.all().map(pageBlock) });
+        this.post({ type: "reset", blocks: this.transcript.all() });
         this.post(this.state);
         break;
       case "submit":

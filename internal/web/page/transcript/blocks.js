@@ -2,45 +2,54 @@
 
 import { add, el, icon } from "../dom.js";
 import { count, lasts, picture, plural, short } from "../format.js";
-import { diff, markdown } from "../markdown.js";
+import { diff, markdown } from "./markdown.js";
 
-/** @import { Block } from "../types.d.ts" */
+/** @import { Block, Image } from "../types.d.ts" */
+/** @import { Colour } from "./markdown.js" */
 /** @typedef {{ path?: string, diff?: string }} FileDiff */
 
 /** How many characters of a call's output are shown at first. */
 const head = 20_000;
 
 /**
+ * Around is what the client that shows a transcript adds to it.
+ * @typedef {object} Around
+ * @property {(b: Block) => HTMLElement} ask a call that waits for an answer
+ * @property {(i: Image, line: string) => HTMLElement} [picture] a picture; otherwise it is its line
+ * @property {(b: Block) => FileDiff[] | undefined} [diffs] what a call changed
+ * @property {Colour} [colour] code in colours
+ */
+
+/**
  * draw makes the element of a block. What a person unfolded stays so.
  * @param {Block} b
- * @param {string} pod
- * @param {FileDiff[]} diffs what the call changed
+ * @param {Around} around
  * @param {HTMLElement} [before]
  */
-export function draw(b, pod, diffs, before) {
+export function draw(b, around, before) {
   const open = before?.querySelector("details")?.open ?? false;
-  const e = content(b, pod, diffs, open);
-  for (const i of b.images ?? []) add(e, el("p", { class: "picture" }, picture(i)));
+  const e = content(b, around, open);
+  for (const i of b.images ?? []) add(e, around.picture?.(i, picture(i)) ?? el("p", { class: "picture" }, picture(i)));
   e.classList.add("block", b.kind);
   e.dataset["state"] = b.state;
   e.dataset["seq"] = b.seq;
   return e;
 }
 
-/** @param {Block} b @param {string} pod @param {FileDiff[]} diffs @param {boolean} open @returns {HTMLElement} */
-function content(b, pod, diffs, open) {
+/** @param {Block} b @param {Around} around @param {boolean} open @returns {HTMLElement} */
+function content(b, around, open) {
   switch (b.kind) {
     case "user":
       return el("article", { "aria-label": "You" }, el("p", { class: "text" }, b.text), b.state === "queued" && el("span", { class: "tag" }, "queued"));
     case "answer": {
-      const e = el("article", { "aria-label": "Answer" }, markdown(b.text));
+      const e = el("article", { "aria-label": "Answer" }, markdown(b.text, around.colour));
       if (b.state === "live") e.setAttribute("aria-busy", "true");
       return e;
     }
     case "thought":
       return el("div", {}, fold(open, [icon("thought"), el("span", { class: "what" }, b.state === "live" ? "Thinking" : "Thought"), el("span", { class: "brief" }, oneLine(b.text))], el("p", { class: "text" }, b.text)));
     case "call":
-      return call(b, pod, diffs, open);
+      return call(b, around, open);
     case "notice": {
       const [first = "", ...rest] = b.text.split("\n");
       return rest.length === 0 ? el("p", {}, first) : el("div", {}, fold(open, [el("span", { class: "brief" }, first)], el("p", { class: "text" }, rest.join("\n"))));
@@ -60,8 +69,9 @@ function fold(open, summary, ...inside) {
 /** @type {Record<string, string>} */
 const states = { writing: "is being written", to_run: "waits to run", asks: "asks", running: "runs", done: "done", failed: "failed" };
 
-/** @param {Block} b @param {string} pod @param {FileDiff[]} diffs @param {boolean} open */
-function call(b, pod, diffs, open) {
+/** @param {Block} b @param {Around} around @param {boolean} open */
+function call(b, around, open) {
+  const diffs = around.diffs?.(b) ?? [];
   const args = b.state === "writing" ? b.detail : (b.call?.arguments ?? "");
   const tool = b.call?.tool || "a tool";
   // Most summaries begin with the tool's name.
@@ -71,16 +81,14 @@ function call(b, pod, diffs, open) {
     el("span", { class: "what" }, tool),
     el("span", { class: "brief" }, said || gist(args)),
     el("span", { class: "unseen" }, `, ${states[b.state] ?? b.state}`),
-    ...(diffs.length > 0 ? [stat(diffs)] : []),
+    ...(diffs.length > 0 ? [sum(diffs)] : []),
     el("span", { class: "took" }, b.call?.duration_ms ? lasts(b.call.duration_ms / 1000) : b.state === "running" ? "runs" : b.state === "failed" ? "failed" : ""),
   ];
   const inside = el("div", { class: "parts" }, ...argumentsOf(args));
   for (const d of diffs) inside.append(fileDiff(d));
   if (b.detail && b.state !== "writing") inside.append(output(b.detail));
   const box = el("div", {}, fold(open, summary, inside));
-  if (b.state === "asks") {
-    box.append(el("a", { class: "ask-card", href: `#/ask/${pod}/${b.call?.question?.call_seq ?? b.seq}` }, el("span", { class: "question" }, b.call?.question?.text ?? "The call waits for an answer."), el("span", { class: "go" }, "Review")));
-  }
+  if (b.state === "asks") box.append(around.ask(b));
   return box;
 }
 
@@ -115,16 +123,19 @@ export function argumentsOf(args) {
   });
 }
 
-/** @param {FileDiff} d */
-export function fileDiff(d) {
-  return el("figure", { class: "file" }, el("figcaption", {}, d.path ?? ""), d.diff ? diff(d.diff) : el("p", { class: "empty" }, "The content stays."));
+/** fileDiff is what changed in a file. @param {FileDiff} d @param {import("../dom.js").Child[]} [more] stands beside its path @param {string} [none] stands for no diff */
+export function fileDiff(d, more = [], none = "The content stays.") {
+  return el("figure", { class: "file" }, el("figcaption", {}, el("span", { class: "path" }, d.path), ...more), d.diff ? diff(d.diff) : el("p", { class: "empty" }, none));
 }
 
-/** @param {FileDiff[]} diffs */
-function stat(diffs) {
+/** sum counts the lines of diffs. @param {FileDiff[]} diffs */
+function sum(diffs) {
   const lines = diffs.flatMap((d) => (d.diff ?? "").split("\n"));
-  const plus = lines.filter((l) => l.startsWith("+")).length;
-  const minus = lines.filter((l) => l.startsWith("-")).length;
+  return stat(lines.filter((l) => l.startsWith("+")).length, lines.filter((l) => l.startsWith("-")).length);
+}
+
+/** stat is how many lines came and went. @param {number} plus @param {number} minus */
+export function stat(plus, minus) {
   return el("span", { class: "stat" }, el("span", { class: "plus" }, `+${plus}`), " ", el("span", { class: "minus" }, `−${minus}`));
 }
 

@@ -1,6 +1,7 @@
-// A stream as blocks: the same as plugins/transcript, for messages in JSON.
+// A stream as blocks. The page and the extension of VS Code share this directory: fold.js makes the blocks
+// of a stream, blocks.js makes elements of them.
 
-/** @import { Block, Change, Delta, Entry, Image, Item, Picture, State, StreamResponse } from "./types.d.ts" */
+/** @import { Block, Change, Delta, Entry, Image, Item, Picture, State, StreamResponse } from "../types.d.ts" */
 
 /** The length up to which the output of a running call is kept: its end. */
 const maxOutput = 1 << 20;
@@ -179,7 +180,7 @@ export class Transcript {
 
   /**
    * call changes a tool call without a result. It is created if the log was not read from its beginning.
-   * @param {string | number | undefined} turn @param {string} id @param {Partial<Block>} to @param {Partial<import("./types.d.ts").Call>} call
+   * @param {string | number | undefined} turn @param {string} id @param {Partial<Block>} to @param {Partial<import("../types.d.ts").Call>} call
    */
   #call(turn, id, to, call) {
     let b = this.#open(id);

@@ -1,7 +1,8 @@
 // Markdown as elements. markdown-it only parses; no HTML string exists.
 
-import MarkdownIt from "./vendor/markdown-it.js";
-import { add, el } from "./dom.js";
+import MarkdownIt from "../vendor/markdown-it.js";
+import { add, el } from "../dom.js";
+import { visible } from "../visible.js";
 
 // HTML stays text. An image would be loaded from an address that the model chose, so it stays text.
 const parser = new MarkdownIt({ html: false, linkify: true }).disable("image");
@@ -11,10 +12,15 @@ parser.validateLink = (/** @type {string} */ url) => /^https?:/i.test(url);
 
 const tags = new Set("blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead tr ul".split(" "));
 
-/** markdown is a text as elements. @param {string} text */
-export function markdown(text) {
+/**
+ * Colour gives code of a language in pieces; undefined leaves it plain.
+ * @typedef {(code: string, language: string) => Node[] | undefined} Colour
+ */
+
+/** markdown is a text as elements. @param {string} text @param {Colour} [colour] */
+export function markdown(text, colour) {
   const root = el("div", { class: "markdown" });
-  build(root, parser.parse(text, {}));
+  build(root, parser.parse(text, {}), colour);
   for (const t of root.querySelectorAll("table")) {
     const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" });
     t.replaceWith(box);
@@ -25,8 +31,8 @@ export function markdown(text) {
 
 /** @typedef {{ type: string, tag: string, nesting: number, hidden: boolean, content: string, info: string, children: Token[] | null, attrGet(name: string): string | null }} Token */
 
-/** @param {HTMLElement} root @param {Token[]} tokens */
-function build(root, tokens) {
+/** @param {HTMLElement} root @param {Token[]} tokens @param {Colour} [colour] */
+function build(root, tokens, colour) {
   /** @type {HTMLElement[]} */
   const open = [root];
   let level = 1;
@@ -42,7 +48,7 @@ function build(root, tokens) {
       const closed = open.pop();
       if (t.type === "link_close" && closed) target(closed);
     } else {
-      leaf(into, t);
+      leaf(into, t, colour);
     }
   }
 }
@@ -52,7 +58,7 @@ function element(t, level) {
   if (t.tag === "a") {
     const href = t.attrGet("href") ?? "";
     if (!/^https?:/i.test(href)) return el("span");
-    return el("a", { href, rel: "noopener noreferrer", target: "_blank" });
+    return el("a", { href, rel: "noopener noreferrer", target: "_blank", title: visible(href) });
   }
   const tag = t.type === "heading_open" ? `h${level}` : t.tag;
   const e = el(/** @type {"p"} */ (tags.has(tag) ? tag : "span"));
@@ -70,15 +76,15 @@ function target(link) {
   if (!(link.textContent ?? "").includes(host)) link.after(el("span", { class: "target" }, ` (${host})`));
 }
 
-/** @param {HTMLElement} into @param {Token} t */
-function leaf(into, t) {
+/** @param {HTMLElement} into @param {Token} t @param {Colour} [colour] */
+function leaf(into, t, colour) {
   switch (t.type) {
     case "inline":
-      build(into, t.children ?? []);
+      build(into, t.children ?? [], colour);
       break;
     case "fence":
     case "code_block":
-      into.append(code(t.content.replace(/\n$/, ""), t.info.trim().split(/\s+/, 1)[0] ?? ""));
+      into.append(code(t.content.replace(/\n$/, ""), t.info.trim().split(/\s+/, 1)[0] ?? "", colour));
       break;
     case "code_inline":
       into.append(el("code", {}, t.content));
@@ -97,10 +103,10 @@ function leaf(into, t) {
   }
 }
 
-/** code is a block of code; one of a diff has its colours. @param {string} text @param {string} language */
-function code(text, language) {
+/** code is a block of code; one of a diff has its colours. @param {string} text @param {string} language @param {Colour} [colour] */
+function code(text, language, colour) {
   if (language === "diff") return diff(text);
-  return el("pre", { tabindex: "0" }, el("code", {}, text));
+  return el("pre", { tabindex: "0" }, el("code", {}, ...(colour?.(text, language) ?? [text])));
 }
 
 /** diff is a unified diff: each line has its sign and its colour. @param {string} text */
