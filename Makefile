@@ -49,7 +49,7 @@ test: cgo-check bubblewrap ## run all tests with the race detector; installs bub
 
 # What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
-	/usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
+	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
@@ -61,6 +61,10 @@ test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/n
 cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing
 	PODD_CAST=$(CURDIR)/docs/attach.cast go test -count=1 -tags integrations -run '^TestCast$$' ./integrations/attach
 	go test -count=1 -run '^TestCast$$' ./internal/testing/pages
+
+.PHONY: golden
+golden: integrations/npm/node_modules integrations-need ## make the pictures of the page's views again, below integrations/web/testdata/golden
+	PODD_GOLDEN=1 go test -count=1 -tags integrations -run '^TestDemo$$' ./integrations/web
 
 # What builds the extension of VS Code, and what records the terminal view.
 NPM_NEED  := node:nodejs npm:npm

@@ -33,7 +33,6 @@ export class Browser {
     b.base = to.origin;
     b.chromium = await chromium.launch({
       executablePath: process.env.PODD_CHROMIUM,
-      env: { ...process.env, ...options.env },
       args: ["--no-sandbox", ...(options.args ?? []), `--host-resolver-rules=MAP ${to.host} 127.0.0.1:${b.server.address().port}`],
     });
     b.context = await b.chromium.newContext();

@@ -3,19 +3,20 @@ import assert from "node:assert/strict";
 import { after, before, test as run } from "node:test";
 
 import { Browser } from "./browser.mjs";
+import { Golden, flags } from "./golden.mjs";
 
 /** @type {Browser} */
 let b;
 before(async () => {
-  b = await Browser.open({ unasked: true });
+  b = await Browser.open({ unasked: true, args: flags });
 });
 after(() => b?.close());
 
-const test = (name, f) => run(name, { timeout: 120_000 }, f);
+const test = (name, f) => run(name, { timeout: 300_000 }, f);
 
 test("the address works at once, and there is something to see in each view", async () => {
   await b.page.locator("main .row").nth(4).waitFor();
-  assert.equal(await b.page.locator("main .ask-card").count(), 2);
+  await b.page.locator("main .ask-card").nth(1).waitFor();
   await b.page.locator('.row[data-state="running"]').waitFor();
   await b.page.locator('.row[data-state="paused"]').waitFor();
   await b.page.locator('a.ask-card:has-text("pricing")').click();
@@ -31,6 +32,68 @@ test("the address works at once, and there is something to see in each view", as
   b.clean();
 });
 
+/** The views with pictures: where they are, and what they show when they are complete. */
+const views = {
+  fleet: ["#/", "main .row:nth-of-type(4)"],
+  pod: ["#/pod/ledger", ".block.end:last-child"],
+  files: ["#/files/ledger", ".changed .diff"],
+  usage: ["#/usage?by=DAY&days=30&pod=ledger", ".plot:nth-child(4)"],
+  ask: ["#/", 'a.ask-card:has-text("pricing")'],
+};
+
+/** settle keeps what the page shows as it is, and replaces what differs from run to run. */
+function settle() {
+  globalThis.draws ??= globalThis.requestAnimationFrame;
+  // Nothing is drawn anew.
+  globalThis.requestAnimationFrame = () => 0;
+  const put = (select, text) => {
+    for (const e of document.querySelectorAll(select)) if (e.textContent && e.childElementCount === 0) e.textContent = text;
+  };
+  put(".when", "5 min ago");
+  put(".took", "1 s");
+  put(".elapsed", "2 min");
+  put(".axis span", "2026-11-01");
+  put(".digest code", "0123abcd ".repeat(7) + "0123abcd");
+  put('.row[data-state="running"] .doing', "runs shell");
+  put('.row[data-state="running"] .value', "27 %");
+  for (const e of document.querySelectorAll('.row[data-state="running"] .cost')) e.textContent = "$0.10";
+  for (const e of document.querySelectorAll(".doing, .facts span")) if (/^(last active|asked) /.test(e.textContent)) e.textContent = "5 min ago";
+  for (const e of document.querySelectorAll("main .sum")) e.textContent = e.textContent.replace(/[$][0-9.]+ today/, "$0.30 today").replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}/g, "2026-11-01");
+}
+
+test("each view looks as its picture", async () => {
+  const golden = await Golden.open(b.chromium);
+  // Fonts that each machine with Chromium has.
+  await b.page.evaluate(() => {
+    document.body.style.fontFamily = '"DejaVu Sans"';
+    document.documentElement.style.setProperty("--mono", '"DejaVu Sans Mono"');
+  });
+  for (const [width, height] of [[360, 740], [1440, 900]]) {
+    await b.size({ width, height });
+    for (const colorScheme of ["light", "dark"]) {
+      await b.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      for (const [name, [at, complete]] of Object.entries(views)) {
+        await golden.check(`${name}-${colorScheme}-${width}`, async () => {
+          await b.goto(at);
+          await b.page.locator(complete).first().waitFor();
+          if (name === "ask") {
+            await b.page.locator(complete).click();
+            await b.page.locator(".digest").waitFor();
+          }
+          await b.page.mouse.move(0, 0);
+          await b.frame();
+          await b.page.evaluate(settle);
+          try {
+            return await b.page.screenshot({ animations: "disabled" });
+          } finally {
+            await b.page.evaluate(() => (globalThis.requestAnimationFrame = globalThis.draws));
+          }
+        });
+      }
+    }
+  }
+});
+
 test("a question of the demo is answered, and its pod goes on", async () => {
   await b.goto("#/");
   await b.page.locator('a.ask-card:has-text("pricing")').click();
@@ -40,6 +103,7 @@ test("a question of the demo is answered, and its pod goes on", async () => {
     await b.frame();
   }
   await approve.click();
+  await b.page.getByText("Approved: edit_file of pricing").waitFor();
   await b.goto("#/pod/pricing");
-  await b.page.locator(".end", { hasText: "Turn 3 finished" }).waitFor();
+  await b.page.locator(".end", { hasText: /Turn \d+ finished · 2 steps/ }).waitFor();
 });

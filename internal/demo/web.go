@@ -34,16 +34,19 @@ func (c *clock) now() time.Time { return time.Now().AddDate(0, 0, -int(c.back.Lo
 // desk is the pods of a demo on the page: NAME DIR ASK.
 var desk = []string{"ledger ledger never", "pricing site always", "release api always", "audit api never", "nightly ledger never", "importer api never", "changelog site never"}
 
-// past is what pods did, by the number of days before today: POD: PROMPT.
-var past = map[int][]string{
-	9: {"changelog: Summarise the week."},
-	8: {"audit: Triage the new issues.", "ledger: Review the open change."},
-	7: {"ledger: Triage the new issues."},
-	5: {"audit: Upgrade the modules.", "changelog: Summarise the week.", "pricing: Review the open change."},
-	4: {"release: Review the open change.", "ledger: Review the open change.", "nightly: Triage the new issues."},
-	3: {"audit: Triage the new issues."},
-	2: {"importer: Upgrade the modules.", "release: Review the open change.", "pricing: Summarise the week.", "audit: Review the open change."},
-	1: {"ledger: Upgrade the modules.", "nightly: Review the open change.", "changelog: Review the open change."},
+// firstDay is by how many days the fleet is older than today.
+const firstDay = 27
+
+// chores are prompts of past days.
+var chores = []string{"Triage the new issues.", "Review the open change.", "Summarise the week.", "Upgrade the modules."}
+
+// past is what pods did some days before today, each POD: PROMPT; different pods on a day.
+func past(days int) (lines []string) {
+	for i := range []int{2, 1, 3, 2, 4, 0, 1}[days%7] {
+		pod, _, _ := strings.Cut(desk[(3*days+i)%len(desk)], " ")
+		lines = append(lines, pod+": "+chores[(days+2*i)%len(chores)])
+	}
+	return lines
 }
 
 // audits are the prompts of the pod that works without end.
@@ -51,8 +54,7 @@ var audits = []string{"Audit the timeouts of the API.", "Audit the queries next.
 
 // stage makes the fleet, and its days before today.
 func (d *demo) stage(ctx context.Context, c *client.Client) error {
-	const first = 9
-	d.clock.back.Store(first)
+	d.clock.back.Store(firstDay)
 	for _, line := range desk {
 		f := strings.Fields(line)
 		spec := &poddv1.PodSpec{Dir: filepath.Join(d.root, "work", f[1]), Ask: f[2]}
@@ -60,12 +62,13 @@ func (d *demo) stage(ctx context.Context, c *client.Client) error {
 			return err
 		}
 	}
-	for days := first; days >= 0; days-- {
+	for days := firstDay; days > 0; days-- {
 		d.clock.back.Store(int64(days))
-		if err := d.turns(ctx, c, past[days]...); err != nil {
+		if err := d.turns(ctx, c, past(days)...); err != nil {
 			return err
 		}
 	}
+	d.clock.back.Store(0)
 	err := d.turns(ctx, c, "ledger: sum.sh stops at comment lines, against its @README.md. Mend it.", "nightly: Run the nightly report for @./report.txt.", "importer: Triage the new issues.")
 	if err != nil {
 		return err
