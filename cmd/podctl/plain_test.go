@@ -52,6 +52,80 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// default returns to podd's settings, and the view tells warnings about a value.
+func TestPlainSettings(t *testing.T) {
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("Yes."))))
+	w.podctl("create", "p").run(0)
+	p, typed := w.onTerminal("attach", "--plain", "p")
+	p.out.await(t, "Pod p is idle.")
+	for _, step := range [][]string{
+		{"/model", "the model is podd's default; /model MODEL changes it"},
+		{"/model gpt-6", "the model is gpt-6 from the next turn on", `lists no model "gpt-6"`},
+		{"/model", "the model is gpt-6; "},
+		{"/model default", "the model is podd's default from the next turn on"},
+		{"/effort", "the effort is podd's default; "},
+		{"/effort high", "the effort is high from the next turn on"},
+		{"/effort", "the effort is high; "},
+		{"/effort default", "the effort is podd's default from the next turn on"},
+	} {
+		typed(step[0] + "\n")
+		for _, text := range step[1:] {
+			p.out.await(t, text)
+		}
+	}
+	typed("go on\n")
+	p.out.await(t, "Answer: Yes.")
+	typed("\x04")
+	if code := p.wait(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// /rewind takes files back too if the person wants that.
+func TestPlainRewind(t *testing.T) {
+	w := newWorld(t, scripted.Answers(
+		scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"new.txt","content":"new\n"}`}),
+		scripted.Say(scripted.Text("Written."))))
+	work := t.TempDir()
+	w.podctl("create", "p", "--dir", work).run(0)
+	p, typed := w.onTerminal("attach", "--plain", "p")
+	p.out.await(t, "Pod p is idle.")
+	expect := func(keys string, want ...string) {
+		t.Helper()
+		typed(keys)
+		for _, text := range want {
+			p.out.await(t, text)
+		}
+	}
+	written := func() bool {
+		_, err := os.Stat(filepath.Join(work, "new.txt"))
+		return err == nil
+	}
+	expect("write it\n", "Answer: Written.", "turn 1 finished")
+	expect("/rewind\n", "Rewind to before the last prompt? 1 path changed since. Type y for yes, f for files too, anything else for no.")
+	expect("n\n", "nothing was changed")
+	typed("/rewind\n")
+	p.out.awaitBehind(t, "nothing was changed", "1 path changed since.")
+	expect("f\n", "changes of files were taken back: 1 path changed", "In your draft: write it")
+	if written() {
+		t.Error("new.txt is still there")
+	}
+	expect(" again\n", "Prompt: write it again", "turn 2 finished")
+	typed("/rewind\n")
+	p.out.awaitBehind(t, "turn 2 finished", "1 path changed since.")
+	typed("y\n")
+	p.out.awaitBehind(t, "these files keep their later changes: ", "In your draft: write it")
+	if !written() {
+		t.Error("a rewind without files took new.txt back")
+	}
+	typed("\x03")
+	p.out.await(t, "The draft is empty now.")
+	typed("\x04")
+	if code := p.wait(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
 // A tab at the end of a line completes its @path, and says which paths fit; the rest comes
 // on the next line.
 func TestPlainCompletes(t *testing.T) {

@@ -40,10 +40,9 @@ type asks struct {
 	confirming *confirmation
 }
 
-// known is what commands are completed with: models, once they were asked for, and the
-// person's own prompts.
+// known is what commands are completed with: models, and the person's own prompts.
 type known struct {
-	models []string
+	models offeredModels
 	own    []template
 }
 

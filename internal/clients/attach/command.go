@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/fieldmaskpb"
-
 	"podd/internal/podname"
 	"podd/internal/sanitize"
 	poddv1 "podd/proto/podd/v1"
@@ -23,6 +21,11 @@ type slash struct {
 	run  func(a *app, args string)
 	// offers are the known arguments.
 	offers func(a *app) []string
+}
+
+// usage is how people write the command, and what it does.
+func (s slash) usage() string {
+	return fmt.Sprintf("%-23s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about)
 }
 
 // commander runs and completes the commands of a draft.
@@ -43,8 +46,8 @@ func (a commander) slashes() []slash {
 func builtins() []slash {
 	return []slash{
 		{name: "help", about: "lists commands and keys", run: func(a *app, _ string) { commander{a}.help() }},
-		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: func(a *app) []string { return a.models }},
-		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: fixed("minimal", "low", "medium", "high")},
+		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: modelNames},
+		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: efforts},
 		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: setAsk, offers: fixed("never", "risky", "always")},
 		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", run: steer},
 		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", run: sendPlan},
@@ -56,7 +59,7 @@ func builtins() []slash {
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
 		{name: "status", about: "says what the pod does, and its context and cost", run: status},
 		{name: "answer", about: "goes to the open question", run: toQuestion},
-		{name: "export", args: "[FILE] [md|html|json]", about: "writes the conversation to a file", run: exportLog},
+		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}
 }
@@ -113,30 +116,44 @@ func (a commander) completeCommand() bool {
 		a.completeWord(1, name, names)
 		return true
 	}
-	for _, s := range a.slashes() {
-		if s.name != name || s.offers == nil {
-			continue
-		}
-		if name == "model" && a.models == nil {
-			a.listModels()
-			return true
-		}
-		var words []string
-		for _, w := range s.offers(a.app) {
-			if strings.HasPrefix(w, args) {
-				words = append(words, w)
-			}
-		}
+	if a.askModels() {
+		a.models.tab, a.said = true, "asking for the models"
+		return true
+	}
+	if words, takes := a.arguments(); takes {
 		a.completeWord(len([]rune(name))+2, args, words)
 	}
 	return true
+}
+
+// arguments are the known arguments that fit what is typed: those that begin with it, else
+// those that have it. false: the command in the draft takes others.
+func (a commander) arguments() (words []string, takes bool) {
+	name, typed, _ := strings.Cut(a.draft.text(), " ")
+	list := a.slashes()
+	i := slices.IndexFunc(list, func(s slash) bool { return "/"+s.name == name && s.offers != nil })
+	if i < 0 {
+		return nil, false
+	}
+	all := list[i].offers(a.app)
+	for _, fits := range []func(word, typed string) bool{strings.HasPrefix, strings.Contains} {
+		for _, w := range all {
+			if fits(strings.ToLower(w), strings.ToLower(typed)) {
+				words = append(words, w)
+			}
+		}
+		if len(words) > 0 {
+			break
+		}
+	}
+	return words, true
 }
 
 // completeWord replaces the draft from a position on by what the words have in common.
 func (a commander) completeWord(from int, typed string, words []string) {
 	switch {
 	case len(words) == 0:
-		a.said = "nothing begins with " + sanitize.Line(strconv.Quote(typed))
+		a.said = "nothing fits " + sanitize.Line(strconv.Quote(typed))
 		return
 	case len(words) == 1:
 		a.draft.cut(from, len(a.draft.cells))
@@ -153,17 +170,26 @@ func (a commander) completeWord(from int, typed string, words []string) {
 	}
 }
 
-// offers are the completions to show: those asked for by Tab, or the commands that begin as
-// the draft does.
+// offers are the completions to show: those asked for by Tab, else the commands or arguments
+// that fit what is typed.
 func (a commander) offers() []string {
 	name, _, ok := a.draft.command()
-	if len(a.offered) > 0 || !ok || strings.Contains(a.draft.text(), " ") || a.answering {
+	if len(a.offered) > 0 || !ok || a.answering {
 		return a.offered
 	}
 	var list []string
+	if _, typed, inArgs := strings.Cut(a.draft.text(), " "); inArgs {
+		words, _ := a.arguments()
+		for _, w := range words {
+			if w != strings.TrimSpace(typed) {
+				list = append(list, sanitize.Line(w))
+			}
+		}
+		return list
+	}
 	for _, s := range a.slashes() {
 		if strings.HasPrefix(s.name, name) {
-			list = append(list, fmt.Sprintf("%-22s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about))
+			list = append(list, s.usage())
 		}
 	}
 	return list
@@ -172,7 +198,7 @@ func (a commander) offers() []string {
 // help lists commands and keys in the transcript.
 func (a commander) help() {
 	for _, s := range a.slashes() {
-		a.log.notice(plain, fmt.Sprintf("%-22s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about))
+		a.log.notice(plain, s.usage())
 	}
 	keys := []string{
 		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it",
@@ -190,40 +216,6 @@ func (a commander) help() {
 	for _, l := range keys {
 		a.log.notice(dim, l)
 	}
-}
-
-// update changes fields of the pod and says what happened.
-func (a commander) update(spec *poddv1.PodSpec, field, done string) {
-	pod := a.pod.GetId()
-	a.call(func(ctx context.Context) error {
-		_, err := a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}})
-		return err
-	}, func(err error) {
-		a.told(err)
-		if err == nil {
-			a.log.notice(dim, "· "+done)
-		}
-	})
-}
-
-func setModel(a *app, args string) {
-	if args == "" {
-		model := a.pod.GetSpec().GetModel()
-		if model == "" {
-			model = "podd's default"
-		}
-		a.said = "the model is " + sanitize.Line(model) + "; /model MODEL changes it"
-		return
-	}
-	commander{a}.update(&poddv1.PodSpec{Model: args}, "model", "the model is "+args+" from the next turn on")
-}
-
-func setEffort(a *app, args string) {
-	if args == "" {
-		a.said = "give an effort, such as /effort high"
-		return
-	}
-	commander{a}.update(&poddv1.PodSpec{Options: &poddv1.Options{Effort: args}}, "options.effort", "the effort is "+args+" from the next turn on")
 }
 
 func setAsk(a *app, args string) {

@@ -109,6 +109,14 @@ func TestHistory(t *testing.T) {
 	if h.searches(key{kind: keyEnter}, &draft) {
 		t.Error("the search goes on")
 	}
+	for _, step := range []struct {
+		key    key
+		failed bool
+	}{{key{kind: keySearch}, false}, {key{keyText, "docs"}, false}, {key{keyText, "!"}, true}, {key{kind: keyBackspace}, false}, {key{kind: keySearch}, true}} {
+		if h.searches(step.key, &draft); h.search.failed != step.failed {
+			t.Errorf("after %+v the search for %q failed: %v", step.key, h.search.query, h.search.failed)
+		}
+	}
 	if e, ok := h.byRequest("run it"); !ok || e.text() != "run it" {
 		t.Errorf("%q, %v", e.text(), ok)
 	}

@@ -54,14 +54,15 @@ func (a frame) logRows() int {
 func (a frame) prompt() string {
 	switch {
 	case a.confirming != nil:
-		if a.confirming.enter {
-			return a.confirming.question + " [Enter] yes [Esc] no "
-		}
-		return a.confirming.question + " [y/N] "
+		return a.confirming.question + " " + a.confirming.keys() + " "
 	case a.answering:
 		return "Run it? "
 	case a.history.search != nil:
-		return "history " + sanitize.Line(fmt.Sprintf("%q", a.history.search.query)) + "> "
+		found := "history "
+		if a.history.search.failed {
+			found = "no older prompt has "
+		}
+		return found + sanitize.Line(fmt.Sprintf("%q", a.history.search.query)) + "> "
 	case a.plan:
 		return "plan> "
 	}

@@ -108,24 +108,3 @@ func (a *app) askStatus(all bool) {
 		}
 	})
 }
-
-// listModels asks podd which models there are, and completes /model with them.
-func (a *app) listModels() {
-	a.said = "asking for the models"
-	var names []string
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
-		for _, e := range resp.GetEndpoints() {
-			for _, m := range e.GetModels() {
-				names = append(names, m.GetName())
-			}
-		}
-		return err
-	}, func(err error) {
-		a.told(err)
-		if err == nil {
-			a.models = append([]string{}, names...)
-			commander{a}.completeCommand()
-		}
-	})
-}

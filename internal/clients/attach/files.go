@@ -31,9 +31,7 @@ func undo(a *app, _ string) {
 			a.said = "no file has changes to take back"
 			return
 		}
-		for _, k := range plan.GetKept() {
-			a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", k.GetPath(), k.GetWhy()))
-		}
+		stays(a, plan)
 		if plan.GetChanged() == 0 {
 			return
 		}
@@ -43,6 +41,13 @@ func undo(a *app, _ string) {
 		}
 		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() { undone(a, pod, plan) })
 	})
+}
+
+// stays names the files that cannot be taken back.
+func stays(a *app, plan *poddv1.RestoreFilesResponse) {
+	for _, k := range plan.GetKept() {
+		a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", k.GetPath(), k.GetWhy()))
+	}
 }
 
 func paths(n int64) string {

@@ -29,6 +29,8 @@ type historySearch struct {
 	query  string
 	at     int
 	before editor
+	// failed says that no older prompt has the text.
+	failed bool
 }
 
 // add notes a prompt that was sent.
@@ -107,11 +109,12 @@ func (h *history) older(draft *editor) {
 	for i := h.search.at - 1; i >= 0; i-- {
 		p := &h.prompts[i]
 		if strings.Contains(strings.ToLower(p.text()), strings.ToLower(h.search.query)) {
-			h.search.at, h.at = i, i
+			h.search.at, h.at, h.search.failed = i, i, false
 			*draft = p.copied()
 			return
 		}
 	}
+	h.search.failed = true
 }
 
 // byRequest is the prompt that was sent with a request id.

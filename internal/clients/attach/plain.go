@@ -204,7 +204,7 @@ func (p *plainView) tell() {
 	}
 	p.question()
 	if p.confirming != p.confirmed && p.confirming != nil {
-		p.say(p.confirming.question + " Type y for yes, anything else for no.")
+		p.say(p.confirming.question + " Type " + p.confirming.words() + ", anything else for no.")
 	}
 	p.confirmed = p.confirming
 	if p.said != "" && p.said != sending {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"podd/internal/clients/desk"
 	"podd/internal/wire"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
@@ -24,7 +25,7 @@ func (a *app) press(k key) {
 	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) || (commander{a}).choosePath(k.kind) {
 		return
 	}
-	defer (commander{a}).offerPaths(false)
+	defer (commander{a}).offer()
 	switch k.kind {
 	case keyInterrupt:
 		a.leave(armed == keyInterrupt)
@@ -212,6 +213,15 @@ func (a *app) keep(sent editor) {
 			a.log.notice(yellow, "! "+failed.Error())
 		}
 	})
+}
+
+// offer asks for what completes the draft.
+func (a commander) offer() {
+	if a.draft.text() == "/" {
+		a.own = templates(desk.File(a.Env, "prompts")) // A person may have written one meanwhile.
+	}
+	a.askModels()
+	a.offerPaths(false)
 }
 
 // complete completes the command or the @path before the cursor.

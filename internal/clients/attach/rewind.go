@@ -15,8 +15,29 @@ import (
 type confirmation struct {
 	question string
 	yes      func()
+	// files is for the answer f, which takes files back too; nil without changed files.
+	files func()
 	// enter says that Enter means yes.
 	enter bool
+}
+
+// keys are the answers, for a line on the screen.
+func (c *confirmation) keys() string {
+	switch {
+	case c.enter:
+		return "[Enter] yes [Esc] no"
+	case c.files != nil:
+		return "[y] yes [f] files too [Esc] no"
+	}
+	return "[y/N]"
+}
+
+// words are the answers but no, for a sentence.
+func (c *confirmation) words() string {
+	if c.files != nil {
+		return "y for yes, f for files too"
+	}
+	return "y for yes"
 }
 
 // confirm asks before something is done.
@@ -31,24 +52,27 @@ func (a *app) confirmed(k key) bool {
 		return false
 	}
 	a.confirming = nil
-	if k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter {
+	switch {
+	case k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter:
 		c.yes()
-		return true
+	case k.kind == keyText && strings.EqualFold(k.text, "f") && c.files != nil:
+		c.files()
+	default:
+		a.said = "nothing was changed"
 	}
-	a.said = "nothing was changed"
 	return true
 }
 
 // rewind goes back to an entry, or to before the last prompt, which becomes the draft.
 func rewind(a *app, args string) {
-	to, again := int64(0), ""
+	to, again, where := int64(0), "", "before the last prompt"
 	if args != "" {
 		n, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64)
 		if err != nil || n < 1 {
 			a.said = "give the number of an entry, as podctl tail lists them"
 			return
 		}
-		to = n
+		to, where = n, fmt.Sprintf("#%d", n)
 	} else {
 		for _, b := range slices.Backward(a.log.blocks) {
 			if b.Kind == transcript.User && b.Seq > 1 {
@@ -61,18 +85,29 @@ func rewind(a *app, args string) {
 			return
 		}
 	}
-	question := fmt.Sprintf("Rewind to #%d? Files keep their changes.", to)
-	if again != "" {
-		question = "Rewind to before the last prompt? Files keep their changes."
-	}
-	a.confirm(question, func() { a.rewindTo(to, again) })
+	req := &poddv1.RewindPodRequest{Pod: a.pod.GetId(), ToSeq: to}
+	var plan *poddv1.RestoreFilesResponse
+	a.call(func(ctx context.Context) error {
+		plan, _ = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: req.GetPod(), AfterSeq: to, DryRun: true})
+		return nil // Without checkpoints files stay as they are.
+	}, func(error) {
+		c := &confirmation{question: "Rewind to " + where + "?", yes: func() { a.rewindTo(req, again) }}
+		if plan.GetChanged() > 0 {
+			stays(a, plan)
+			c.question = fmt.Sprintf("Rewind to %s? %s changed since.", where, paths(plan.GetChanged()))
+			c.files = func() {
+				req.Files, req.Skip = true, len(plan.GetKept()) > 0
+				a.rewindTo(req, again)
+			}
+		}
+		a.confirming = c
+	})
 }
 
-func (a *app) rewindTo(seq int64, prompt string) {
-	pod := a.pod.GetId()
+func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt string) {
 	var resp *poddv1.RewindPodResponse
 	a.call(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Pods().RewindPod(ctx, &poddv1.RewindPodRequest{Pod: pod, ToSeq: seq})
+		resp, err = a.Client.Pods().RewindPod(ctx, req)
 		return err
 	}, func(err error) {
 		a.told(err)

@@ -1,0 +1,123 @@
+package attach
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	"podd/internal/sanitize"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// byDefault is the argument that returns to podd's setting.
+const byDefault = "default"
+
+// offeredModels are the models of podd's endpoints, which complete commands.
+type offeredModels struct {
+	list []*poddv1.OfferedModel
+	// known says that podd has named them, asking that it is being asked, tab that the person
+	// waits for it.
+	known, asking, tab bool
+}
+
+// askModels asks podd for its models if the command in the draft is completed with them, and
+// says whether they are still unknown.
+func (a commander) askModels() bool {
+	name, _, ok := a.draft.command()
+	if !ok || a.models.known || name != "model" && name != "effort" || !strings.Contains(a.draft.text(), " ") {
+		return false
+	}
+	if a.models.asking {
+		return true
+	}
+	a.models.asking = true
+	var list []*poddv1.OfferedModel
+	a.call(func(ctx context.Context) error {
+		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
+		for _, e := range resp.GetEndpoints() {
+			list = append(list, e.GetModels()...)
+		}
+		return err
+	}, func(err error) {
+		tab := a.models.tab
+		a.models = offeredModels{list: list, known: err == nil}
+		if tab {
+			a.told(err)
+			a.completeCommand()
+		}
+	})
+	return true
+}
+
+// modelNames are the arguments of /model.
+func modelNames(a *app) (names []string) {
+	if !a.models.known {
+		return nil
+	}
+	for _, m := range a.models.list {
+		names = append(names, m.GetName())
+	}
+	return append(names, byDefault)
+}
+
+// efforts are the arguments of /effort: those that the pod's model is known to take.
+func efforts(a *app) []string {
+	known := []string{"minimal", "low", "medium", "high"}
+	model := a.pod.GetSpec().GetModel()
+	i := slices.IndexFunc(a.models.list, func(m *poddv1.OfferedModel) bool {
+		return model == "" && m.GetIsDefault() || model != "" && strings.HasSuffix("/"+m.GetName(), "/"+model)
+	})
+	if i >= 0 && len(a.models.list[i].GetEffort()) > 0 {
+		known = slices.Clone(a.models.list[i].GetEffort())
+	}
+	return append(known, byDefault)
+}
+
+// update changes fields of the pod and says what happened.
+func (a commander) update(spec *poddv1.PodSpec, field, done string) {
+	pod := a.pod.GetId()
+	var resp *poddv1.UpdatePodResponse
+	a.call(func(ctx context.Context) (err error) {
+		resp, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}})
+		return err
+	}, func(err error) {
+		a.told(err)
+		if err != nil {
+			return
+		}
+		a.pod = resp.GetPod()
+		a.log.notice(dim, "· "+done)
+		for _, w := range resp.GetWarnings() {
+			a.log.notice(yellow, "! "+w)
+		}
+	})
+}
+
+// setting is a value to store, and its name for people: default is podd's own.
+func setting(args string) (value, name string) {
+	if args == byDefault {
+		return "", "podd's default"
+	}
+	return args, args
+}
+
+func setModel(a *app, args string) {
+	if args == "" {
+		a.said = "the model is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetModel(), "podd's default")) + "; /model MODEL changes it, Tab lists models"
+		return
+	}
+	value, name := setting(args)
+	commander{a}.update(&poddv1.PodSpec{Model: value}, "model", "the model is "+name+" from the next turn on")
+}
+
+func setEffort(a *app, args string) {
+	if args == "" {
+		a.said = "the effort is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetOptions().GetEffort(), "podd's default")) + "; /effort EFFORT changes it, Tab lists efforts"
+		return
+	}
+	value, name := setting(args)
+	commander{a}.update(&poddv1.PodSpec{Options: &poddv1.Options{Effort: value}}, "options.effort", "the effort is "+name+" from the next turn on")
+}
