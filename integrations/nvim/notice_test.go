@@ -4,6 +4,7 @@ package nvim
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,6 +119,51 @@ func TestEndsAndAlertsNotify(t *testing.T) {
 	bystander.AwaitLua(`#_G.said > 1`)
 	if got := said(bystander); got != unseen+"|podd: other finished turn 2" {
 		t.Errorf("the other Neovim says %q", got)
+	}
+}
+
+// An alert that is acknowledged elsewhere no longer counts, and its notice is taken back.
+func TestAcknowledgedElsewhere(t *testing.T) {
+	w := newWorld(t, "otherwise\ntext Fine.\n")
+	makePod(t, w)
+	w.Podctl("submit", "-p", "p", "-f", "see @./before.txt")
+	e := neovim.Edit(t, w)
+	e.Lua(`vim.notify = function(text, _, o)
+		table.insert(_G.said, (o and o.replace and 'took back: ' or '') .. text)
+		return { text }
+	end`)
+	said := func(want ...string) {
+		t.Helper()
+		e.AwaitLua(fmt.Sprintf(`#_G.said >= %d`, len(want)))
+		if got := e.Lua(`return table.concat(_G.said, '|')`); got != strings.Join(want, "|") {
+			t.Errorf("Neovim says %q, want %q", got, want)
+		}
+	}
+	ack := func() {
+		t.Helper()
+		for line := range strings.Lines(w.Podctl("alerts", "-o", "json")) {
+			var alert struct{ Seq string }
+			if err := json.Unmarshal([]byte(line), &alert); err != nil {
+				t.Fatal(err)
+			}
+			w.Podctl("alerts", "ack", alert.Seq)
+		}
+	}
+	e.Ex("Podd open p")
+	e.Await("[idle]")
+	const count, after = "podd: 1 unacknowledged alert: :Podd alerts", "podd: warn: @./after.txt is sent as text"
+	said(count)
+	ack()
+	said(count, "took back: "+count+": acknowledged")
+	w.Podctl("submit", "-p", "p", "-f", "see @./after.txt")
+	e.AwaitLua(`#_G.said == 3`)
+	if got := e.Lua(`return _G.said[3]`); !strings.HasPrefix(got, after) {
+		t.Errorf("Neovim says %q", got)
+	}
+	ack()
+	e.AwaitLua(`#_G.said == 4 and _G.said[4] == 'took back: ' .. _G.said[3] .. ': acknowledged'`)
+	if n := e.Lua(`return require('podd.ask').unacknowledged()`); n != "0" {
+		t.Errorf("%s alerts are unacknowledged, want 0", n)
 	}
 }
 

@@ -96,15 +96,49 @@ function M.approvals()
   end)
 end
 
+-- How often podd is asked which alerts are acknowledged while some are not, in milliseconds.
+local AGAIN = 2000
+local counting = false
+
+-- acknowledged notes that an alert is acknowledged, here or elsewhere.
+local function acknowledged(seq)
+  unacked[seq] = nil
+  require('podd.notice').acknowledged(seq)
+  vim.cmd('redrawstatus!')
+end
+
+-- recount notes alerts that are acknowledged elsewhere, as long as some are not.
+local function recount()
+  if counting or not next(unacked) then
+    return
+  end
+  counting = true
+  vim.defer_fn(function()
+    local before = vim.tbl_keys(unacked)
+    bridge.request('ListAlerts', { unacked = true }, function(err, r)
+      local still = {}
+      for _, a in ipairs(err and {} or r.alerts) do
+        still[a.seq] = true
+      end
+      for _, seq in ipairs(err and {} or before) do
+        if not still[seq] then
+          acknowledged(seq)
+        end
+      end
+      counting = false
+      recount()
+    end)
+  end, AGAIN)
+end
+
 -- acknowledge marks an alert as seen.
 function M.acknowledge(seq)
   bridge.request('AckAlerts', { seqs = { seq } }, function(err)
     if err then
       return require('podd').fail(err)
     end
-    unacked[seq] = nil
+    acknowledged(seq)
     require('podd').say('acknowledged ' .. seq)
-    vim.cmd('redrawstatus!')
   end)
 end
 
@@ -146,6 +180,7 @@ function M.watch()
     if shown then
       require('podd.notice').unseen(M.unacknowledged(), shown)
     end
+    recount()
     require('podd.notice').look()
     bridge.stream('StreamAlerts', { after_seq = last, unacked = true }, function(m)
       if m.alert then
@@ -156,6 +191,7 @@ function M.watch()
         elseif matters then
           require('podd.notice').alert(m.alert)
         end
+        recount()
         vim.cmd('redrawstatus!')
       elseif m['end'] then
         watching = false

@@ -1,5 +1,6 @@
 -- Notices, each by one editor; docs/vscode.md of podd lists them. That of a call that waits is
--- taken back when the call is answered, and one whose stream is on the screen needs none.
+-- taken back when the call is answered, and one whose stream is on the screen needs none. That of an
+-- alert is taken back when the alert is acknowledged.
 local bridge = require('podd.bridge')
 local claim = require('podd.claim')
 local M = {}
@@ -27,6 +28,19 @@ local function key(a)
   return a.pod .. '-' .. a.call_seq
 end
 
+-- By its key, the notice of an alert, with the alert's number.
+local alerts = {}
+
+-- take_back takes back a notice, and says why where the notifier shows that.
+local function take_back(n, why)
+  if type(n.record) == 'table' then
+    -- Notifiers such as nvim-notify replace what they have shown.
+    vim.notify(n.text .. ': ' .. why, vim.log.levels.INFO, { replace = n.record })
+  elseif vim.trim(vim.fn.execute('1messages')) == n.text then
+    vim.api.nvim_echo({ { '' } }, false, {})
+  end
+end
+
 -- withdraw ends all that is shown of a call.
 local function withdraw(k)
   local n, w = notices[k], windows[k]
@@ -35,11 +49,8 @@ local function withdraw(k)
   if w then
     w.close()
   end
-  if n and type(n.record) == 'table' then
-    -- Notifiers such as nvim-notify replace what they have shown.
-    vim.notify(n.text .. ': answered', vim.log.levels.INFO, { replace = n.record })
-  elseif n and vim.trim(vim.fn.execute('1messages')) == n.text then
-    vim.api.nvim_echo({ { '' } }, false, {})
+  if n then
+    take_back(n, 'answered')
   end
 end
 
@@ -111,18 +122,36 @@ local function once(k, pod, tell)
   end, pod == '' and 0 or leave(pod))
 end
 
+-- say_alert says something that matters until an alert is acknowledged.
+local function say_alert(k, seq, text, level)
+  local record, said = require('podd').say(text, level)
+  alerts[k] = { record = record, text = said, seq = seq }
+end
+
 -- alert tells a new alert.
 function M.alert(a)
-  once(claim.alert(a), a.pod, function()
-    require('podd').say(require('podd.view').alert(a), vim.log.levels.WARN)
+  local k = claim.alert(a)
+  once(k, a.pod, function()
+    say_alert(k, a.seq, require('podd.view').alert(a), vim.log.levels.WARN)
   end)
 end
 
 -- unseen tells how many alerts there were before this Neovim followed a pod; last is the last of them.
 function M.unseen(count, last)
-  once('unseen-' .. claim.alert(last), '', function()
-    require('podd').say(('%d unacknowledged alert%s: :Podd alerts'):format(count, count == 1 and '' or 's'))
+  local k = 'unseen-' .. claim.alert(last)
+  once(k, '', function()
+    say_alert(k, last.seq, ('%d unacknowledged alert%s: :Podd alerts'):format(count, count == 1 and '' or 's'))
   end)
+end
+
+-- acknowledged takes back the notices that matter until an alert is acknowledged.
+function M.acknowledged(seq)
+  for k, n in pairs(alerts) do
+    if n.seq == seq then
+      alerts[k] = nil
+      take_back(n, 'acknowledged')
+    end
+  end
 end
 
 -- finished tells that a turn finished which ran for so many milliseconds, unless its stream is on
