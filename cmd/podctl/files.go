@@ -145,7 +145,8 @@ func newUndoCommand(p *program) *cobra.Command {
 		Short: "Take back what a pod changed in files",
 		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second\n" +
 			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it\n" +
-			"changes nothing and names it. The conversation stays; podctl rewind --files takes back both.",
+			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other lines,\n" +
+			"and keeps theirs. The conversation stays; podctl rewind --files takes back both.",
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -161,6 +162,7 @@ func newUndoCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&r.Skip, "skip", false, "leave files as they are that somebody changed since, and take the others back")
+	cmd.Flags().BoolVar(&r.Merge, "merge", false, "merge texts that somebody changed in other lines since")
 	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
 	return cmd
 }
@@ -182,6 +184,9 @@ func restored(resp *poddv1.RestoreFilesResponse, dry bool) string {
 	b.WriteString(did)
 	for _, path := range resp.GetPaths() {
 		b.WriteString("\n  " + sanitize.Line(path))
+	}
+	for _, path := range resp.GetMerged() {
+		b.WriteString("\n  merged: " + sanitize.Line(path))
 	}
 	for _, k := range resp.GetKept() {
 		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))

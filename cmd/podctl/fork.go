@@ -43,7 +43,7 @@ func newForkCommand(p *program) *cobra.Command {
 }
 
 func newRewindCommand(p *program) *cobra.Command {
-	var files, skip bool
+	r := &poddv1.RewindPodRequest{}
 	cmd := &cobra.Command{
 		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
@@ -58,11 +58,14 @@ func newRewindCommand(p *program) *cobra.Command {
 			if !ok || to < 1 {
 				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail lists them", args[1])}
 			}
-			if skip && !files {
-				return usageError{fmt.Errorf("--skip needs --files: without it no file changes")}
+			for _, flag := range []string{"skip", "merge"} {
+				if cmd.Flags().Changed(flag) && !r.GetFiles() {
+					return usageError{fmt.Errorf("--%s needs --files: without it no file changes", flag)}
+				}
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: pod, ToSeq: to, Files: files, Skip: skip})
+				r.Pod, r.ToSeq = pod, to
+				resp, err := c.Pods().RewindPod(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
@@ -74,8 +77,9 @@ func newRewindCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&files, "files", false, "also take back what the agent changed in files after SEQ")
-	cmd.Flags().BoolVar(&skip, "skip", false, "with --files: leave files as they are that somebody changed since")
+	cmd.Flags().BoolVar(&r.Files, "files", false, "also take back what the agent changed in files after SEQ")
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "with --files: leave files as they are that somebody changed since")
+	cmd.Flags().BoolVar(&r.Merge, "merge", false, "with --files: merge texts that somebody changed in other lines since")
 	return cmd
 }
 

@@ -42,7 +42,7 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 
 // RestoreFiles takes changes of files back.
 func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest) (*poddv1.RestoreFilesResponse, error) {
-	out, err := s.host.Rollback.Files(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetAfterSeq()), Skip: r.GetSkip(), Dry: r.GetDryRun()})
+	out, err := s.host.Rollback.Files(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetAfterSeq()), Skip: r.GetSkip(), Merge: r.GetMerge(), Dry: r.GetDryRun()})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest)
 }
 
 func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
-	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths)}
+	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged)}
 	for _, k := range out.Kept {
 		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: validPath(k.Path), Why: k.Why})
 	}

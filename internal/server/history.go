@@ -6,6 +6,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -21,7 +22,7 @@ func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.F
 // RewindPod rewinds a pod's history to an earlier entry.
 func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
 	if r.GetFiles() {
-		out, back, err := s.host.Rollback.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()), r.GetSkip())
+		out, back, err := s.host.Rollback.Rewind(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetToSeq()), Skip: r.GetSkip(), Merge: r.GetMerge()})
 		if err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func setRareKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Checkpoint{Checkpoint: checkpointToProto(k)}
 	case item.Restore:
 		p.Kind = &poddv1.Entry_Restore{Restore: &poddv1.Restore{
-			AfterSeq: int64(k.After), Ended: k.Ended, Changed: k.Changed, Kept: cleanAll(k.Kept), Pod: clean(k.Pod),
+			AfterSeq: int64(k.After), Ended: k.Ended, Changed: k.Changed, Kept: cleanAll(k.Kept), Pod: clean(k.Pod), Merge: k.Merge,
 		}}
 	}
 }
@@ -156,6 +156,7 @@ func convertRareKind(p *poddv1.Entry) item.Kind {
 	case *poddv1.Entry_Restore:
 		return item.Restore{
 			After: item.Seq(k.Restore.GetAfterSeq()), Ended: k.Restore.GetEnded(), Changed: k.Restore.GetChanged(), Kept: k.Restore.GetKept(), Pod: k.Restore.GetPod(),
+			Merge: k.Restore.GetMerge(),
 		}
 	default:
 		return item.UnknownKind{}

@@ -498,6 +498,8 @@ type Restore struct {
 	Kept    []string
 	// Pod is the id of its pod: a fork has the entry too, and does not go on with it.
 	Pod string
+	// Merge says that it merges texts that somebody changed since.
+	Merge bool
 }
 
 // CheckpointBy says who made the changes of a checkpoint.

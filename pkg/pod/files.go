@@ -12,8 +12,8 @@ import (
 // Their methods may hang.
 type Files interface {
 	// Undo says what it takes to take back the agent's changes of consecutive checkpoints, as
-	// the files are now.
-	Undo(ctx context.Context, line []item.Checkpoint) (Undo, error)
+	// the files are now. With merge it merges texts that somebody changed since.
+	Undo(ctx context.Context, line []item.Checkpoint, merge bool) (Undo, error)
 	// Restored takes the checkpoints after a restore of some paths.
 	Restored(ctx context.Context, p item.Pod, at fold.Files, paths []string) ([]item.Checkpoint, error)
 	// Changes passes the changes of consecutive checkpoints to fn, in the order of their paths:
@@ -30,12 +30,24 @@ type Files interface {
 type Undo interface {
 	// Paths are those that change; absolute.
 	Paths() []string
+	// Merged are those of them that also keep what somebody changed since.
+	Merged() []string
 	// Reaches are those that change, and those that need no change any more.
 	Reaches() []string
 	// Conflicts stay as they are.
 	Conflicts() []FileConflict
-	// Do takes the changes back, but those of conflicts, which it returns.
-	Do(ctx context.Context) (changed int, conflicts []FileConflict, err error)
+	// Do takes the changes back, but those of conflicts.
+	Do(ctx context.Context) (Undone, error)
+}
+
+// Undone is what became of files.
+type Undone struct {
+	// Changed counts the paths that changed. Merged are those of them that also keep what
+	// somebody changed since.
+	Changed int
+	Merged  []string
+	// Kept stay as they are.
+	Kept []FileConflict
 }
 
 // FileConflict is a path that somebody changed after the agent did.

@@ -25,6 +25,8 @@ type Back struct {
 	After item.Seq
 	// Skip leaves files as they are that somebody changed since; else nothing is changed.
 	Skip bool
+	// Merge merges texts that somebody changed in other lines since.
+	Merge bool
 	// Dry changes nothing.
 	Dry bool
 }
@@ -35,11 +37,9 @@ type TakenBack struct {
 	// are of several, or of a restore.
 	After item.Seq
 	Turn  int64
-	// Changed counts the paths that changed; Paths names them in a dry run. Kept are those that
-	// stay.
-	Changed int
-	Paths   []string
-	Kept    []FileConflict
+	// Paths are those that would change; of a dry run.
+	Paths []string
+	Undone
 }
 
 // maxNamedFiles is how many paths an error names.
@@ -76,20 +76,20 @@ func (r *Rollback) Files(ctx context.Context, idOrName string, b Back) (TakenBac
 
 // Rewind rewinds a pod as [Host.Rewind] does, and takes the agent's changes of files after the
 // entry back first.
-func (r *Rollback) Rewind(ctx context.Context, idOrName string, to item.Seq, skip bool) (Rewound, TakenBack, error) {
+func (r *Rollback) Rewind(ctx context.Context, idOrName string, b Back) (Rewound, TakenBack, error) {
 	rec, err := r.host.Store.Pod(ctx, idOrName)
 	if err != nil {
 		return Rewound{}, TakenBack{}, err
 	}
 	// A place to which the history cannot go changes no file.
-	if _, err := r.host.Logs.cutAt(ctx, rec, max(to, 1)); err != nil {
+	if _, err := r.host.Logs.cutAt(ctx, rec, max(b.After, 1)); err != nil {
 		return Rewound{}, TakenBack{}, err
 	}
-	back, err := r.Files(ctx, rec.ID, Back{After: to, Skip: skip})
+	back, err := r.Files(ctx, rec.ID, b)
 	if err != nil {
 		return Rewound{}, back, err
 	}
-	out, err := r.host.Rewind(ctx, rec.ID, to)
+	out, err := r.host.Rewind(ctx, rec.ID, b.After)
 	return out, back, err
 }
 
@@ -145,13 +145,13 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 	if err != nil {
 		return err
 	}
-	plan, err := host.Files.Undo(ctx, line)
+	plan, err := host.Files.Undo(ctx, line, r.back.Merge)
 	if err != nil {
 		return filesError(rec, err)
 	}
 	r.out.Kept = plan.Conflicts()
 	if r.back.Dry {
-		r.out.Paths, r.out.Changed = plan.Paths(), len(plan.Paths())
+		r.out.Paths, r.out.Changed, r.out.Merged = plan.Paths(), len(plan.Paths()), plan.Merged()
 		return nil
 	}
 	if len(r.out.Kept) > 0 && !r.back.Skip && !r.again {
@@ -166,9 +166,7 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 			return err
 		}
 	}
-	changed, kept, err := plan.Do(ctx)
-	r.out.Changed, r.out.Kept = changed, kept
-	if err != nil {
+	if r.out.Undone, err = plan.Do(ctx); err != nil {
 		// The restore stays open in the log: it goes on when podd starts again.
 		return filesError(rec, err)
 	}
@@ -176,7 +174,7 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 	if err != nil {
 		return filesError(rec, err)
 	}
-	end := item.Restore{After: after, Pod: rec.ID, Ended: true, Changed: int64(changed)}
+	end := item.Restore{After: after, Pod: rec.ID, Ended: true, Changed: int64(r.out.Changed), Merge: r.back.Merge}
 	for _, k := range r.out.Kept {
 		end.Kept = append(end.Kept, k.Path)
 	}
@@ -191,7 +189,7 @@ func (r *rollback) begin(ctx context.Context, log *turnLog, rec item.Pod, files 
 	if err != nil {
 		return files, filesError(rec, err)
 	}
-	if _, err := log.Append(ctx, restoreBatch(others, item.Restore{After: r.out.After, Pod: rec.ID})); err != nil {
+	if _, err := log.Append(ctx, restoreBatch(others, item.Restore{After: r.out.After, Pod: rec.ID, Merge: r.back.Merge})); err != nil {
 		return files, err
 	}
 	err = r.a.mailbox.do(ctx, func() { files = r.a.journal.state.Files })
@@ -225,7 +223,7 @@ func conflicted(kept []FileConflict) error {
 	if more := len(kept) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return item.Errorf(item.KindPrecondition, "FILES_CHANGED", "nothing was taken back: %s; --skip leaves these files as they are", strings.Join(names, ", "))
+	return item.Errorf(item.KindPrecondition, "FILES_CHANGED", "nothing was taken back: %s; --merge merges texts, --skip leaves these files as they are", strings.Join(names, ", "))
 }
 
 // Shown says which changes of files are shown.
@@ -320,7 +318,7 @@ func (r *Rollback) goOn(a *actor) bool {
 		return false
 	}
 	a.turns.restored = true
-	run := &rollback{a: a, back: Back{After: open.After, Skip: true}, again: true}
+	run := &rollback{a: a, back: Back{After: open.After, Skip: true, Merge: open.Merge}, again: true}
 	return run.start() == nil
 }
 

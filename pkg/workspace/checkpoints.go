@@ -160,7 +160,7 @@ type undo struct {
 }
 
 // Undo plans to take changes back; see [pod.Files].
-func (c *Checkpoints) Undo(ctx context.Context, line []item.Checkpoint) (pod.Undo, error) {
+func (c *Checkpoints) Undo(ctx context.Context, line []item.Checkpoint, merge bool) (pod.Undo, error) {
 	u := &undo{all: c, steps: make(map[string][]checkpoint.Step), todo: make(map[string][]checkpoint.Step)}
 	dirs, of := lines(line)
 	for _, dir := range dirs {
@@ -168,6 +168,9 @@ func (c *Checkpoints) Undo(ctx context.Context, line []item.Checkpoint) (pod.Und
 			steps, err := w.Steps(of[dir])
 			if err != nil {
 				return err
+			}
+			for i := range steps {
+				steps[i].Merge = merge
 			}
 			todo, conflicts, err := w.Plan(ctx, steps)
 			for _, s := range steps {
@@ -203,6 +206,18 @@ func (u *undo) Paths() (paths []string) {
 	return paths
 }
 
+// Merged are those of them that a merge makes.
+func (u *undo) Merged() (paths []string) {
+	for _, dir := range u.dirs {
+		for _, s := range u.todo[dir] {
+			if s.Merge {
+				paths = append(paths, filepath.Join(dir, s.Path))
+			}
+		}
+	}
+	return paths
+}
+
 // Reaches are those that change, and those that need no change any more.
 func (u *undo) Reaches() []string { return u.reaches }
 
@@ -211,19 +226,22 @@ func (u *undo) Conflicts() []pod.FileConflict { return u.conflicts }
 
 // Do takes the changes back. It looks at all paths: a killed restore may have left something
 // beside one that has what it should have.
-func (u *undo) Do(ctx context.Context) (changed int, conflicts []pod.FileConflict, err error) {
+func (u *undo) Do(ctx context.Context) (out pod.Undone, err error) {
 	for _, dir := range u.dirs {
 		err := u.all.with(dir, func(w *checkpoint.Workspace) error {
 			done, err := w.Restore(ctx, u.steps[dir])
-			changed += len(done.Paths)
-			conflicts = append(conflicts, absolute(dir, done.Conflicts)...)
+			out.Changed += len(done.Paths)
+			out.Kept = append(out.Kept, absolute(dir, done.Conflicts)...)
+			for _, rel := range done.Merged {
+				out.Merged = append(out.Merged, filepath.Join(dir, rel))
+			}
 			return err
 		})
 		if err != nil {
-			return changed, conflicts, noSpace(err)
+			return out, noSpace(err)
 		}
 	}
-	return changed, conflicts, nil
+	return out, nil
 }
 
 // Restored takes the checkpoints after a restore of some paths.

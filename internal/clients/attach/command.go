@@ -54,7 +54,7 @@ func builtins() []slash {
 		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
 		{name: "diff", about: "shows what the agent changed in files", run: diff},
-		{name: "undo", about: "takes back what the agent changed in files", idle: true, run: undo},
+		{name: "undo", args: "[merge]", about: "takes back what the agent changed in files; merge keeps what you changed in other lines", idle: true, run: undo, offers: fixed("merge")},
 		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
 		{name: "status", about: "says what the pod does, and its context and cost", run: status},

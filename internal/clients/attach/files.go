@@ -16,11 +16,15 @@ import (
 const maxShownFiles = 100
 
 // undo takes back what the agent changed in files, once a person agrees.
-func undo(a *app, _ string) {
-	pod := a.pod.GetId()
+func undo(a *app, args string) {
+	if args != "" && args != "merge" {
+		a.said = "/undo takes no argument but merge"
+		return
+	}
+	pod, merge := a.pod.GetId(), args == "merge"
 	var plan *poddv1.RestoreFilesResponse
 	a.call(func(ctx context.Context) (err error) {
-		plan, err = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, DryRun: true})
+		plan, err = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, DryRun: true, Merge: merge})
 		return err
 	}, func(err error) {
 		a.told(err)
@@ -32,6 +36,9 @@ func undo(a *app, _ string) {
 			return
 		}
 		stays(a, plan)
+		for _, path := range plan.GetMerged() {
+			a.log.notice(dim, "· is merged: "+path)
+		}
 		if plan.GetChanged() == 0 {
 			return
 		}
@@ -39,7 +46,9 @@ func undo(a *app, _ string) {
 		if n := plan.GetTurn(); n > 0 {
 			what = fmt.Sprintf("the changes of turn %d", n)
 		}
-		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() { undone(a, pod, plan) })
+		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() {
+			undone(a, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0, Merge: merge})
+		})
 	})
 }
 
@@ -57,9 +66,9 @@ func paths(n int64) string {
 	return fmt.Sprintf("%d paths", n)
 }
 
-func undone(a *app, pod string, plan *poddv1.RestoreFilesResponse) {
+func undone(a *app, r *poddv1.RestoreFilesRequest) {
 	a.call(func(ctx context.Context) error {
-		_, err := a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0})
+		_, err := a.Client.Files().RestoreFiles(ctx, r)
 		return err
 	}, a.told)
 }

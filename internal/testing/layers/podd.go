@@ -198,7 +198,7 @@ func homes() map[string][]string {
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
-		"github.com/aymanbagabas/go-udiff":                {"pkg/tool/builtin"},
+		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "pkg/tool/builtin"},
 		"github.com/go-git/go-billy/v5":                   {"internal/workspace/checkpoint"},
 		"github.com/go-git/go-git/v5":                     {"internal/workspace/checkpoint"},
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "internal/workspace/ignore", "pkg/scopefs"},

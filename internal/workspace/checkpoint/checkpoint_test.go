@@ -410,7 +410,7 @@ func restoreAndDie(dir string) {
 	steps, err := w.Steps([]checkpoint.Mark{{From: os.Getenv("PODD_TEST_FROM"), To: os.Getenv("PODD_TEST_TO"), By: item.ByAgent}})
 	fail(err)
 	fmt.Println("begins")
-	_, err = w.Restore(context.Background(), steps)
+	_, err = w.Restore(context.Background(), merging(steps))
 	fail(err)
 	fmt.Println("restored")
 	select {}
@@ -436,7 +436,13 @@ func TestKilledRestore(t *testing.T) {
 			d.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln("before", i), 200))
 		}
 		d.write("person", "before")
+		for i := range 20 {
+			d.write(fmt.Sprintf("d%d/m%d", i%7, i), twoLines("before", "before"))
+		}
 		d.take(checkpoint.Look{})
+		for i := range 20 {
+			d.write(fmt.Sprintf("d%d/m%d", i%7, i), twoLines("agent", "before"))
+		}
 		for i := range 60 {
 			switch path := fmt.Sprintf("d%d/f%d", i%7, i); i % 3 {
 			case 0:
@@ -450,6 +456,9 @@ func TestKilledRestore(t *testing.T) {
 		d.write("person", "agent")
 		d.take(checkpoint.Look{Agent: true})
 		d.write("person", "person")
+		for i := range 20 {
+			d.write(fmt.Sprintf("d%d/m%d", i%7, i), twoLines("agent", "person"))
+		}
 		before := d.line[1].From
 
 		cmd := exec.Command(os.Args[0])
@@ -477,12 +486,17 @@ func TestKilledRestore(t *testing.T) {
 
 		steps, err := d.w.Steps(d.line[1:])
 		d.must(err)
-		done, err := d.w.Restore(t.Context(), steps)
+		done, err := d.w.Restore(t.Context(), merging(steps))
 		if err != nil || len(done.Conflicts) != 1 || done.Conflicts[0].Path != "person" {
 			t.Fatalf("round %d: %+v, %v", round, done, err)
 		}
 		got := files(t, d.dir)
-		if back(got) != 60 || len(got) != 60+7+1 || !strings.HasSuffix(got["person"], " person") {
+		for i := range 20 {
+			if name := fmt.Sprintf("d%d/m%d", i%7, i); !strings.HasSuffix(got[name], " "+twoLines("before", "person")) {
+				t.Errorf("round %d: %s is %q", round, name, got[name])
+			}
+		}
+		if back(got) != 60 || len(got) != 60+20+7+1 || !strings.HasSuffix(got["person"], " person") {
 			t.Errorf("round %d: the directory has %q", round, slices.Sorted(maps.Keys(got)))
 		}
 	}

@@ -1,5 +1,7 @@
 package checkpoint
 
+import "github.com/go-git/go-git/v5/plumbing"
+
 // Tree names the tree of a checkpoint.
 func (w *Workspace) Tree(commit string) (string, error) {
 	w.mu.Lock()
@@ -12,4 +14,12 @@ func (w *Workspace) Tree(commit string) (string, error) {
 		return "", err
 	}
 	return root.Hash.String(), nil
+}
+
+// Aside is the name of a file during a restore, or during one that merges to a text.
+func Aside(name, merged string) string {
+	if merged == "" {
+		return aside(name, plumbing.ZeroHash)
+	}
+	return aside(name, plumbing.ComputeHash(plumbing.BlobObject, []byte(merged)))
 }

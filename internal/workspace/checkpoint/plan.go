@@ -29,6 +29,9 @@ type Step struct {
 	Path string
 	// Left is what the agent left, Want what was there before.
 	Left, Want File
+	// Merge says that a text which somebody changed since gets the change from Left to Want, if
+	// that merges; in a plan, that it does.
+	Merge bool
 }
 
 // span is the last run of changes of a path by one side.
@@ -117,6 +120,7 @@ const (
 	whyAppears = "was made again after the agent deleted it"
 	whyGone    = "was deleted after the agent changed it"
 	whyFull    = "has files that the agent did not make"
+	whyApart   = "was changed after the agent in a way that does not merge"
 	whyWay     = "is reached through what is no directory any more"
 )
 
@@ -124,6 +128,9 @@ const (
 func (w *Workspace) Plan(ctx context.Context, steps []Step) (todo []Step, conflicts []Conflict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return nil, nil, w.failed(err)
+	}
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return nil, nil, w.failed(err)
@@ -135,10 +142,11 @@ func (w *Workspace) Plan(ctx context.Context, steps []Step) (todo []Step, confli
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
 		}
-		now, _, err := lookAt(root, s.Path)
+		now, data, err := lookAt(root, s.Path)
 		switch {
 		case err == nil && (now == s.Want || now.IsDir() && s.Want.IsDir() && !s.Left.IsDir()):
 		case err == nil && now == s.Left, errors.Is(err, errWay) && !s.Left.Exists() && goesAbove(goes, s.Path):
+			s.Merge = false
 			todo = append(todo, s)
 			goes[s.Path] = s.Want.IsDir() && !s.Left.IsDir()
 		case errors.Is(err, errWay):
@@ -146,7 +154,15 @@ func (w *Workspace) Plan(ctx context.Context, steps []Step) (todo []Step, confli
 		case err != nil && !errors.Is(err, errNotFile):
 			return nil, nil, w.failed(err)
 		default:
-			conflicts = append(conflicts, Conflict{s.Path, why(s, now)})
+			m, err := w.repo.merge(s, now, data)
+			switch {
+			case err != nil:
+				return nil, nil, w.failed(err)
+			case !m.ok:
+				conflicts = append(conflicts, Conflict{s.Path, why(s, now)})
+			case m.File != now:
+				todo = append(todo, s)
+			}
 		}
 	}
 	return todo, conflicts, nil
@@ -168,6 +184,8 @@ func why(s Step, now File) string {
 		return whyAppears
 	case !now.Exists():
 		return whyGone
+	case s.Merge:
+		return whyApart
 	}
 	return whyChanged
 }

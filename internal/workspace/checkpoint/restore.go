@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,6 +18,8 @@ import (
 type Restored struct {
 	// Paths are those that it wrote or removed, relative to the directory.
 	Paths []string
+	// Merged are those of them that also keep what somebody changed.
+	Merged []string
 	// Conflicts are those that changed since the plan. They stay as they are.
 	Conflicts []Conflict
 }
@@ -47,17 +50,12 @@ func (w *Workspace) Restore(ctx context.Context, steps []Step) (done Restored, e
 		if err := context.Cause(ctx); err != nil {
 			return done, err
 		}
-		changed, conflict, err := w.step(root, s)
-		if err != nil {
+		if err := w.step(root, s, &done); err != nil {
 			return done, w.failed(err)
-		}
-		if conflict != "" {
-			done.Conflicts = append(done.Conflicts, Conflict{s.Path, conflict})
-		} else if changed {
-			done.Paths = append(done.Paths, s.Path)
 		}
 	}
 	slices.Sort(done.Paths)
+	slices.Sort(done.Merged)
 	return done, nil
 }
 
@@ -83,45 +81,78 @@ func at(dir *os.Root, fn func(fd int) error) error {
 	return fn(int(file.Fd()))
 }
 
-// aside is the name under which a file waits for its place, or leaves it.
-func aside(name string) string {
+// aside is the name under which a file waits for its place, or leaves it. That of a merge names
+// its outcome, which nothing else tells once a restore was killed.
+func aside(name string, merged plumbing.Hash) string {
 	sum := sha256.Sum256([]byte(name))
-	return restoring + hex.EncodeToString(sum[:8])
+	at := restoring + hex.EncodeToString(sum[:8])
+	if merged.IsZero() {
+		return at
+	}
+	return at + "-" + merged.String()
 }
 
-// step does one step. conflict is why the path stays as it is.
-func (w *Workspace) step(root *os.Root, s Step) (changed bool, conflict string, err error) {
+// step does one step.
+func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
+	keeps := func(why string) { done.Conflicts = append(done.Conflicts, Conflict{s.Path, why}) }
 	dir, name, err := way(root, s.Path, s.Want.Exists())
 	switch {
 	case errors.Is(err, errWay):
-		return false, whyWay, nil
+		keeps(whyWay)
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return false, "", nil
+		return nil
 	case err != nil:
-		return false, "", err
+		return err
 	}
 	defer dir.Close()
-	if err := settle(dir, name, s); err != nil {
-		return false, "", err
+	if err := w.settle(dir, name, s); err != nil {
+		return err
 	}
-	now, _, err := lookIn(dir, name)
-	switch {
-	case err != nil && !errors.Is(err, errNotFile):
-		return false, "", err
-	case err == nil && now == s.Want:
-		return false, "", nil
-	case err != nil || now != s.Left:
-		return false, why(s, now), nil
+	now, data, err := lookIn(dir, name)
+	if err != nil && !errors.Is(err, errNotFile) {
+		return err
 	}
-	conflict, err = w.change(dir, name, s)
-	if err != nil || conflict != "" {
-		return false, conflict, err
+	if err == nil && now == s.Want {
+		return nil
 	}
-	return true, "", at(dir, unix.Fsync)
+	var text []byte
+	var merged plumbing.Hash
+	if err != nil || now != s.Left {
+		m, err := w.repo.merge(s, now, data)
+		switch {
+		case err != nil:
+			return err
+		case !m.ok:
+			keeps(why(s, now))
+			return nil
+		case m.File == now:
+			return nil
+		}
+		s.Left, s.Want, text, merged = now, m.File, m.text, m.Hash
+	} else if s.Want.Exists() && !s.Want.IsDir() {
+		if text, err = w.repo.read(s.Want.Hash); err != nil {
+			return err
+		}
+	}
+	conflict, err := give(dir, name, aside(name, merged), s, text)
+	if err != nil {
+		return err
+	}
+	if conflict != "" {
+		keeps(conflict)
+		return nil
+	}
+	done.Paths = append(done.Paths, s.Path)
+	if !merged.IsZero() {
+		done.Merged = append(done.Merged, s.Path)
+	}
+	return at(dir, unix.Fsync)
 }
 
-// change gives a path, which has what the agent left, what is wanted.
-func (w *Workspace) change(dir *os.Root, name string, s Step) (conflict string, err error) {
+// give gives a path, which has what the agent left, what is wanted: text, for a file or link.
+// conflict is why the path stays as it is.
+func give(dir *os.Root, name, temp string, s Step, text []byte) (conflict string, err error) {
 	if s.Left.IsDir() && s.Want.IsDir() {
 		return "", dir.Chmod(name, fs.FileMode(s.Want.Perm()))
 	}
@@ -137,7 +168,7 @@ func (w *Workspace) change(dir *os.Root, name string, s Step) (conflict string, 
 		}
 		s.Left = File{}
 	case !s.Want.Exists() || s.Want.IsDir():
-		conflict, err = take(dir, name, s)
+		conflict, err = take(dir, name, temp, s)
 	}
 	switch {
 	case err != nil || conflict != "" || !s.Want.Exists():
@@ -145,40 +176,12 @@ func (w *Workspace) change(dir *os.Root, name string, s Step) (conflict string, 
 	case s.Want.IsDir():
 		return "", cmp.Or(dir.Mkdir(name, 0o700), dir.Chmod(name, fs.FileMode(s.Want.Perm())))
 	}
-	return w.put(dir, name, s)
-}
-
-// settle ends what a killed restore began with a path: a file aside is the one that was to
-// get the place, or the one that left it. The latter goes back unless the agent left it.
-func settle(dir *os.Root, name string, s Step) error {
-	temp := aside(name)
-	left, _, err := lookIn(dir, temp)
-	if err != nil || !left.Exists() {
-		return err
-	}
-	now, _, err := lookIn(dir, name)
-	if err != nil && !errors.Is(err, errNotFile) {
-		return err
-	}
-	switch {
-	case left == s.Left && now == s.Want:
-	case now == s.Want && s.Want.Exists():
-		// It went out, and is somebody's.
-		return at(dir, func(fd int) error { return cmp.Or(swap(fd, temp, name), unix.Unlinkat(fd, temp, 0)) })
-	case !now.Exists() && !s.Want.Exists():
-		return at(dir, func(fd int) error { return moveTo(fd, temp, name) })
-	}
-	return dir.Remove(temp)
+	return put(dir, name, temp, s, text)
 }
 
 // put gives a path its file.
-func (w *Workspace) put(dir *os.Root, name string, s Step) (conflict string, err error) {
-	data, err := w.repo.read(s.Want.Hash)
-	if err != nil {
-		return "", err
-	}
-	temp := aside(name)
-	if err := lay(dir, temp, s.Want, data); err != nil {
+func put(dir *os.Root, name, temp string, s Step, text []byte) (conflict string, err error) {
+	if err := lay(dir, temp, s.Want, text); err != nil {
 		return "", err
 	}
 	if !s.Left.Exists() {
@@ -218,8 +221,7 @@ func lay(dir *os.Root, temp string, f File, data []byte) error {
 }
 
 // take removes a file: it goes aside first, and back if it is not what the agent left.
-func take(dir *os.Root, name string, s Step) (conflict string, err error) {
-	temp := aside(name)
+func take(dir *os.Root, name, temp string, s Step) (conflict string, err error) {
 	if err := at(dir, func(fd int) error { return moveTo(fd, name, temp) }); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", nil

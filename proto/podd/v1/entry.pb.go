@@ -3164,7 +3164,9 @@ type Restore struct {
 	// The paths that stay because somebody changed them since, absolute; of one that has ended.
 	Kept []string `protobuf:"bytes,4,rep,name=kept,proto3" json:"kept,omitempty"`
 	// The pod's id: a fork has the entry too, and does not go on with the restore.
-	Pod           string `protobuf:"bytes,5,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod string `protobuf:"bytes,5,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Whether it merges texts that somebody changed since.
+	Merge         bool `protobuf:"varint,6,opt,name=merge,proto3" json:"merge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3232,6 +3234,13 @@ func (x *Restore) GetPod() string {
 		return x.Pod
 	}
 	return ""
+}
+
+func (x *Restore) GetMerge() bool {
+	if x != nil {
+		return x.Merge
+	}
+	return false
 }
 
 var File_podd_v1_entry_proto protoreflect.FileDescriptor
@@ -3470,13 +3479,14 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x02by\x18\x04 \x01(\x0e2\x15.podd.v1.CheckpointByR\x02by\x12\x18\n" +
 	"\achanged\x18\x05 \x01(\x03R\achanged\x12\x19\n" +
 	"\bleft_out\x18\x06 \x01(\x03R\aleftOut\x12\x18\n" +
-	"\apartial\x18\a \x01(\bR\apartial\"|\n" +
+	"\apartial\x18\a \x01(\bR\apartial\"\x92\x01\n" +
 	"\aRestore\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x14\n" +
 	"\x05ended\x18\x02 \x01(\bR\x05ended\x12\x18\n" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x12\n" +
 	"\x04kept\x18\x04 \x03(\tR\x04kept\x12\x10\n" +
-	"\x03pod\x18\x05 \x01(\tR\x03pod*W\n" +
+	"\x03pod\x18\x05 \x01(\tR\x03pod\x12\x14\n" +
+	"\x05merge\x18\x06 \x01(\bR\x05merge*W\n" +
 	"\n" +
 	"SubmitMode\x12\x1b\n" +
 	"\x17SUBMIT_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +

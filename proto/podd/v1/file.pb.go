@@ -301,7 +301,10 @@ type RestoreFilesRequest struct {
 	// Leaves files as they are that somebody changed since, and takes the others back.
 	Skip bool `protobuf:"varint,3,opt,name=skip,proto3" json:"skip,omitempty"`
 	// Changes nothing, and answers what would change.
-	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Takes the agent's change out of a text that somebody changed in other lines since, and keeps
+	// theirs.
+	Merge         bool `protobuf:"varint,5,opt,name=merge,proto3" json:"merge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -364,6 +367,13 @@ func (x *RestoreFilesRequest) GetDryRun() bool {
 	return false
 }
 
+func (x *RestoreFilesRequest) GetMerge() bool {
+	if x != nil {
+		return x.Merge
+	}
+	return false
+}
+
 type RestoreFilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry after which changes were taken back.
@@ -375,7 +385,9 @@ type RestoreFilesResponse struct {
 	// Which paths would change; of a dry run.
 	Paths []string `protobuf:"bytes,4,rep,name=paths,proto3" json:"paths,omitempty"`
 	// The files that stay as they are.
-	Kept          []*KeptFile `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
+	Kept []*KeptFile `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
+	// The changed paths that also keep what somebody changed since: a merge made them.
+	Merged        []string `protobuf:"bytes,6,rep,name=merged,proto3" json:"merged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -441,6 +453,13 @@ func (x *RestoreFilesResponse) GetPaths() []string {
 func (x *RestoreFilesResponse) GetKept() []*KeptFile {
 	if x != nil {
 		return x.Kept
+	}
+	return nil
+}
+
+func (x *RestoreFilesResponse) GetMerged() []string {
+	if x != nil {
+		return x.Merged
 	}
 	return nil
 }
@@ -523,18 +542,20 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\x04mode\x18\x05 \x01(\tR\x04mode\x12\x14\n" +
 	"\x05added\x18\x06 \x01(\x03R\x05added\x12\x18\n" +
 	"\aremoved\x18\a \x01(\x03R\aremoved\x12\x12\n" +
-	"\x04diff\x18\b \x01(\tR\x04diff\"q\n" +
+	"\x04diff\x18\b \x01(\tR\x04diff\"\x87\x01\n" +
 	"\x13RestoreFilesRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x1b\n" +
 	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04skip\x18\x03 \x01(\bR\x04skip\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\x9e\x01\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x14\n" +
+	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xb6\x01\n" +
 	"\x14RestoreFilesResponse\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x03R\x04turn\x12\x18\n" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x12%\n" +
-	"\x04kept\x18\x05 \x03(\v2\x11.podd.v1.KeptFileR\x04kept\"0\n" +
+	"\x04kept\x18\x05 \x03(\v2\x11.podd.v1.KeptFileR\x04kept\x12\x16\n" +
+	"\x06merged\x18\x06 \x03(\tR\x06merged\"0\n" +
 	"\bKeptFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why2\xa0\x01\n" +

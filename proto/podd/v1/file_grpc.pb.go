@@ -33,7 +33,8 @@ type FileServiceClient interface {
 	// changed meanwhile. Paths that no checkpoint has come last.
 	DiffFiles(ctx context.Context, in *DiffFilesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffFilesResponse], error)
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
-	// somebody else wrote. Without skip it changes nothing if a file was changed since:
+	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
+	// does not merge it:
 	// FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
 	RestoreFiles(ctx context.Context, in *RestoreFilesRequest, opts ...grpc.CallOption) (*RestoreFilesResponse, error)
 }
@@ -85,7 +86,8 @@ type FileServiceServer interface {
 	// changed meanwhile. Paths that no checkpoint has come last.
 	DiffFiles(*DiffFilesRequest, grpc.ServerStreamingServer[DiffFilesResponse]) error
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
-	// somebody else wrote. Without skip it changes nothing if a file was changed since:
+	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
+	// does not merge it:
 	// FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
 	RestoreFiles(context.Context, *RestoreFilesRequest) (*RestoreFilesResponse, error)
 	mustEmbedUnimplementedFileServiceServer()

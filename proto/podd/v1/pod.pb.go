@@ -4199,7 +4199,9 @@ type RewindPodRequest struct {
 	// Takes the agent's changes of files after to_seq back first, as RestoreFiles does.
 	Files bool `protobuf:"varint,3,opt,name=files,proto3" json:"files,omitempty"`
 	// With files: leaves files as they are that somebody changed since.
-	Skip          bool `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip bool `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
+	// With files: merges texts that somebody changed since, as RestoreFiles does.
+	Merge         bool `protobuf:"varint,5,opt,name=merge,proto3" json:"merge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4258,6 +4260,13 @@ func (x *RewindPodRequest) GetFiles() bool {
 func (x *RewindPodRequest) GetSkip() bool {
 	if x != nil {
 		return x.Skip
+	}
+	return false
+}
+
+func (x *RewindPodRequest) GetMerge() bool {
+	if x != nil {
+		return x.Merge
 	}
 	return false
 }
@@ -4838,12 +4847,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fForkPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
-	"\bcommands\x18\x03 \x01(\x05R\bcommands\"e\n" +
+	"\bcommands\x18\x03 \x01(\x05R\bcommands\"{\n" +
 	"\x10RewindPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x15\n" +
 	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\x12\x14\n" +
 	"\x05files\x18\x03 \x01(\bR\x05files\x12\x12\n" +
-	"\x04skip\x18\x04 \x01(\bR\x04skip\"\xa1\x01\n" +
+	"\x04skip\x18\x04 \x01(\bR\x04skip\x12\x14\n" +
+	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xa1\x01\n" +
 	"\x11RewindPodResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
