@@ -26,12 +26,20 @@ func (a *address) clientConfig() (client.Config, error) {
 	case text == "":
 		return a.localConfig()
 	}
-	host, err := remote.ParseHost(text)
+	host, err := parseHost(text)
 	if err != nil {
-		return client.Config{}, usagef("%w", err)
+		return client.Config{}, err
 	}
 	there := remote.New(host)
 	return client.Config{Socket: host.String(), Dial: there.Dial, Token: there.Token}, nil
+}
+
+func parseHost(text string) (remote.Host, error) {
+	host, err := remote.ParseHost(text)
+	if err != nil {
+		return host, usagef("%w", err)
+	}
+	return host, nil
 }
 
 // hostText is the host of -H or $PODD_HOST; "" for the podd of this machine. A flag that names

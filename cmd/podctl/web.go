@@ -94,6 +94,8 @@ func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) e
 // follow shows the progress of a pairing.
 func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
 	code := ""
+	var there *forwarded
+	defer func() { there.close() }()
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -105,12 +107,18 @@ func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.We
 		switch {
 		case m.GetCode() != nil:
 			code = m.GetCode().GetCode()
-			err = p.showCode(ctx, m.GetCode(), flags)
+			if there, err = p.forward(ctx, m.GetCode().GetOrigin()); err == nil {
+				err = p.showCode(ctx, m.GetCode(), flags)
+			}
 		case m.GetBrowser() != nil:
 			err = p.letIn(ctx, c, code, m.GetBrowser())
 		case m.GetDevice() != nil:
 			d := m.GetDevice()
-			return p.print(d, line("%s is paired until %s, with the scope %s and the pods: %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope, devicePods(d)))
+			err = p.print(d, line("%s is paired until %s, with the scope %s and the pods: %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope, devicePods(d)))
+			if err == nil {
+				err = there.keep(ctx)
+			}
+			return err
 		}
 		if err != nil {
 			return err
@@ -127,6 +135,10 @@ func (p webVerbs) showCode(ctx context.Context, code *poddv1.PairingCode, flags 
 	address := origin + "/#pair=" + code.GetCode()
 	fmt.Fprintf(p.stderr, "open %s\nor the page %s and type the code %s; it expires at %s\n", address, origin, code.GetCode(), stamp(code.GetExpiresAt().AsTime()))
 	if !flags.open {
+		// Other devices reach the page by a name with a certificate alone.
+		if strings.HasPrefix(origin, "https://") {
+			return showQR(p.stderr, address)
+		}
 		return nil
 	}
 	opener := "xdg-open"

@@ -26,7 +26,7 @@ func TestAnotherMachine(t *testing.T) {
 	w := rig.New(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Text("You said: " + r.LastUser()))
 	})
-	line := serveSSH(t, w)
+	line := serveSSH(t, w, nil)
 	there := func(args ...string) *exec.Cmd {
 		c := w.Command("podctl", args...)
 		c.Env = append(line.env(c.Env), "PODD_HOST="+line.host, "PODD_STATE_DIR="+t.TempDir())
@@ -64,6 +64,8 @@ func TestAnotherMachine(t *testing.T) {
 // wire is an sshd, and the way to it, which can be cut.
 type wire struct {
 	host, dir string
+	// up connects to the sshd.
+	up func() (net.Conn, error)
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -93,7 +95,9 @@ func (l *wire) open() int {
 	return len(l.conns)
 }
 
-func serveSSH(t *testing.T, w *rig.World) *wire {
+// serveSSH starts an sshd on this machine. elsewhere, if it is not nil, starts one instead with a
+// configuration and returns how to connect to it.
+func serveSSH(t *testing.T, w *rig.World, elsewhere func(program, config string) func() (net.Conn, error)) *wire {
 	t.Helper()
 	program, ssh := rig.Need(t, "/usr/sbin/sshd"), rig.Need(t, "ssh")
 	me, err := user.Current()
@@ -133,7 +137,36 @@ func serveSSH(t *testing.T, w *rig.World) *wire {
 	if os.Geteuid() == 0 {
 		_ = os.MkdirAll("/run/sshd", 0o755) // Where the package's service would have made it.
 	}
-	daemon := exec.Command(program, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
+	config := filepath.Join(dir, "sshd_config")
+	up := func() (net.Conn, error) { return net.Dial("tcp", sshd) }
+	if elsewhere != nil {
+		up = elsewhere(program, config)
+	} else {
+		runSSHD(t, program, config)
+	}
+	l := &wire{host: fmt.Sprintf("ssh://%s@%s", me.Username, front.Addr()), dir: dir, up: up, conns: make(map[net.Conn]bool)}
+	var relays sync.WaitGroup
+	relays.Go(func() {
+		for {
+			conn, err := front.Accept()
+			if err != nil {
+				return
+			}
+			relays.Go(func() { l.relay(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = front.Close()
+		l.cut()
+		relays.Wait()
+	})
+	return l
+}
+
+// runSSHD runs an sshd until the test ends.
+func runSSHD(t *testing.T, program, config string) {
+	t.Helper()
+	daemon := exec.Command(program, "-D", "-e", "-f", config)
 	daemon.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log rig.Buffer
 	daemon.Stderr = &log
@@ -148,28 +181,11 @@ func serveSSH(t *testing.T, w *rig.World) *wire {
 		}
 	})
 	rig.Await(t, "sshd", func() bool { return strings.Contains(log.String(), "Server listening") })
-	l := &wire{host: fmt.Sprintf("ssh://%s@%s", me.Username, front.Addr()), dir: dir, conns: make(map[net.Conn]bool)}
-	var relays sync.WaitGroup
-	relays.Go(func() {
-		for {
-			conn, err := front.Accept()
-			if err != nil {
-				return
-			}
-			relays.Go(func() { l.relay(conn, sshd) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = front.Close()
-		l.cut()
-		relays.Wait()
-	})
-	return l
 }
 
-func (l *wire) relay(conn net.Conn, to string) {
+func (l *wire) relay(conn net.Conn) {
 	defer conn.Close()
-	up, err := net.Dial("tcp", to)
+	up, err := l.up()
 	if err != nil {
 		return
 	}

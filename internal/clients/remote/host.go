@@ -55,10 +55,11 @@ func (h Host) String() string {
 	return u.String()
 }
 
-// arguments are ssh's. Nothing of this machine is forwarded to the other one. A connection
-// that is lost without a word ends within a minute.
-func (h Host) arguments() []string {
-	args := []string{"-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "ConnectTimeout=30", "-o", "ServerAliveInterval=15"}
+// arguments are ssh's, with options about forwardings. Nothing of this machine is forwarded to
+// the other one. A connection that is lost without a word ends within a minute.
+func (h Host) arguments(forwardings ...string) []string {
+	args := append([]string{"-T", "-a", "-x"}, forwardings...)
+	args = append(args, "-o", "ConnectTimeout=30", "-o", "ServerAliveInterval=15")
 	if h.user != "" {
 		args = append(args, "-l", h.user)
 	}

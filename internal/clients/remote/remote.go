@@ -85,9 +85,19 @@ func shut(conn net.Conn) error {
 	return conn.Close()
 }
 
-// dial starts ssh and reads the greeting.
+// dial starts ssh and reads the greeting. Forwardings that the user's configuration names are
+// not for podd.
 func (h Host) dial(ctx context.Context) (net.Conn, string, error) {
-	c, err := h.start()
+	c, token, err := h.greet(ctx, "-o", "ClearAllForwardings=yes")
+	if err != nil {
+		return nil, "", err
+	}
+	return c, token, nil
+}
+
+// greet starts ssh with options about forwardings and reads the greeting.
+func (h Host) greet(ctx context.Context, forwardings ...string) (*connection, string, error) {
+	c, err := h.start(h.arguments(forwardings...))
 	if err != nil {
 		return nil, "", h.unreachable(err, "ssh cannot be started: "+reason(err))
 	}
@@ -132,7 +142,7 @@ type connection struct {
 // start runs ssh in a session of its own, so that a Ctrl-C at the terminal interrupts podctl
 // only, which may have something to say to podd first. So ssh has no terminal to ask for a
 // password.
-func (h Host) start() (*connection, error) {
+func (h Host) start(arguments []string) (*connection, error) {
 	here, there, err := pair()
 	if err != nil {
 		return nil, err
@@ -143,7 +153,7 @@ func (h Host) start() (*connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a connection for ssh: %w", err)
 	}
-	c := &connection{Conn: conn, command: exec.Command("ssh", h.arguments()...), said: &lastLine{}, ended: make(chan struct{})}
+	c := &connection{Conn: conn, command: exec.Command("ssh", arguments...), said: &lastLine{}, ended: make(chan struct{})}
 	c.command.Stdin, c.command.Stdout, c.command.Stderr = there, there, c.said
 	c.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// A process that ssh left behind, such as a shared connection, may keep standard error.

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rsc.io/qr"
+
+	"podd/internal/testing/certs"
+	"podd/internal/web/webtest"
+	"podd/pkg/llm/scripted"
+)
+
+// modules are the dark and light fields of a drawn QR code, true for dark.
+func modules(drawn string) (rows [][]bool) {
+	for line := range strings.SplitSeq(drawn, "\n") {
+		line, isCode := strings.CutPrefix(strings.TrimSuffix(line, "\r"), blackOnWhite)
+		if line = strings.TrimSuffix(line, usualColours); !isCode {
+			continue
+		}
+		var above, below []bool
+		for _, r := range line {
+			above, below = append(above, r == '█' || r == '▀'), append(below, r == '█' || r == '▄')
+		}
+		rows = append(rows, above, below)
+	}
+	return rows
+}
+
+// checkQR compares what is drawn with the code of a text.
+func checkQR(t *testing.T, drawn, text string) {
+	t.Helper()
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := modules(drawn)
+	if len(rows) < code.Size+2*quietZone {
+		t.Fatalf("%d rows are drawn of %d:\n%s", len(rows), code.Size+2*quietZone, drawn)
+	}
+	for y, row := range rows {
+		if len(row) != code.Size+2*quietZone {
+			t.Fatalf("row %d has %d columns", y, len(row))
+		}
+		for x, dark := range row {
+			if want := code.Black(x-quietZone, y-quietZone); dark != want {
+				t.Fatalf("the module %d, %d is drawn dark: %v", x, y, dark)
+			}
+		}
+	}
+}
+
+// startWeb runs podd web beside the world's podd until the test ends, and returns what it says.
+func (w *world) startWeb(args ...string) *watched {
+	w.t.Helper()
+	cmd := exec.Command(poddPath, append([]string{"web"}, args...)...)
+	ended := make(chan struct{})
+	said := &watched{done: ended}
+	cmd.Env, cmd.Dir, cmd.Stderr = w.env, w.dir, said
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-ended
+	})
+	said.await(w.t, "confined")
+	for {
+		// It connects to podd a moment later.
+		if out, _ := w.podctl("web", "status").run(0); strings.Contains(out, "page: http") {
+			return said
+		}
+	}
+}
+
+// A person pairs a phone at a terminal: it shows the page's address as a QR code, and the
+// number of the phone.
+func TestPairAtATerminal(t *testing.T) {
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
+	w.podctl("create", "mine").run(0)
+	const origin = "https://desk.example:7633"
+	files := certs.New(t).Node("desk.example")
+	said := w.startWeb("--listen", "127.0.0.1:0", "--cert", files[0], "--key", files[1], "--origin", origin)
+	address := regexp.MustCompile(` at (\S+),`).FindStringSubmatch(said.String())[1]
+	root, err := os.ReadFile(files[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(root)
+	page := &webtest.Page{T: t, Origin: origin, Client: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: trusted},
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		},
+	}}
+	t.Cleanup(page.Client.CloseIdleConnections)
+	p, typed := w.onTerminal("web", "pair", "--scope", "answer", "--pod", "mine")
+	p.out.await(t, "and type the code ")
+	code := regexp.MustCompile(`and type the code ([A-Z]{10});`).FindStringSubmatch(p.out.String())
+	if code == nil {
+		t.Fatalf("no code is shown: %s", p.out.String())
+	}
+	b := webtest.New(page)
+	stream := b.Ask(code[1])
+	if _, last := stream.Next(); last {
+		t.Fatal("the code is refused")
+	}
+	if a := b.Reveal(code[1]); a.Status != http.StatusOK {
+		t.Fatalf("the nonce is refused: %d %s", a.Status, a.Body)
+	}
+	p.out.await(t, "Does the browser show the same number?")
+	checkQR(t, p.out.String(), origin+"/#pair="+code[1])
+	typed("y\r")
+	m, _ := stream.Next()
+	var paired struct{ Device struct{ ID string } }
+	if err := json.Unmarshal(m.Body, &paired); err != nil || paired.Device.ID == "" {
+		t.Fatalf("the browser got %s, %v", m.Body, err)
+	}
+	if p.wait() != 0 || !strings.Contains(p.out.String(), "with the scope answer and the pods: mine") {
+		t.Errorf("podctl says %s", p.out.String())
+	}
+	if out, _ := w.podctl("web", "devices").run(0); !regexp.MustCompile(`test +answer +mine +`).MatchString(out) {
+		t.Errorf("the devices are %s", out)
+	}
+	// A pair of pods that do not exist is refused before a code is shown.
+	p, _ = w.onTerminal("web", "pair", "--pod", "nobody")
+	if code := p.wait(); code != exitNotFound || strings.Contains(p.out.String(), "type the code") {
+		t.Errorf("exit code %d: %s", code, p.out.String())
+	}
+}
+
+// No code is drawn for this machine's own browser: its address leads nowhere else. That of
+// another machine needs its port here.
+func TestPairOnLoopback(t *testing.T) {
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
+	said := w.startWeb("--listen", "127.0.0.1:0")
+	p, _ := w.onTerminal("web", "pair")
+	p.out.await(t, "it expires at")
+	_ = p.cmd.Process.Signal(os.Interrupt)
+	p.wait()
+	if strings.Contains(p.out.String(), blackOnWhite) {
+		t.Errorf("it shows %s", p.out.String())
+	}
+	// The other machine is this one, so the port is taken.
+	if err := os.WriteFile(filepath.Join(w.dir, "ssh"), []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\nunset PODD_HOST\nexec \"$@\"\n"), 0o700); err != nil { //nolint:gosec // It is a program.
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+w.dir+string(os.PathListSeparator)+os.Getenv("PATH"), "PODD_HOST=ssh://build1")
+	p, _ = w.onTerminal("web", "pair")
+	address := regexp.MustCompile(`http://(\S+),`).FindStringSubmatch(said.String())[1]
+	if code := p.wait(); code != exitFailed || !strings.Contains(p.out.String(), "the page of ssh://build1 needs "+address+" on this machine, which is taken") {
+		t.Errorf("exit code %d: %s", code, p.out.String())
+	}
+}
