@@ -55,6 +55,8 @@ var routes = map[string]route{
 	poddv1.ApprovalService_ListApprovals_FullMethodName:   anywhere,
 	poddv1.ApprovalService_RemoveRule_FullMethodName:      there,
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: there,
+	poddv1.CheckoutService_ApplyCheckout_FullMethodName:   there,
+	poddv1.CheckoutService_LandCheckout_FullMethodName:    there,
 	poddv1.FileService_DiffFiles_FullMethodName:           thereAgain,
 	poddv1.FileService_RestoreFiles_FullMethodName:        there,
 	poddv1.FleetService_MovePod_FullMethodName:            there, // The node that gets the pod.

@@ -155,6 +155,7 @@ func (c Config) register(g *grpc.Server, r *router) {
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
 	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes, router: r})
 	poddv1.RegisterFileServiceServer(g, &files{host: c.Host, redact: c.Redact})
+	poddv1.RegisterCheckoutServiceServer(g, &checkouts{host: c.Host})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 }

@@ -149,6 +149,11 @@ func (c *Client) Fleet() poddv1.FleetServiceClient { return poddv1.NewFleetServi
 // Files is the generated client of FileService.
 func (c *Client) Files() poddv1.FileServiceClient { return poddv1.NewFileServiceClient(c.conn) }
 
+// Checkouts is the generated client of CheckoutService.
+func (c *Client) Checkouts() poddv1.CheckoutServiceClient {
+	return poddv1.NewCheckoutServiceClient(c.conn)
+}
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

@@ -107,17 +107,11 @@ type rollback struct {
 // start begins, in the pod's goroutine.
 func (r *rollback) start() error {
 	a := r.a
-	switch {
-	case a.closing != nil:
-		return a.closing
-	case a.host.Files == nil:
+	if a.closing == nil && a.host.Files == nil {
 		return noFiles(a.journal.rec.Name)
-	case a.turns.now != nil && !a.journal.state.Turn.Open:
-		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is compacting or takes changes back already: wait for its end, then take changes back", a.journal.rec.Name)
-	case a.journal.state.Turn.Open:
-		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is running a turn: wait for its end or cancel it, then take changes back", a.journal.rec.Name)
-	case len(a.journal.state.Jobs.Running()) > 0:
-		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs, then take changes back", a.journal.rec.Name)
+	}
+	if err := free(a, "take changes back"); err != nil {
+		return err
 	}
 	files, rec := a.journal.state.Files, a.journal.rec
 	a.start(0, func(ctx context.Context, _ *turn) error {
@@ -129,6 +123,23 @@ func (r *rollback) start() error {
 		return nil
 	})
 	r.ended = a.turns.now.ended
+	return nil
+}
+
+// free refuses work on a pod's files while something of the pod may change them. then is what to
+// do later. It is called in the pod's goroutine.
+func free(a *actor, then string) error {
+	name := a.journal.rec.Name
+	switch {
+	case a.closing != nil:
+		return a.closing
+	case a.turns.now != nil && !a.journal.state.Turn.Open:
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is compacting, or podd is at work on its files: wait for the end of that, then %s", name, then)
+	case a.journal.state.Turn.Open:
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is running a turn: wait for its end or cancel it, then %s", name, then)
+	case len(a.journal.state.Jobs.Running()) > 0:
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs, then %s", name, then)
+	}
 	return nil
 }
 

@@ -18,14 +18,21 @@ type Checkouts interface {
 	// Make makes the checkout of a pod that is not stored yet. Unless Keep is called it goes again,
 	// by Discard or when podd starts.
 	Make(ctx context.Context, p item.Pod, w Worktree) (NewCheckout, error)
-	// Settle ends what a killed podd began; exists says whether a pod does, in the trash too.
-	Settle(ctx context.Context, exists func(id string) (bool, error)) error
+	// Settle ends what a killed podd began; exists says whether a pod does, in the trash too. says
+	// are sentences about what a person has to look at.
+	Settle(ctx context.Context, exists func(id string) (bool, error)) (says []string, err error)
+	// Land brings the checkout's commits, and what is uncommitted, to a branch of the person's.
+	Land(ctx context.Context, c FoundCheckout, into, message string) (Landed, error)
 	// Find is the checkout that a directory is in, or that was made for a pod, by its id or its
 	// name then; empty without one.
 	Find(dir, idOrName string) (FoundCheckout, error)
 	// Remove moves a checkout to the trash if nothing is in it that is nowhere else, but for drop.
 	// Else it says what, a line each. With dry it only looks.
 	Remove(ctx context.Context, c FoundCheckout, drop []string, dry bool) (left []string, err error)
+	// Apply makes the person's files what the checkout's are, path by path, and never overwrites what
+	// is not what the pod began with. If there is such a file, it changes nothing unless skip is set;
+	// with dry it only looks.
+	Apply(ctx context.Context, c FoundCheckout, skip, dry bool) (Applied, error)
 	// Return brings the checkout of a pod back from the trash, if it is there.
 	Return(ctx context.Context, id string) error
 	// Sweep removes for good what was in the trash for its time and still has nothing that is
@@ -102,7 +109,7 @@ func (t *Worktrees) settle(ctx context.Context) {
 	if h.Checkouts == nil {
 		return
 	}
-	err := h.Checkouts.Settle(ctx, func(id string) (bool, error) {
+	says, err := h.Checkouts.Settle(ctx, func(id string) (bool, error) {
 		_, err := h.Store.Pod(ctx, id)
 		if item.ReasonOf(err) != store.ReasonPodNotFound {
 			return err == nil, err
@@ -110,6 +117,9 @@ func (t *Worktrees) settle(ctx context.Context) {
 		trashed, err := h.Store.TrashedPods(ctx)
 		return slices.ContainsFunc(trashed, func(p store.TrashedPod) bool { return p.ID == id }), err
 	})
+	for _, text := range says {
+		h.Alerts.Raise(item.LevelWarn, "checkout", text)
+	}
 	if err != nil && ctx.Err() == nil {
 		h.Logger.Warn("cannot end what was begun with checkouts; podd tries again when it starts", "error", err)
 	}
@@ -188,6 +198,125 @@ func noCheckout(name string) error {
 	return item.Errorf(item.KindPrecondition, "NO_CHECKOUT", "pod %s has no checkout of its own: leave --checkout out", name)
 }
 
+// Landed is what became of a landing.
+type Landed struct {
+	// Branch is what moved, from Old to New; Dir the working tree that followed, empty for none.
+	Branch, Old, New, Dir string
+	// Committed says that there was something to commit, Merged that the branch had commits of its
+	// own.
+	Committed, Merged bool
+	// Says is what a person should know; empty without.
+	Says string
+}
+
+// Land brings what a pod did in its checkout to a branch of the person's, while the pod does
+// nothing else; empty means the branch that is checked out.
+func (t *Worktrees) Land(ctx context.Context, idOrName, into, message string) (out Landed, err error) {
+	err = t.alone(ctx, idOrName, "land it", func(ctx context.Context, a *actor, found FoundCheckout) (err error) {
+		out, err = t.host.Checkouts.Land(ctx, found, into, message)
+		if out.Says != "" {
+			_ = a.mailbox.do(ctx, func() { a.journal.raise(item.LevelWarn, "checkout", out.Says) })
+		}
+		return err
+	})
+	return out, err
+}
+
+// Applied is what became of the person's files.
+type Applied struct {
+	// Dir is the person's working tree. Paths are those that changed, or would; Kept stay.
+	Dir   string
+	Paths []string
+	Kept  []FileConflict
+}
+
+// Apply makes the person's files what the pod's are, while the pod does nothing else. Without skip
+// it changes nothing if a file is not what the pod began with. With dry it changes nothing.
+func (t *Worktrees) Apply(ctx context.Context, idOrName string, skip, dry bool) (out Applied, err error) {
+	err = t.alone(ctx, idOrName, "apply it", func(ctx context.Context, a *actor, found FoundCheckout) (err error) {
+		out, err = t.host.Checkouts.Apply(ctx, found, skip, dry)
+		if err != nil {
+			if _, ok := errors.AsType[*item.Error](err); !ok {
+				err = item.Errorf(item.KindPrecondition, "FILES", "cannot apply the files of pod %s: %v", a.journal.rec.Name, err)
+			}
+			return err
+		}
+		if len(out.Kept) > 0 && !skip && !dry {
+			names := make([]string, len(out.Kept))
+			for i, k := range out.Kept {
+				names[i] = k.Path + " " + k.Why
+			}
+			return item.Errorf(item.KindPrecondition, "FILES_CHANGED", "nothing was applied: %s; --skip leaves these files as they are", few(names))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// alone does work on the checkout of a pod while nothing of the pod runs, nor of others in the
+// checkout. Submits that come meanwhile wait. It goes on when ctx ends.
+func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work func(context.Context, *actor, FoundCheckout) error) error {
+	if t.host.Checkouts == nil {
+		return noCheckout(idOrName)
+	}
+	a, release, err := t.host.pods.acquire(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := a.mailbox.waitForLast(ctx); err != nil {
+		return err
+	}
+	failed := errors.New("podd met a defect of its own")
+	var ended <-chan struct{}
+	doErr := a.mailbox.do(ctx, func() {
+		if err = free(a, then); err != nil {
+			return
+		}
+		rec := a.journal.rec
+		a.start(0, func(ctx context.Context, _ *turn) error {
+			failed = t.workIn(ctx, a, rec, work)
+			return nil
+		})
+		ended = a.turns.now.ended
+	})
+	if doErr != nil || err != nil {
+		return errors.Join(doErr, err)
+	}
+	select {
+	case <-ended:
+		return failed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// workIn does work on the checkout that a pod works in.
+func (t *Worktrees) workIn(ctx context.Context, a *actor, rec item.Pod, work func(context.Context, *actor, FoundCheckout) error) error {
+	found, err := t.host.Checkouts.Find(rec.Spec.Dir, "")
+	if err != nil {
+		return err
+	}
+	if found.Dir == "" {
+		return noCheckout(rec.Name)
+	}
+	pods, err := t.host.Store.Pods(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pods {
+		if p = t.host.pods.asShown(p); p.ID != rec.ID && atWork(p) && slices.ContainsFunc(p.Spec.Writable(), found.has) {
+			return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is at work in the checkout %s too: wait for its end or cancel it", p.Name, found.Dir)
+		}
+	}
+	return work(ctx, a, found)
+}
+
+// atWork says whether a pod has a turn that runs, or a background command.
+func atWork(p item.Pod) bool {
+	return p.Status.State == item.StateRunning || p.Status.State == item.StateWaiting || p.Status.State == item.StateResuming || p.Status.Jobs > 0
+}
+
 // unused refuses the removal of a checkout in which something runs, or another pod works.
 func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) error {
 	pods, err := t.host.Store.Pods(ctx)
@@ -210,10 +339,8 @@ func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) e
 			if slices.ContainsFunc(p.Spec.Readable(), c.has) {
 				return item.Errorf(item.KindPrecondition, "CHECKOUT_IN_USE", "pod %s works in the checkout %s too: delete that pod first", p.Name, c.Dir)
 			}
-		case p.Status.State == item.StateRunning || p.Status.State == item.StateWaiting || p.Status.State == item.StateResuming || p.Queued > 0:
-			return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is at work in its checkout: wait for its end or cancel it with podctl cancel", p.Name)
-		case p.Status.Jobs > 0:
-			return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs", p.Name)
+		case atWork(p) || p.Queued > 0:
+			return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is at work in its checkout: wait for its end, or end it with podctl cancel and podctl jobs", p.Name)
 		}
 	}
 	return nil
@@ -221,9 +348,14 @@ func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) e
 
 // notSaved says what a removal would lose.
 func notSaved(c FoundCheckout, left []string) error {
-	named := slices.Clone(left[:min(len(left), maxNamedFiles)])
-	if more := len(left) - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more", more))
+	return item.Errorf(item.KindPrecondition, "CHECKOUT_NOT_SAVED", "the checkout %s has what is nowhere else: %s; commit it, land it, or name what may go with --drop", c.Dir, few(left))
+}
+
+// few lists some names, and how many more there are.
+func few(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNamedFiles)], ", ")
+	if more := len(names) - maxNamedFiles; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
 	}
-	return item.Errorf(item.KindPrecondition, "CHECKOUT_NOT_SAVED", "the checkout %s has what is nowhere else: %s; commit it, land it, or name what may go with --drop", c.Dir, strings.Join(named, ", "))
+	return text
 }

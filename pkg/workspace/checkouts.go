@@ -8,13 +8,18 @@ import (
 	"time"
 
 	"podd/internal/workspace/checkout"
+	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/tool/builtin"
 )
 
 // Checkouts are those of all pods.
-type Checkouts struct{ all *checkout.Checkouts }
+type Checkouts struct {
+	all *checkout.Checkouts
+	// stores are nil without checkpoints.
+	stores *checkpoint.Stores
+}
 
 var _ pod.Checkouts = (*Checkouts)(nil)
 
@@ -23,7 +28,7 @@ func (all *Workspaces) Checkouts() pod.Checkouts {
 	if all.checkouts == nil {
 		return nil
 	}
-	return &Checkouts{all.checkouts}
+	return &Checkouts{all.checkouts, all.stores}
 }
 
 func openCheckouts(c Config) *checkout.Checkouts {
@@ -58,6 +63,9 @@ func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.N
 	if err != nil {
 		return pod.NewCheckout{}, err
 	}
+	if err := c.begun(ctx, r); err != nil {
+		return pod.NewCheckout{}, errors.Join(err, c.all.Discard(context.WithoutCancel(ctx), r))
+	}
 	spec := p.Spec
 	spec.Dir = filepath.Join(r.Dir(), r.Prefix)
 	if r.Prefix != "" {
@@ -71,7 +79,7 @@ func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.N
 }
 
 // Settle ends what a killed podd began; see [pod.Checkouts].
-func (c *Checkouts) Settle(ctx context.Context, exists func(id string) (bool, error)) error {
+func (c *Checkouts) Settle(ctx context.Context, exists func(id string) (bool, error)) (says []string, err error) {
 	return c.all.Settle(ctx, exists)
 }
 
@@ -112,10 +120,7 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.all.Of(found.Dir)
-	if err == nil && r == nil {
-		err = errors.New("the checkout " + found.Dir + " is gone")
-	}
+	r, err := c.at(found)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +133,27 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 		left = append(left, l.What+" "+l.Name)
 	}
 	return left, err
+}
+
+// Land moves a branch of the person's; see [pod.Checkouts].
+func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, message string) (pod.Landed, error) {
+	r, err := c.at(found)
+	if err != nil {
+		return pod.Landed{}, err
+	}
+	out, err := c.all.Land(ctx, r, into, message)
+	return pod.Landed{
+		Branch: out.Branch, Old: out.Old, New: out.New, Dir: out.Tree, Committed: out.Committed, Merged: out.Merged, Says: out.Says,
+	}, err
+}
+
+// at is the record of a checkout.
+func (c *Checkouts) at(found pod.FoundCheckout) (*checkout.Record, error) {
+	r, err := c.all.Of(found.Dir)
+	if err == nil && r == nil {
+		err = errors.New("the checkout " + found.Dir + " is gone")
+	}
+	return r, err
 }
 
 // Return brings a checkout back; see [pod.Checkouts].

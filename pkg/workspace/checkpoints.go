@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -20,7 +21,11 @@ import (
 )
 
 // Checkpoints are those of all pods.
-type Checkpoints struct{ stores *checkpoint.Stores }
+type Checkpoints struct {
+	stores *checkpoint.Stores
+	// checkouts need checkpoints of their own; nil for none.
+	checkouts *checkout.Checkouts
+}
 
 var _ pod.Files = (*Checkpoints)(nil)
 
@@ -29,7 +34,7 @@ func (all *Workspaces) Checkpoints() pod.Files {
 	if all.stores == nil {
 		return nil
 	}
-	return &Checkpoints{all.stores}
+	return &Checkpoints{all.stores, all.checkouts}
 }
 
 // covered are the directories of a pod that have checkpoints: those it may write, without the
@@ -336,6 +341,10 @@ func textOf(w *checkpoint.Workspace, f checkpoint.File) (string, error) {
 
 // Collect frees the space of unneeded checkpoints; see [pod.Files].
 func (c *Checkpoints) Collect(ctx context.Context, keep map[string][]string, since time.Time) error {
+	keep, err := neededBy(c.checkouts, keep)
+	if err != nil {
+		return err
+	}
 	return c.stores.Collect(ctx, keep, since)
 }
 

@@ -407,15 +407,79 @@ func TestSettle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.all.Settle(t.Context(), func(pod string) (bool, error) { return pod == "pod_q", nil }); err != nil {
+	if _, err := b.all.Settle(t.Context(), func(pod string) (bool, error) { return pod == "pod_q", nil }); err != nil {
 		t.Fatal(err)
 	}
 	if b.read(r.Dir(), "a.txt") != "gone" || b.read(other.Dir(), "a.txt") == "gone" {
 		t.Error("the wrong one went")
 	}
-	if err := b.all.Settle(t.Context(), func(string) (bool, error) { return false, nil }); err != nil || b.read(other.Dir(), "a.txt") == "gone" {
+	if _, err := b.all.Settle(t.Context(), func(string) (bool, error) { return false, nil }); err != nil || b.read(other.Dir(), "a.txt") == "gone" {
 		t.Errorf("a checkout that has its pod went: %v", err)
 	}
 	b.make(checkout.Wanted{Name: "p"})
 	b.fsck(b.repo)
+}
+
+func TestLand(t *testing.T) {
+	b := setup(t)
+	r := b.make(checkout.Wanted{Name: "p"})
+	land := func(into, reason string) checkout.Landed {
+		t.Helper()
+		out, err := b.all.Land(t.Context(), r, into, "")
+		if item.ReasonOf(err) != reason || err != nil && reason == "" {
+			t.Errorf("land into %q: %v, want %q", into, err, reason)
+		}
+		return out
+	}
+	land("", "NOTHING_TO_LAND")
+	land("nowhere", "UNKNOWN_BRANCH")
+
+	// Uncommitted files land in the branch that is checked out, and its files follow.
+	b.write(r.Dir(), "a.txt", "of the agent\n")
+	b.write(r.Dir(), "new", "new\n")
+	b.write(b.repo, "sub/b.txt", "of the person\n")
+	out := land("", "")
+	if !out.Committed || out.Merged || out.Branch != "main" || out.Tree != b.repo || b.read(b.repo, "a.txt") != "of the agent\n" || b.read(b.repo, "new") != "new\n" {
+		t.Errorf("landed: %+v", out)
+	}
+	if got := b.git(b.repo, "status", "--porcelain"); got != "M sub/b.txt" {
+		t.Errorf("the person's tree: %q", got)
+	}
+	if main, pin := b.git(b.repo, "rev-parse", "main"), b.git(b.repo, "rev-parse", "refs/podd/p"); main != out.New || pin != main {
+		t.Errorf("main is at %s, the reference at %s", main, pin)
+	}
+
+	// Local changes of its paths, and files in the way, stop it.
+	b.write(r.Dir(), "sub/b.txt", "of the agent\n")
+	b.write(r.Dir(), "way", "of the agent\n")
+	b.write(b.repo, "way", "of the person\n")
+	before := b.git(b.repo, "rev-parse", "main")
+	land("", "LOCAL_CHANGES")
+	if b.git(b.repo, "rev-parse", "main") != before || b.read(b.repo, "sub/b.txt") != "of the person\n" || b.read(b.repo, "way") != "of the person\n" {
+		t.Error("a refused landing changed something")
+	}
+
+	// Another branch is moved without files, and merged where it went on.
+	b.git(b.repo, "stash", "--quiet", "-u")
+	b.git(b.repo, "switch", "--quiet", "-c", "other", "HEAD~1")
+	b.write(b.repo, "third", "third\n")
+	b.git(b.repo, "add", "third")
+	b.git(b.repo, "commit", "--quiet", "-m", "third")
+	b.git(b.repo, "switch", "--quiet", "main")
+	if out := land("other", ""); !out.Merged || out.Tree != "" || b.read(b.repo, "third") != "gone" {
+		t.Errorf("landed elsewhere: %+v", out)
+	}
+	if got := b.git(b.repo, "show", "other:third") + b.git(b.repo, "show", "other:way"); got != "thirdof the agent" {
+		t.Errorf("the branch has %q", got)
+	}
+
+	// A conflict names the file and moves nothing.
+	b.write(b.repo, "a.txt", "of the person\n")
+	b.git(b.repo, "commit", "--quiet", "-am", "mine")
+	b.write(r.Dir(), "a.txt", "again\n")
+	before = b.git(b.repo, "rev-parse", "main")
+	if _, err := b.all.Land(t.Context(), r, "", ""); item.ReasonOf(err) != "LAND_CONFLICTS" || !strings.Contains(err.Error(), "changed the same lines: a.txt;") || b.git(b.repo, "rev-parse", "main") != before {
+		t.Errorf("a conflict: %v", err)
+	}
+	b.fsck(b.repo, r.Dir())
 }

@@ -42,7 +42,7 @@ func (all *Checkouts) fetch(ctx context.Context, r *Record) (moved string, err e
 		r.Ref, r.Next, r.Moved = tip, "", ""
 		return "", r.save()
 	case now == "" || now != r.Ref && now != r.Next:
-		return all.leave(r, now)
+		return r.leave(now)
 	}
 	if err := all.carry(ctx, r, tip); err != nil {
 		return "", err
@@ -61,7 +61,7 @@ func (all *Checkouts) fetch(ctx context.Context, r *Record) (moved string, err e
 }
 
 // leave leaves a reference that is not podd's any more.
-func (all *Checkouts) leave(r *Record, now string) (moved string, err error) {
+func (r *Record) leave(now string) (moved string, err error) {
 	value := now
 	if now == "" {
 		value = "gone"

@@ -9,14 +9,21 @@ import (
 	"podd/internal/workspace/git"
 )
 
-// Settle ends what a killed podd began: it removes checkouts whose pods were never made. exists
-// says whether a pod exists, deleted ones in the trash included.
-func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool, error)) error {
+// Settle ends what a killed podd began: it removes checkouts whose pods were never made, and ends
+// landings. exists says whether a pod exists, deleted ones in the trash included. says are sentences
+// about what a person has to look at.
+func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool, error)) (says []string, err error) {
 	records, err := all.records(git.Resolve(all.Dir))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range records {
+		if r.Landing != nil {
+			look, e := all.resume(ctx, r)
+			if err = errors.Join(err, e); look != "" {
+				says = append(says, look)
+			}
+		}
 		if r.Made {
 			continue
 		}
@@ -30,7 +37,7 @@ func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool,
 		}
 		err = errors.Join(err, e)
 	}
-	return errors.Join(err, os.RemoveAll(all.temp()))
+	return says, errors.Join(err, os.RemoveAll(all.temp()))
 }
 
 // Sweep removes for good what was in the trash for a time, if still nothing is left in it.

@@ -109,7 +109,24 @@ export interface PodSpec {
   /** The endpoint that model names; set by podd, empty for the daemon's. */
   endpoint: string;
   /** Options of its requests; a missing one follows the daemon's. */
-  options: Options | undefined;
+  options:
+    | Options
+    | undefined;
+  /** The checkout that podd made for it; set by podd. dir is in it. */
+  checkout: Checkout | undefined;
+}
+
+/** Checkout is a checkout of a person's repository that podd made for a pod. */
+export interface Checkout {
+  /** The person's working tree. */
+  source: string;
+  /**
+   * The branch of the checkout. At the end of each turn podd brings its commits into the
+   * source as the reference refs/BRANCH.
+   */
+  branch: string;
+  /** The commit that it began with. */
+  base: string;
 }
 
 /**
@@ -230,7 +247,19 @@ export interface CreatePodRequest {
   /** [a-z0-9][a-z0-9-]{0,62}, unique. */
   name: string;
   /** dir is required. */
-  spec: PodSpec | undefined;
+  spec:
+    | PodSpec
+    | undefined;
+  /** Makes a checkout of the repository that dir is in, and dir the same directory in it. */
+  worktree: Worktree | undefined;
+}
+
+/** Worktree says what a checkout begins with. */
+export interface Worktree {
+  /** A branch, a tag or a commit; empty means the commit that is checked out. */
+  base: string;
+  /** Bring what is not committed: tracked and untracked files, not ignored ones. */
+  withChanges: boolean;
 }
 
 export interface CreatePodResponse {
@@ -328,11 +357,23 @@ export interface DeletePodRequest {
   pod: string;
   /** Remove it for good, without the trash. Then pod may name one in the trash. */
   now: boolean;
+  /**
+   * Remove its checkout too, if nothing is in it that is nowhere else; otherwise nothing is
+   * deleted: FAILED_PRECONDITION, reason CHECKOUT_NOT_SAVED. Then pod may name one in the trash,
+   * or one that is gone but for its checkout.
+   */
+  checkout: boolean;
+  /** Files and directories in the checkout that may be lost, such as node_modules. */
+  drop: string[];
 }
 
 export interface DeletePodResponse {
   /** Until when it can be restored; unset if it was removed for good. */
-  purgeAt: Date | undefined;
+  purgeAt:
+    | Date
+    | undefined;
+  /** Where its checkout stays; empty without one. */
+  checkout: string;
 }
 
 export interface ListTrashRequest {
@@ -779,6 +820,7 @@ function createBasePodSpec(): PodSpec {
     plan: false,
     endpoint: "",
     options: undefined,
+    checkout: undefined,
   };
 }
 
@@ -834,6 +876,9 @@ export const PodSpec: MessageFns<PodSpec> = {
     }
     if (message.options !== undefined) {
       Options.encode(message.options, writer.uint32(138).fork()).join();
+    }
+    if (message.checkout !== undefined) {
+      Checkout.encode(message.checkout, writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -985,6 +1030,82 @@ export const PodSpec: MessageFns<PodSpec> = {
             }
 
             message.options = Options.decode(reader, reader.uint32());
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.checkout = Checkout.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckout(): Checkout {
+  return { source: "", branch: "", base: "" };
+}
+
+export const Checkout: MessageFns<Checkout> = {
+  encode(message: Checkout, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.branch !== "") {
+      writer.uint32(18).string(message.branch);
+    }
+    if (message.base !== "") {
+      writer.uint32(26).string(message.base);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Checkout {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckout();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.base = reader.string();
             continue;
           }
         }
@@ -1575,7 +1696,7 @@ export const Pod: MessageFns<Pod> = {
 };
 
 function createBaseCreatePodRequest(): CreatePodRequest {
-  return { name: "", spec: undefined };
+  return { name: "", spec: undefined, worktree: undefined };
 }
 
 export const CreatePodRequest: MessageFns<CreatePodRequest> = {
@@ -1585,6 +1706,9 @@ export const CreatePodRequest: MessageFns<CreatePodRequest> = {
     }
     if (message.spec !== undefined) {
       PodSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    if (message.worktree !== undefined) {
+      Worktree.encode(message.worktree, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1616,6 +1740,71 @@ export const CreatePodRequest: MessageFns<CreatePodRequest> = {
             }
 
             message.spec = PodSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.worktree = Worktree.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWorktree(): Worktree {
+  return { base: "", withChanges: false };
+}
+
+export const Worktree: MessageFns<Worktree> = {
+  encode(message: Worktree, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.base !== "") {
+      writer.uint32(10).string(message.base);
+    }
+    if (message.withChanges !== false) {
+      writer.uint32(16).bool(message.withChanges);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Worktree {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorktree();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.base = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.withChanges = reader.bool();
             continue;
           }
         }
@@ -2143,7 +2332,7 @@ export const UpdatePodResponse: MessageFns<UpdatePodResponse> = {
 };
 
 function createBaseDeletePodRequest(): DeletePodRequest {
-  return { pod: "", now: false };
+  return { pod: "", now: false, checkout: false, drop: [] };
 }
 
 export const DeletePodRequest: MessageFns<DeletePodRequest> = {
@@ -2153,6 +2342,12 @@ export const DeletePodRequest: MessageFns<DeletePodRequest> = {
     }
     if (message.now !== false) {
       writer.uint32(16).bool(message.now);
+    }
+    if (message.checkout !== false) {
+      writer.uint32(24).bool(message.checkout);
+    }
+    for (const v of message.drop) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -2186,6 +2381,22 @@ export const DeletePodRequest: MessageFns<DeletePodRequest> = {
             message.now = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.checkout = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.drop.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2200,13 +2411,16 @@ export const DeletePodRequest: MessageFns<DeletePodRequest> = {
 };
 
 function createBaseDeletePodResponse(): DeletePodResponse {
-  return { purgeAt: undefined };
+  return { purgeAt: undefined, checkout: "" };
 }
 
 export const DeletePodResponse: MessageFns<DeletePodResponse> = {
   encode(message: DeletePodResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.purgeAt !== undefined) {
       Timestamp.encode(toTimestamp(message.purgeAt), writer.uint32(10).fork()).join();
+    }
+    if (message.checkout !== "") {
+      writer.uint32(18).string(message.checkout);
     }
     return writer;
   },
@@ -2230,6 +2444,14 @@ export const DeletePodResponse: MessageFns<DeletePodResponse> = {
             }
 
             message.purgeAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.checkout = reader.string();
             continue;
           }
         }

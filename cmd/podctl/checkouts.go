@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// checkoutVerbs are the verbs about pods with checkouts of their own.
+type checkoutVerbs struct{ *program }
+
+func newLandCommand(of *program) *cobra.Command {
+	p, r := checkoutVerbs{of}, &poddv1.LandCheckoutRequest{}
+	cmd := &cobra.Command{
+		Use:   "land [POD]",
+		Short: "Bring a pod's commits into a branch",
+		Long: "Commits what is uncommitted in the checkout of a pod (podctl create --worktree), merges it into a branch of your\n" +
+			"repository, and moves the branch: the one that is checked out, or --into. A working tree that has the branch follows,\n" +
+			"unless it has changes of your own in the same files. If a merge has conflicts, land names them and moves nothing.",
+		Example:           "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				r.Pod = pod
+				resp, err := c.Checkouts().LandCheckout(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("%s", landed(resp)))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&r.Into, "into", "", "the branch (default: the one that is checked out)")
+	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit of what is uncommitted")
+	completeWith(cmd, "into")
+	completeWith(cmd, "message")
+	return cmd
+}
+
+func newApplyCommand(of *program) *cobra.Command {
+	p, r := checkoutVerbs{of}, &poddv1.ApplyCheckoutRequest{}
+	cmd := &cobra.Command{
+		Use:   "apply [POD]",
+		Short: "Bring a pod's files into your working tree",
+		Long: "Makes your files what those in the checkout of a pod are (podctl create --worktree), without a commit: what the pod\n" +
+			"changed since it began, or since the last apply. It never overwrites what is not what the pod began with: if such a\n" +
+			"file is among them, it changes nothing and names it. Files that git ignores stay out.",
+		Example:           "  podctl apply fix-login --dry-run",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				r.Pod = pod
+				resp, err := c.Checkouts().ApplyCheckout(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("%s", applied(resp, r.GetDryRun())))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "leave files as they are that are not what the pod began with, and change the others")
+	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
+	return cmd
+}
+
+// applied says what became of files.
+func applied(resp *poddv1.ApplyCheckoutResponse, dry bool) string {
+	did := "changed "
+	if dry {
+		did = "would change "
+	}
+	did += plural(len(resp.GetPaths()), "path") + " in " + sanitize.Line(resp.GetDir())
+	if len(resp.GetPaths()) == 0 {
+		did = "nothing to change in " + sanitize.Line(resp.GetDir())
+	}
+	var b strings.Builder
+	b.WriteString(did)
+	for _, path := range resp.GetPaths() {
+		b.WriteString("\n  " + sanitize.Line(path))
+	}
+	for _, k := range resp.GetKept() {
+		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
+	}
+	return b.String()
+}
+
+// landed says what became of a branch.
+func landed(resp *poddv1.LandCheckoutResponse) string {
+	how := "moved"
+	if resp.GetMerged() {
+		how = "merged into"
+	}
+	says := fmt.Sprintf("%s branch %s: %.12s to %.12s", how, sanitize.Line(resp.GetBranch()), resp.GetOld(), resp.GetNew())
+	if resp.GetCommitted() {
+		says += ", with what was uncommitted"
+	}
+	if resp.GetDir() != "" {
+		says += "; the files in " + sanitize.Line(resp.GetDir()) + " follow"
+	}
+	return says
+}
