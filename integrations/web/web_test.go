@@ -141,6 +141,34 @@ func TestPage(t *testing.T) {
 	runs(t, w, "page.test.mjs", "PAGE="+paired(t, w, c))
 }
 
+// TestDrops cuts the page's connections, and kills podd, while a pod works: PODD_DROPS times.
+func TestDrops(t *testing.T) {
+	w, c := served(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for ctx.Err() == nil {
+			// The test asks for it with this file.
+			asked := filepath.Join(w.Workspace, "kill")
+			if _, err := os.Stat(asked); err == nil {
+				w.Kill()
+				w.Start()
+				_ = os.Remove(asked)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		<-killed
+	}()
+	runs(t, w, "drops.test.mjs", "PAGE="+paired(t, w, c))
+}
+
 // TestLargeFleet shows a thousand pods.
 func TestLargeFleet(t *testing.T) {
 	w, c := served(t)

@@ -46,6 +46,18 @@ func TestPageBudget(t *testing.T) {
 	}
 }
 
+// The document names all modules, so that a browser loads them at once and not one behind another.
+func TestPreloads(t *testing.T) {
+	document, err := os.ReadFile("page/index.html")
+	check(t, err)
+	check(t, fs.WalkDir(os.DirFS("page"), ".", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) == ".js" && !bytes.Contains(document, []byte(`"/`+name+`"`)) {
+			t.Errorf("index.html does not preload /%s", name)
+		}
+		return err
+	}))
+}
+
 // What others wrote is as they published it.
 func TestVendored(t *testing.T) {
 	sums, err := os.ReadFile("page/vendor/SHA256SUMS")

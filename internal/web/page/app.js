@@ -161,7 +161,7 @@ function pressed(e) {
 async function start() {
   const app = document.getElementById("app");
   if (!app) return;
-  app.append(top, side, main, said, toasts, help);
+  app.replaceChildren(top, side, main, said, toasts, help);
   document.body.dataset["view"] = "pair";
   const given = code();
   if (given || !(await device.ready())) await pair(main, given);
