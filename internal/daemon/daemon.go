@@ -255,6 +255,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
+		Node:          d.link.nodeName(),
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),

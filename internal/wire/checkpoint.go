@@ -19,13 +19,13 @@ func CheckpointByToProto(by item.CheckpointBy) poddv1.CheckpointBy {
 func checkpointToProto(k item.Checkpoint) *poddv1.Checkpoint {
 	return &poddv1.Checkpoint{
 		Dir: clean(k.Dir), Commit: clean(k.Commit), Parent: clean(k.Parent), By: CheckpointByToProto(k.By),
-		Changed: k.Changed, LeftOut: k.LeftOut, Partial: k.Partial,
+		Changed: k.Changed, LeftOut: k.LeftOut, Partial: k.Partial, Node: clean(k.Node),
 	}
 }
 
 func checkpointFromProto(p *poddv1.Checkpoint) item.Checkpoint {
 	return item.Checkpoint{
 		Dir: p.GetDir(), Commit: p.GetCommit(), Parent: p.GetParent(), By: checkpointBy.name(int32(p.GetBy())),
-		Changed: p.GetChanged(), LeftOut: p.GetLeftOut(), Partial: p.GetPartial(),
+		Changed: p.GetChanged(), LeftOut: p.GetLeftOut(), Partial: p.GetPartial(), Node: p.GetNode(),
 	}
 }

@@ -484,6 +484,8 @@ type Checkpoint struct {
 	LeftOut int64
 	// Partial says that only files that tools named are covered.
 	Partial bool
+	// Node is the node that has it; empty if one podd has all pods.
+	Node string
 }
 
 // Restore records that podd begins to take changes of files back, or has done so.

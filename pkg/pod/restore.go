@@ -12,6 +12,7 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/store"
 	"podd/pkg/worker"
 )
 
@@ -153,6 +154,9 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 	}
 	r.out.After = after
 	line, err := host.Logs.checkpoints(ctx, rec, after, nil)
+	if err == nil {
+		err = host.Rollback.here(rec.Name, line)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,6 +219,19 @@ func restoreBatch(taken []item.Checkpoint, k item.Restore) (b worker.Batch) {
 	return b
 }
 
+// here refuses checkpoints that another node has: a pod that moves leaves them there.
+func (r *Rollback) here(name string, line []item.Checkpoint) error {
+	for _, k := range line {
+		if k.Node != "" && k.Node != r.host.Node {
+			e := item.Errorf(item.KindPrecondition, store.ReasonNodeAway,
+				"move pod %s to node %s, which has the checkpoints of these changes, then take them back", name, k.Node)
+			e.Meta = map[string]string{"node": k.Node}
+			return e
+		}
+	}
+	return nil
+}
+
 // filesError is an error about the files of a pod.
 func filesError(rec item.Pod, err error) error {
 	if _, ok := errors.AsType[*item.Error](err); ok {
@@ -271,6 +288,9 @@ func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(F
 		}
 	}
 	line, err := r.host.Logs.checkpoints(ctx, rec, after, only)
+	if err == nil {
+		err = r.here(rec.Name, line)
+	}
 	if err != nil {
 		return err
 	}

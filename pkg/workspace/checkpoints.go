@@ -25,6 +25,8 @@ type Checkpoints struct {
 	stores *checkpoint.Stores
 	// checkouts need checkpoints of their own; nil for none.
 	checkouts *checkout.Checkouts
+	// node has them; empty if one podd has all pods.
+	node string
 }
 
 var _ pod.Files = (*Checkpoints)(nil)
@@ -34,7 +36,7 @@ func (all *Workspaces) Checkpoints() pod.Files {
 	if all.stores == nil {
 		return nil
 	}
-	return &Checkpoints{all.stores, all.checkouts}
+	return &Checkpoints{stores: all.stores, checkouts: all.checkouts, node: all.Node}
 }
 
 // covered are the directories of a pod that have checkpoints: those it may write, without the
@@ -56,9 +58,9 @@ func inside(path, dir string) bool {
 
 // saver takes the checkpoints of one turn.
 type saver struct {
-	stores *checkpoint.Stores
-	pod    string
-	dirs   []string
+	stores    *checkpoint.Stores
+	pod, node string
+	dirs      []string
 	// leaving is called before the turn ends; nil does nothing.
 	leaving func(ctx context.Context) string
 
@@ -118,7 +120,7 @@ func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (
 		for _, t := range taken {
 			out = append(out, item.Checkpoint{
 				Dir: dir, Commit: t.Commit, Parent: look.After, By: t.By,
-				Changed: int64(t.Changed), LeftOut: int64(t.LeftOut), Partial: t.Partial,
+				Changed: int64(t.Changed), LeftOut: int64(t.LeftOut), Partial: t.Partial, Node: s.node,
 			})
 			look.After = t.Commit
 		}
@@ -251,7 +253,7 @@ func (u *undo) Do(ctx context.Context) (out pod.Undone, err error) {
 
 // Restored takes the checkpoints after a restore of some paths.
 func (c *Checkpoints) Restored(ctx context.Context, p item.Pod, at fold.Files, paths []string) (out []item.Checkpoint, err error) {
-	s := &saver{stores: c.stores, pod: p.ID, dirs: known(covered(p.Spec), at), open: make(map[string]*checkpoint.Workspace)}
+	s := &saver{stores: c.stores, pod: p.ID, node: c.node, dirs: known(covered(p.Spec), at), open: make(map[string]*checkpoint.Workspace)}
 	out, err = s.take(ctx, at, checkpoint.Look{Restored: true, Paths: paths, Message: "restore"})
 	return out, errors.Join(err, s.close())
 }

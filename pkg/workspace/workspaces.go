@@ -54,6 +54,8 @@ type Config struct {
 	ForeignPrefix string
 	// CheckpointDir has what the files of workspaces were; empty keeps nothing.
 	CheckpointDir string
+	// Node is the name of this node, which has them; empty if one podd has all pods.
+	Node string
 	// CheckoutDir has the checkouts that podd makes for pods; empty makes none. It may be in a
 	// hidden directory.
 	CheckoutDir string

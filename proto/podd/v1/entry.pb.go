@@ -3068,7 +3068,9 @@ type Checkpoint struct {
 	LeftOut int64 `protobuf:"varint,6,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	// Whether only files that tools named are covered: the directory is too large, or is a home
 	// directory.
-	Partial       bool `protobuf:"varint,7,opt,name=partial,proto3" json:"partial,omitempty"`
+	Partial bool `protobuf:"varint,7,opt,name=partial,proto3" json:"partial,omitempty"`
+	// The node that has it; empty if one podd has all pods.
+	Node          string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3150,6 +3152,13 @@ func (x *Checkpoint) GetPartial() bool {
 		return x.Partial
 	}
 	return false
+}
+
+func (x *Checkpoint) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
 }
 
 // Restore records that changes of files are taken back.
@@ -3470,7 +3479,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05count\x18\a \x01(\x03R\x05count\x12\x14\n" +
 	"\x05acked\x18\b \x01(\bR\x05acked\x12\x16\n" +
-	"\x06reason\x18\t \x01(\tR\x06reason\"\xc4\x01\n" +
+	"\x06reason\x18\t \x01(\tR\x06reason\"\xd8\x01\n" +
 	"\n" +
 	"Checkpoint\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
@@ -3479,7 +3488,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x02by\x18\x04 \x01(\x0e2\x15.podd.v1.CheckpointByR\x02by\x12\x18\n" +
 	"\achanged\x18\x05 \x01(\x03R\achanged\x12\x19\n" +
 	"\bleft_out\x18\x06 \x01(\x03R\aleftOut\x12\x18\n" +
-	"\apartial\x18\a \x01(\bR\apartial\"\x92\x01\n" +
+	"\apartial\x18\a \x01(\bR\apartial\x12\x12\n" +
+	"\x04node\x18\b \x01(\tR\x04node\"\x92\x01\n" +
 	"\aRestore\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x14\n" +
 	"\x05ended\x18\x02 \x01(\bR\x05ended\x12\x18\n" +
