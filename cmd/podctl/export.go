@@ -32,7 +32,8 @@ func newExportCommand(of *program) *cobra.Command {
 		Use:   "export [POD]",
 		Short: "Write a pod's conversation to a file",
 		Long: "Writes a pod's conversation as Markdown, as one HTML file without scripts, or as JSON with one entry of the log\n" +
-			"a line. Without --to it prints it. A new file is readable for you alone.",
+			"a line. The HTML file holds the pictures; the others name them. Without --to it prints it. A new file is\n" +
+			"readable for you alone.",
 		Example:           "  podctl export api --to api.md\n  podctl export api --format html --to /tmp/api.html",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -87,13 +88,13 @@ func (p *exporter) export(ctx context.Context, c *client.Client, pod string) err
 	if p.fromAfter {
 		after = p.after
 	}
-	log := export.Log{Pod: got, Stream: c.Stream(ctx, client.StreamOptions{Pod: got.GetId(), After: after})}
+	log := export.Log{Pod: got, Stream: c.Stream(ctx, client.StreamOptions{Pod: got.GetId(), After: after}), Image: c.Image}
 	if p.to == "" {
 		out := bufio.NewWriter(p.stdout)
-		_, err := log.Write(out, p.format)
+		_, err := log.Write(ctx, out, p.format)
 		return errors.Join(err, out.Flush())
 	}
-	d, err := log.WriteFile(p.to, p.format, p.force)
+	d, err := log.WriteFile(ctx, p.to, p.format, p.force)
 	if errors.Is(err, fs.ErrExist) {
 		return fileTaken(p.to)
 	}

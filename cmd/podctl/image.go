@@ -17,7 +17,6 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
-	poddv1 "podd/proto/podd/v1"
 )
 
 // shownDigest is how many characters of a digest are shown, leastDigest how many name an image.
@@ -150,15 +149,15 @@ func (g gallery) save(ctx context.Context, image loggedImage, file string) error
 	if _, is := terminal(g.stdout); is && (file == "" || file == "-") {
 		return usagef("podctl does not write an image to a terminal: name a FILE")
 	}
-	got, err := g.c.Pods().GetImage(ctx, &poddv1.GetImageRequest{Digest: image.Digest})
+	data, err := g.c.Image(ctx, image.Digest)
 	if err != nil {
 		return err
 	}
 	if file == "" || file == "-" {
-		_, err := g.stdout.Write(got.GetData())
+		_, err := g.stdout.Write(data)
 		return err
 	}
-	if err := writeNewFile(file, got.GetData()); err != nil {
+	if err := writeNewFile(file, data); err != nil {
 		return err
 	}
 	return g.print(wire.ImageToProto(image.Image), func(w io.Writer) error {

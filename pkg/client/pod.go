@@ -14,3 +14,9 @@ func (c *Client) Pod(ctx context.Context, pod string) (*poddv1.Pod, error) {
 		return resp.GetPod(), err
 	})
 }
+
+// Image returns the bytes of an image that an entry refers to, by its digest.
+func (c *Client) Image(ctx context.Context, digest string) ([]byte, error) {
+	resp, err := c.Pods().GetImage(ctx, &poddv1.GetImageRequest{Digest: digest})
+	return resp.GetData(), err
+}

@@ -59,7 +59,8 @@ func exportLog(a *app, args string) {
 				name = fmt.Sprintf("%s-%d.%s", pod.GetName(), n, format)
 			}
 			options := client.StreamOptions{Pod: pod.GetId(), After: max(pod.GetFirstSeq()-1, 0)}
-			done, err = export.Log{Pod: pod, Stream: a.Client.Stream(ctx, options)}.WriteFile(name, format, false)
+			log := export.Log{Pod: pod, Stream: a.Client.Stream(ctx, options), Image: a.Client.Image}
+			done, err = log.WriteFile(ctx, name, format, false)
 			if file != "" || !errors.Is(err, fs.ErrExist) {
 				break
 			}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
+	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
 )
@@ -22,7 +24,12 @@ type Document struct {
 	Blocks   []transcript.Block
 	// Times are those of entries, by their sequences.
 	Times map[item.Seq]time.Time
+	// Image reads the bytes of an image, by its digest.
+	Image func(digest string) ([]byte, error)
 }
+
+// MostImages is how many bytes of images a document holds.
+const MostImages = 32 << 20
 
 // form is how a document looks. Its texts are sanitized.
 type form interface {
@@ -32,19 +39,23 @@ type form interface {
 	// said is text of a person or the model, code the text of a program.
 	said(text string, quoted bool)
 	code(title, text string)
+	// image is a picture and a line about it. The bytes are read only if the form holds pictures.
+	image(line string, bytes func() ([]byte, error))
 	foot()
 }
 
-// Markdown writes a document as Markdown. Answers stay the Markdown that they are.
+// Markdown writes a document as Markdown. Answers stay the Markdown that they are, and pictures
+// are lines.
 func Markdown(w io.Writer, d Document) error {
 	f := &markdown{printer{w: w}}
 	d.write(f)
 	return f.err
 }
 
-// HTML writes a document as one HTML file that loads nothing and runs nothing.
+// HTML writes a document as one HTML file that loads nothing and runs nothing. It holds the
+// pictures.
 func HTML(w io.Writer, d Document) error {
-	f := &page{printer{w: w}}
+	f := &page{printer: printer{w: w}}
 	d.write(f)
 	return f.err
 }
@@ -89,7 +100,7 @@ func (d Document) block(f form, b transcript.Block) {
 		f.said(text, true)
 	}
 	for _, i := range b.Images {
-		f.said(view.Picture(i), true)
+		f.image(view.Picture(i), func() ([]byte, error) { return d.Image(i.Digest) })
 	}
 }
 
@@ -147,6 +158,8 @@ func (m *markdown) code(title, text string) {
 	}
 }
 
+func (m *markdown) image(line string, _ func() ([]byte, error)) { m.said(line, true) }
+
 func (m *markdown) foot() {}
 
 // run is the length of the longest run of backticks.
@@ -167,17 +180,22 @@ var marks = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "["
 // inline is one line of text as Markdown.
 func inline(text string) string { return marks.Replace(text) }
 
-type page struct{ printer }
+type page struct {
+	printer
+	// images is how many bytes of images it has.
+	images int
+}
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-pre,blockquote,div{white-space:pre-wrap;overflow-wrap:anywhere}
+pre,blockquote,div,figcaption{white-space:pre-wrap;overflow-wrap:anywhere}
 pre{font:13px/1.4 ui-monospace,monospace;border-left:3px solid #8888;padding-left:.7rem}
 blockquote{margin:0;padding-left:.7rem;border-left:3px solid #48f}
+figure{margin:.5rem 0}img{display:block;max-width:100%;max-height:80vh}figcaption{font-size:.85rem}
 h2{margin-top:2.5rem}h3{font-size:1rem}summary{cursor:pointer}`
 
 func (p *page) head(title, facts string) {
 	p.print("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`, "\n",
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`, "\n",
 		`<meta name="viewport" content="width=device-width">`, "\n<title>", html.EscapeString(title), "</title>\n<style>", style, "</style></head><body>\n",
 		"<h1>", html.EscapeString(title), "</h1>\n<p>", html.EscapeString(facts), "</p>\n")
 }
@@ -200,6 +218,34 @@ func (p *page) code(title, text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
 		p.print("<details><summary>", html.EscapeString(title), "</summary><pre>", html.EscapeString(text), "</pre></details>\n")
 	}
+}
+
+// image embeds a picture if its bytes are those of one of a known type.
+func (p *page) image(line string, bytes func() ([]byte, error)) {
+	if p.err != nil {
+		return
+	}
+	data, failed := bytes()
+	kind, err := picture.Check(data)
+	why := ""
+	switch {
+	case item.KindOf(failed) == item.KindNotFound:
+		why = "podd no longer has it"
+	case failed != nil:
+		p.err = failed
+		return
+	case err != nil:
+		why = "it " + err.Error()
+	case p.images+len(data) > MostImages:
+		why = fmt.Sprintf("the file has %d MiB of pictures; podctl image saves this one", MostImages>>20)
+	}
+	line = html.EscapeString(line)
+	if why != "" {
+		p.print("<figure><figcaption>", line, " left out: ", html.EscapeString(sanitize.Line(why)), "</figcaption></figure>\n")
+		return
+	}
+	p.images += len(data)
+	p.print(`<figure><img alt="`, line, `" src="data:`, kind, ";base64,", base64.StdEncoding.EncodeToString(data), `"><figcaption>`, line, "</figcaption></figure>\n")
 }
 
 func (p *page) foot() { p.print("</body></html>\n") }

@@ -1,6 +1,14 @@
 package export_test
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"podd/internal/clients/export"
+	"podd/pkg/item"
 	"podd/pkg/transcript"
 )
 
@@ -23,9 +32,75 @@ func document() export.Document {
 	} {
 		b := transcript.Block{Kind: kind, Seq: 1, State: transcript.Done, Text: hostile, Detail: hostile, Code: hostile}
 		b.Call.Tool, b.Call.Arguments, b.Alert.Level, b.End.Outcome = hostile, hostile, hostile, hostile
+		b.Images = []transcript.Image{{Name: hostile, MediaType: strings.ToValidUTF8(hostile, ""), Digest: hostile}}
 		d.Blocks = append(d.Blocks, b)
 	}
+	d.Image = func(string) ([]byte, error) { return []byte(hostile), nil }
 	return d
+}
+
+// dot is a PNG of one pixel.
+func dot(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// bomb is a PNG that says that it has 60,000 x 60,000 pixels.
+func bomb(t *testing.T) []byte {
+	t.Helper()
+	data := dot(t)
+	binary.BigEndian.PutUint32(data[16:], 60_000)
+	binary.BigEndian.PutUint32(data[20:], 60_000)
+	binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))
+	return data
+}
+
+// An HTML file holds pictures of known types, up to its bound; what stays out says why. Markdown names them.
+func TestPictures(t *testing.T) {
+	large := append(dot(t), make([]byte, 9<<20)...)
+	images := map[string][]byte{"a": dot(t), "b": large, "svg": []byte("<svg onload=alert(1)>"), "html": []byte("<script>alert(1)</script>"), "bomb": bomb(t)}
+	d := export.Document{Image: func(digest string) ([]byte, error) {
+		if data, ok := images[digest]; ok {
+			return data, nil
+		}
+		return nil, item.Errorf(item.KindNotFound, "IMAGE_NOT_FOUND", "no entry has the image")
+	}}
+	for _, digest := range []string{"a", "svg", "html", "bomb", "gone", "b", "b", "b", "b", "a"} {
+		d.Blocks = append(d.Blocks, transcript.Block{Kind: transcript.User, Images: []transcript.Image{{Name: digest + `".png`, MediaType: "image/svg+xml", Digest: digest}}})
+	}
+	var html, md strings.Builder
+	if err := export.HTML(&html, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := export.Markdown(&md, d); err != nil {
+		t.Fatal(err)
+	}
+	page := html.String()
+	if n := strings.Count(page, `<img alt="[picture `); n != 5 {
+		t.Errorf("%d pictures", n)
+	}
+	if n := strings.Count(page, `" src="data:image/png;base64,`+base64.StdEncoding.EncodeToString(images["a"])+`">`); n != 2 {
+		t.Errorf("%d small pictures", n)
+	}
+	for what, why := range map[string]string{"svg": "it is not a PNG, JPEG, GIF or WebP image", "html": "it is not a PNG", "bomb": "it has 60000x60000 pixels", "gone": "podd no longer has it", "b": "the file has 32 MiB of pictures"} {
+		if !strings.Contains(page, "[picture "+what+`&#34;.png, SVG+XML 0×0, 0 bytes] left out: `+why) {
+			t.Errorf("%s does not say that %s", what, why)
+		}
+	}
+	if !strings.Contains(page, "img-src data:") || strings.Contains(page, "<svg") || strings.Contains(page, "<script") {
+		t.Error("the page has another picture, or does not allow its own")
+	}
+	if strings.Count(md.String(), "> [picture ") != len(d.Blocks) || strings.Contains(md.String(), "base64") {
+		t.Errorf("the Markdown is\n%s", md.String())
+	}
+	d.Image = func(string) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+	if err := export.HTML(io.Discard, d); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("an export without an answer ends with %v", err)
+	}
 }
 
 var tag = regexp.MustCompile(`<[^>]*>?`)
@@ -47,7 +122,7 @@ func TestHostileText(t *testing.T) {
 	for _, got := range tag.FindAllString(html.String(), -1) {
 		name, _, _ := strings.Cut(strings.Trim(got, "</>"), " ")
 		switch name {
-		case "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "div", "blockquote", "details", "summary", "pre":
+		case "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "div", "blockquote", "details", "summary", "pre", "figure", "figcaption":
 		default:
 			t.Errorf("tag %q", got)
 		}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,12 +38,17 @@ func FormatOf(file string) string {
 type Log struct {
 	Pod    *poddv1.Pod
 	Stream iter.Seq2[*poddv1.StreamResponse, error]
+	// Image reads the bytes of an image, by its digest.
+	Image func(ctx context.Context, digest string) ([]byte, error)
 }
 
 // Write writes a log in one of the formats; json is one entry a line. The document has no
 // blocks then.
-func (l Log) Write(w io.Writer, format string) (d Document, err error) {
-	d = Document{Pod: l.Pod.GetName(), Dir: l.Pod.GetSpec().GetDir(), Times: make(map[item.Seq]time.Time)}
+func (l Log) Write(ctx context.Context, w io.Writer, format string) (d Document, err error) {
+	d = Document{
+		Pod: l.Pod.GetName(), Dir: l.Pod.GetSpec().GetDir(), Times: make(map[item.Seq]time.Time),
+		Image: func(digest string) ([]byte, error) { return l.Image(ctx, digest) },
+	}
 	t := transcript.New(transcript.Options{})
 	for m, err := range l.Stream {
 		if err != nil {
@@ -81,7 +87,7 @@ func (l Log) Write(w io.Writer, format string) (d Document, err error) {
 
 // WriteFile writes a log to a file that only its owner can read. The file appears whole or not
 // at all. If it exists, the error is an fs.ErrExist, unless it is to be replaced.
-func (l Log) WriteFile(name, format string, replace bool) (d Document, err error) {
+func (l Log) WriteFile(ctx context.Context, name, format string, replace bool) (d Document, err error) {
 	if _, err := os.Lstat(name); err == nil && !replace {
 		return d, fs.ErrExist
 	}
@@ -95,7 +101,7 @@ func (l Log) WriteFile(name, format string, replace bool) (d Document, err error
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	out := bufio.NewWriter(f)
-	d, err = l.Write(out, format)
+	d, err = l.Write(ctx, out, format)
 	if err == nil {
 		err = out.Flush()
 	}

@@ -54,14 +54,45 @@ var decoding sync.Mutex
 // Read makes an image of the bytes of a file. Its errors are sentences without a subject, such
 // as "is empty": the caller names the image.
 func Read(data []byte, name string) (item.Image, error) {
-	kind := Kind(data)
+	return decoded(data, func(data []byte, kind string) (item.Image, error) { return read(data, kind, name) })
+}
+
+// PNG is an image as a PNG whose longer side has at most side pixels, and which has at most most
+// bytes. Its errors are those of Read.
+func PNG(data []byte, side, most int) ([]byte, error) {
+	return decoded(data, func(data []byte, kind string) ([]byte, error) {
+		pixels, turn, err := pixelsOf(data, kind)
+		if err != nil {
+			return nil, err
+		}
+		for pixels = upright(fit(pixels, side), turn); ; pixels = fit(pixels, side) {
+			made, err := encode(func(b *bytes.Buffer) error { return png.Encode(b, pixels) })
+			if err != nil || len(made) <= most || side == 1 {
+				return made, err
+			}
+			size := pixels.Bounds().Size()
+			side = max(max(size.X, size.Y)*3/4, 1)
+		}
+	})
+}
+
+// Check says of which kind the bytes of an image are, without decoding it. It refuses what Read
+// does not decode.
+func Check(data []byte) (kind string, err error) {
+	_, kind, err = checked(data)
+	return kind, err
+}
+
+// checked are the bytes to decode, and their kind.
+func checked(data []byte) (_ []byte, kind string, err error) {
+	kind = Kind(data)
 	switch {
 	case len(data) == 0:
-		return item.Image{}, errors.New("is empty")
+		return nil, "", errors.New("is empty")
 	case kind == "":
-		return item.Image{}, errors.New("is not a PNG, JPEG, GIF or WebP image: convert it first")
+		return nil, "", errors.New("is not a PNG, JPEG, GIF or WebP image: convert it first")
 	case len(data) > MaxFileBytes:
-		return item.Image{}, fmt.Errorf("has %d bytes, the limit is %d: reduce it first", len(data), MaxFileBytes)
+		return nil, "", fmt.Errorf("has %d bytes, the limit is %d: reduce it first", len(data), MaxFileBytes)
 	}
 	if kind == "image/png" {
 		data = sound(data)
@@ -72,29 +103,44 @@ func Read(data []byte, name string) (item.Image, error) {
 	})
 	switch {
 	case err != nil:
-		return item.Image{}, broken(err)
+		return nil, "", broken(err)
 	case config.Width <= 0 || config.Height <= 0:
-		return item.Image{}, errors.New("has no pixels")
+		return nil, "", errors.New("has no pixels")
 	case config.Width > MaxPixels/config.Height:
-		return item.Image{}, fmt.Errorf("has %dx%d pixels, the limit is %d megapixels: reduce it first", config.Width, config.Height, MaxPixels/1_000_000)
+		return nil, "", fmt.Errorf("has %dx%d pixels, the limit is %d megapixels: reduce it first", config.Width, config.Height, MaxPixels/1_000_000)
 	}
-	if err := affordable(data, kind, config); err != nil {
-		return item.Image{}, err
+	return data, kind, affordable(data, kind, config)
+}
+
+// decoded is what is made of an image that may be decoded, one at a time.
+func decoded[T any](data []byte, made func(data []byte, kind string) (T, error)) (v T, err error) {
+	data, kind, err := checked(data)
+	if err != nil {
+		return v, err
 	}
 	decoding.Lock()
 	defer decoding.Unlock()
-	return guarded(func() (item.Image, error) { return read(data, kind, name) })
+	return guarded(func() (T, error) { return made(data, kind) })
 }
 
-// read decodes an image to its end, so that a broken one is found now, and reduces it.
-func read(data []byte, kind, name string) (item.Image, error) {
-	pixels, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return item.Image{}, broken(err)
+// pixelsOf decodes an image to its end, so that a broken one is found now, and says how it is to
+// be turned.
+func pixelsOf(data []byte, kind string) (pixels image.Image, turn int, err error) {
+	if pixels, _, err = image.Decode(bytes.NewReader(data)); err != nil {
+		return nil, 0, broken(err)
 	}
-	turn := 1
+	turn = 1
 	if kind == "image/jpeg" {
 		turn = orientation(data)
+	}
+	return pixels, turn, nil
+}
+
+// read decodes an image and reduces it.
+func read(data []byte, kind, name string) (item.Image, error) {
+	pixels, turn, err := pixelsOf(data, kind)
+	if err != nil {
+		return item.Image{}, err
 	}
 	size := pixels.Bounds().Size()
 	// A GIF may have more frames than the first, which counts; some model servers read no WebP.
