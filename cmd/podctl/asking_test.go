@@ -23,8 +23,14 @@ import (
 // terminal shows; the returned function types keys.
 func (w *world) onTerminal(args ...string) (p *podctlProcess, typed func(keys string)) {
 	w.t.Helper()
+	return w.onTerminalWith([]string{"NO_COLOR=1"}, args...)
+}
+
+// onTerminalWith is the same with an environment.
+func (w *world) onTerminalWith(env []string, args ...string) (p *podctlProcess, typed func(keys string)) {
+	w.t.Helper()
 	p = w.podctl(args...)
-	p.cmd.Env = append(p.cmd.Env, "TERM=xterm", "NO_COLOR=1")
+	p.cmd.Env = append(append(p.cmd.Env, "TERM=xterm"), env...)
 	p.cmd.Stdout, p.cmd.Stderr = nil, nil
 	term, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 40, Cols: 100})
 	if err != nil {

@@ -99,6 +99,7 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
 		pod: pod, log: newBlockList(), known: known{own: templates(desk.File(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
+	a.log.gallery = newGallery(cfg.Client)
 	a.paths.find = finder(cfg.Client, pod.GetId())
 	return a
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"podd/internal/clients/desk"
+	"podd/internal/clients/kitty"
 	"podd/pkg/client"
 	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
@@ -71,6 +72,7 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		} else {
 			err = a.run(a.follow)
 		}
+		a.log.gallery.close()
 		if err != nil || a.other == "" {
 			return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
 		}
@@ -83,8 +85,11 @@ func (a *app) run(follow func() error) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
+	canvas := kitty.NewCanvas(a.Out, a.wait)
+	a.log.gallery.canvas = canvas
+	// Lines have the terminal's own colours, and all others are numbers of pictures.
 	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(keyboard{a.In, a.fail}),
-		tea.WithOutput(painter{a.Out, a}), tea.WithColorProfile(colorprofile.ANSI))
+		tea.WithOutput(painter{a.Out, canvas, a}), tea.WithColorProfile(colorprofile.TrueColor))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
 	a.begin(func() error { return a.tick(hangup) })
@@ -120,13 +125,19 @@ func (k keyboard) Read(p []byte) (int, error) {
 // model is the view for bubbletea. A panic ends it with the terminal restored.
 type model struct{ *app }
 
-// Init asks for the background, which decides on the theme. Until the terminal answers, it
-// counts as dark. The goroutines of Run send what there is to show.
+// Init asks for the background, which decides on the theme, and for the terminal's name, which
+// decides on pictures. Until the terminal answers, it counts as dark and draws none. The
+// goroutines of Run send what there is to show.
 func (m model) Init() tea.Cmd {
+	var asks []tea.Cmd
 	if m.Desk.Theme == desk.Auto && m.Color {
-		return tea.RequestBackgroundColor
+		asks = append(asks, tea.RequestBackgroundColor)
 	}
-	return nil
+	// A multiplexer draws no pictures. Without colour they cannot be told apart.
+	if m.Color && !multiplexed(m.Env) {
+		asks = append(asks, tea.RequestTerminalVersion)
+	}
+	return tea.Batch(asks...)
 }
 
 // Update handles a message in the goroutine that owns the view.
@@ -139,6 +150,7 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.drain()
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
+		m.log.gallery.rows = max(m.rows/2, 1)
 	case tea.ModeReportMsg:
 		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
 	case tea.BackgroundColorMsg:
@@ -163,6 +175,14 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.edited(msg)
 	case tea.PasteMsg:
 		m.press(key{keyPaste, pasteText(msg.Content)})
+	case tea.TerminalVersionMsg:
+		if kitty.Draws(msg.Name) {
+			m.command = tea.Raw(kitty.Ask)
+		}
+	default:
+		if r, ok := kitty.ReplyOf(msg); ok {
+			m.log.gallery.answered(r)
+		}
 	}
 	next, m.command = m.command, nil
 	if m.quit {
@@ -183,6 +203,7 @@ func (m model) View() (v tea.View) {
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
 	m.framed()
+	m.log.gallery.hang(lines, m.call)
 	return v
 }
 

@@ -59,6 +59,7 @@ func builtins() []slash {
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
 		{name: "status", about: "says what the pod does, and its context and cost", run: status},
 		{name: "answer", about: "goes to the open question", run: toQuestion},
+		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: open, offers: pictureNames},
 		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}
@@ -205,7 +206,7 @@ func (a commander) help() {
 		"!COMMAND runs in your shell, its output joins the draft; !!COMMAND only shows it",
 		"Alt-Enter, Shift-Enter or ^J starts a new line; ^G opens $VISUAL or $EDITOR; Tab completes",
 		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
-		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; ^D leaves",
+		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; Alt-O opens a picture; ^D leaves",
 	}
 	if a.Plain {
 		keys = []string{

@@ -28,6 +28,9 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 		if !a.ready {
 			a.ready, a.said = true, ""
 		}
+		if a.log.gallery.failed > 0 {
+			a.log.gallery.again()
+		}
 		a.findPending()
 		a.askStatus(true)
 	}

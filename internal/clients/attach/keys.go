@@ -40,6 +40,7 @@ const (
 	keySteer
 	keyEdit
 	keyCopy
+	keyOpen
 	keyLive
 	keyWheelUp
 	keyWheelDown
@@ -70,7 +71,7 @@ var strokes = map[string]keyKind{
 	"ctrl+right": keyWordRight, "alt+right": keyWordRight, "alt+f": keyWordRight,
 	"home": keyHome, "ctrl+home": keyHome, "ctrl+a": keyHome, "end": keyEnd, "ctrl+e": keyEnd,
 	"up": keyUp, "down": keyDown, "pgup": keyPageUp, "pgdown": keyPageDown, "shift+up": keyPageUp, "shift+down": keyPageDown,
-	"ctrl+p": keyPrevious, "ctrl+n": keyNext, "ctrl+r": keySearch, "ctrl+s": keySteer, "ctrl+g": keyEdit, "alt+c": keyCopy, "ctrl+end": keyLive,
+	"ctrl+p": keyPrevious, "ctrl+n": keyNext, "ctrl+r": keySearch, "ctrl+s": keySteer, "ctrl+g": keyEdit, "alt+c": keyCopy, "alt+o": keyOpen, "ctrl+end": keyLive,
 	"ctrl+c": keyInterrupt, "ctrl+d": keyEndOfInput, "ctrl+t": keyTools, "ctrl+o": keyTodo,
 	"ctrl+y": keyAnswer, "ctrl+l": keyRedraw,
 }

@@ -61,11 +61,16 @@ func noticeOf(env func(string) string, osc bool, text string) string {
 		return "\x1bPtmux;\x1b\x1b]9;" + text + "\x07\x1b\\"
 	case osc:
 		return "\x1b]9;" + text + "\x07"
-	case env("TMUX") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen"):
+	case multiplexed(env):
 	case slices.Contains([]string{"iTerm.app", "WezTerm", "ghostty"}, program) || term == "xterm-kitty" || term == "xterm-ghostty":
 		return "\x1b]9;" + text + "\x07"
 	case strings.HasPrefix(term, "foot") || strings.HasPrefix(term, "rxvt-unicode"):
 		return "\x1b]777;notify;podd;" + text + "\x1b\\"
 	}
 	return "\x07"
+}
+
+// multiplexed says that a multiplexer draws the screen, not the terminal itself.
+func multiplexed(env func(string) string) bool {
+	return env("TMUX") != "" || strings.HasPrefix(env("TERM"), "tmux") || strings.HasPrefix(env("TERM"), "screen")
 }

@@ -307,7 +307,7 @@ func (p *plainView) block(b *block) {
 		text = strings.TrimLeft(view.LocalTimes(text), "─·! ")
 	}
 	if state == transcript.Done || state == transcript.Failed {
-		text = strings.TrimSpace(text + "\n" + texts(b.pictures("", plainWidth)))
+		text = strings.TrimSpace(text + "\n" + texts(b.pictures("", plainWidth, p.log.gallery)))
 	}
 	if text == "" {
 		return

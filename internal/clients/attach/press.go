@@ -49,9 +49,12 @@ func (a *app) press(k key) {
 		a.toggleTasks()
 	case keyCopy:
 		a.copyAnswer()
+	case keyOpen:
+		open(a, "")
 	case keyEdit:
 		a.edit()
 	case keyRedraw:
+		a.log.gallery.again()
 		a.command = func() tea.Msg { return tea.ClearScreen() }
 	case keyEnter:
 		a.enter(false)

@@ -1,6 +1,10 @@
 package attach
 
-import "os"
+import (
+	"os"
+
+	"podd/internal/clients/kitty"
+)
 
 // onScreen is the part of a question that a frame has.
 type onScreen struct {
@@ -14,11 +18,12 @@ type onScreen struct {
 // other fast, only the last is painted.
 type painter struct {
 	*os.File
-	app *app
+	canvas *kitty.Canvas
+	app    *app
 }
 
 func (p painter) Write(b []byte) (int, error) {
-	n, err := p.File.Write(b)
+	n, err := p.canvas.Write(b)
 	p.app.painted.Add(1)
 	return n, err
 }

@@ -21,6 +21,8 @@ type blockList struct {
 	blocks []*block
 	// open shows tool calls and reasoning in full.
 	open bool
+	// gallery has the pictures that the terminal draws.
+	gallery *gallery
 	// laid are the blocks that have their lines, and laidLines how many these are.
 	laid      []*block
 	laidLines int
@@ -37,9 +39,10 @@ const (
 type block struct {
 	transcript.Block
 	style show.Style
-	// lines are the block as it was last laid out, for columns.
+	// lines are the block as it was last laid out, for columns and for pictures of that size.
 	lines   []line
 	columns int
+	room    room
 	opened  bool
 	// counted is how many of the kept lines are its.
 	counted int
@@ -51,7 +54,7 @@ type block struct {
 }
 
 func newBlockList() *blockList {
-	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks})}
+	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks}), gallery: &gallery{}}
 }
 
 // notice adds a line of the view's own.
@@ -87,8 +90,8 @@ func (t *blockList) find(id string) *block {
 
 // layout gives a block's lines.
 func (t *blockList) layout(b *block, columns int) []line {
-	if b.lines == nil || b.columns != columns || b.opened != t.open {
-		b.lines, b.columns, b.opened = b.lay(columns, t.open), columns, t.open
+	if room := t.gallery.room; b.lines == nil || b.columns != columns || b.opened != t.open || b.room != room {
+		b.lines, b.columns, b.opened, b.room = b.lay(columns, t.open, t.gallery), columns, t.open, room
 		t.keep(b)
 	}
 	return b.lines
@@ -124,7 +127,7 @@ func (t *blockList) forget() (gone int) {
 }
 
 // lay lays a block out.
-func (b *block) lay(columns int, open bool) (lines []line) {
+func (b *block) lay(columns int, open bool, g *gallery) (lines []line) {
 	if b.run != nil {
 		return b.run.lay(columns, open)
 	}
@@ -138,7 +141,7 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 	switch b.Kind {
 	case transcript.User:
 		lines = append([]line{nil}, wrapped(b.Text, bold, "› ", "  ", columns)...)
-		return append(append(lines, b.pictures("  ", columns)...), nil)
+		return append(append(lines, b.pictures("  ", columns, g)...), nil)
 	case transcript.Answer:
 		return b.answer.lay(b.Text, b.State == transcript.Live, columns)
 	case transcript.Thought:
@@ -147,19 +150,22 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 		}
 		return wrapped(b.Text, dim, "~ ", "~ ", columns)
 	case transcript.Tool:
-		return append(b.layCall(columns, open), b.pictures("    ", columns)...)
+		return append(b.layCall(columns, open), b.pictures("    ", columns, g)...)
 	}
 	s, text := b.words()
 	if text != "" {
 		lines = show.Wrap(in(s, view.LocalTimes(text)), nil, in(s, "  "), columns)
 	}
-	return append(lines, b.pictures("  ", columns)...)
+	return append(lines, b.pictures("  ", columns, g)...)
 }
 
-// pictures are the block's images, each a line.
-func (b *block) pictures(lead string, columns int) (lines []line) {
+// pictures are the block's images, each a line, and below it the picture if the terminal draws it.
+func (b *block) pictures(lead string, columns int, g *gallery) (lines []line) {
 	for _, i := range b.Images {
 		lines = append(lines, in(dim, lead+view.Picture(i)).Fit(columns))
+		for _, l := range g.cells(i, columns) {
+			lines = append(lines, show.With(in(plain, lead), l))
+		}
 	}
 	return lines
 }
