@@ -31,6 +31,15 @@ func verbArgs(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q: %s --help lists the commands", args[0], cmd.CommandPath())
 }
 
+// helpArgs refuses the help of a command that does not exist.
+func helpArgs(cmd *cobra.Command, args []string) error {
+	of, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return usageError{err}
+	}
+	return verbArgs(of, rest)
+}
+
 // operands checks the arguments against the command's usage line. It also refuses an
 // empty argument: a shell passes one for a variable that is not set.
 func operands(cmd *cobra.Command, args []string) error {
@@ -174,8 +183,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(invalid)
 	}
-	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok && strings.Contains(missing.GetFlag().Value.Type(), "|") {
-		return usagef("--%s needs a value: %s", missing.GetSpecifiedName(), strings.ReplaceAll(missing.GetFlag().Value.Type(), "|", " or "))
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		flag := missing.GetFlag()
+		if strings.Contains(flag.Value.Type(), "|") {
+			return usagef("--%s needs a value: %s", flag.Name, strings.ReplaceAll(flag.Value.Type(), "|", " or "))
+		}
+		return usagef("--%s needs a value", flag.Name)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -194,6 +207,9 @@ func flagError(cmd *cobra.Command, err error) error {
 // invalidValue says what a flag takes.
 func invalidValue(invalid *pflag.InvalidValueError) error {
 	flag, cause := invalid.GetFlag(), invalid.Unwrap()
+	if flag.Value.Type() == "duration" {
+		return usagef("--%s: %q is not a duration: write 90s, 30m or 2h", flag.Name, invalid.GetValue())
+	}
 	if _, ok := errors.AsType[*strconv.NumError](cause); !ok && !strings.Contains(cause.Error(), "strconv.") {
 		return usagef("--%s: %w", flag.Name, cause)
 	}

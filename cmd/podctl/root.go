@@ -83,5 +83,9 @@ func newRootCommand(p *program) *cobra.Command {
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	podOperand{p}.flags(root)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = helpArgs
+	}
 	return root
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,32 @@ func TestVerbsTakeAnyArguments(t *testing.T) {
 				if code == 0 && said > 0 || code != 0 && said != 1 || code < 0 || code > exitTurn {
 					t.Errorf("podctl %q: exit code %d, standard error %q", args, code, stderr)
 				}
+			}
+		}
+	}
+}
+
+// Every verb stands in a script.
+func TestVerbsHaveScripts(t *testing.T) {
+	var scripts strings.Builder
+	for _, dir := range []string{"testdata/script", "testdata/sandbox"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scripts.Write(text)
+		}
+	}
+	for _, cmd := range everyVerb() {
+		for _, name := range append([]string{cmd.Name()}, cmd.Aliases...) {
+			path := cmd.Parent().CommandPath() + " " + name
+			if !regexp.MustCompile(`(?m)(exec|exits \d|await .*|\|) ` + regexp.QuoteMeta(path) + `\b`).MatchString(scripts.String()) {
+				t.Errorf("no script has %s", path)
 			}
 		}
 	}

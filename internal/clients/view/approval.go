@@ -116,7 +116,7 @@ func requestLines(a item.ApprovalRequested, columns int, f form) []show.Line {
 		}
 	}
 	if a.Question != "" {
-		add(show.Style{}, wrap(exactLine(a.Question), "", wrapMark, columns)...)
+		lines = append(lines, show.Wrap(show.Plain(exactLine(a.Question), show.Style{}), nil, show.Plain(wrapMark, show.Style{}), columns)...)
 	}
 	inner := columns
 	if columns > 0 {
