@@ -67,6 +67,11 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 			"call %d of pod %s now has the digest %s, not %s; it was not approved: review it with podctl approvals %s",
 			seq, pod, view.ShortDigest(string(a.GetDigest())), flags.digest, pod)
 	}
+	if ok && flags.always {
+		if err := proposeRule(ctx, p, c, a); err != nil {
+			return err
+		}
+	}
 	resp, err := c.Approvals().ResolveApproval(ctx, req)
 	if err != nil {
 		return err
@@ -76,6 +81,21 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 		_, err := fmt.Fprintf(w, "%s\napproved call %d of pod %s%s\n", strings.Join(shown.Lines(p.columns(w)), "\n"), seq, sanitize.Line(shown.Pod), addedRule(resp))
 		return err
 	})
+}
+
+// proposeRule asks the person at the terminal about the rule that always would add. Without a
+// terminal --always is the answer.
+func proposeRule(ctx context.Context, p *program, c *client.Client, a *poddv1.Approval) error {
+	if _, ok := terminal(p.stdin); !ok {
+		return nil
+	}
+	resp, err := c.Approvals().GetApprovalRule(ctx, &poddv1.GetApprovalRuleRequest{Pod: a.GetPod(), CallSeq: a.GetCallSeq()})
+	if err != nil {
+		return err
+	}
+	pod := sanitize.Line(a.GetPodName())
+	return p.asked(ctx, fmt.Sprintf("Approve call %d of pod %s, and add the rule %s?", a.GetCallSeq(), pod, view.Rule(wire.RuleFromProto(resp.GetRule()))), nil,
+		item.Errorf(item.KindPrecondition, "NOT_APPROVED", "call %d of pod %s still waits: approve it without --always, or deny it", a.GetCallSeq(), pod))
 }
 
 // addedRule names the rule that an answer added, as the end of a line about the answer.

@@ -84,3 +84,27 @@ func TestAnswerIsBoundToWhatWasShown(t *testing.T) {
 		}
 	}
 }
+
+// At a terminal, approve --always shows its rule and asks before it adds it.
+func TestAlwaysShowsItsRule(t *testing.T) {
+	w := newWorld(t, results("echo one"))
+	watch, _, call := w.asks("p")
+	answer := func(keys string, code int, want string) {
+		t.Helper()
+		p, typed := w.onTerminal("approve", "p", call, "--always")
+		p.out.await(t, `, and add the rule allow, tool "shell", command "echo one"? [y] yes [Enter] no: `)
+		typed(keys)
+		p.out.await(t, want)
+		if got := p.wait(); got != code {
+			t.Errorf("after %q it ended with %d, want %d", keys, got, code)
+		}
+	}
+	answer("\n", 1, "still waits")
+	if rules, _ := w.podctl("rules", "p", "-o", "json").run(0); rules != "" {
+		t.Errorf("after a no there are the rules %s", rules)
+	}
+	answer("y\n", 0, `rule added: allow, tool "shell", command "echo one"`)
+	if code := watch.wait(); code != 0 {
+		t.Errorf("submit -f ended with %d:\n%s", code, watch.out.String())
+	}
+}

@@ -39,7 +39,7 @@ func TestVerbsTakeAnyArguments(t *testing.T) {
 	}
 }
 
-// Every verb stands in a script.
+// Scripts run every verb.
 func TestVerbsHaveScripts(t *testing.T) {
 	var scripts strings.Builder
 	for _, dir := range []string{"testdata/script", "testdata/sandbox"} {
