@@ -101,8 +101,8 @@ export class Browser {
   }
 
   /** axe are what axe finds, in short. */
-  async axe() {
-    const context = await this.page.context().newCDPSession(this.page);
+  async axe(page = this.page) {
+    const context = await page.context().newCDPSession(page);
     // As a debugger does: the page's policy forbids scripts of others.
     await context.send("Runtime.evaluate", { expression: axe });
     const { result } = await context.send("Runtime.evaluate", {
@@ -114,8 +114,8 @@ export class Browser {
     return JSON.parse(result.value);
   }
 
-  async shot(name) {
-    if (process.env.PODD_SCREENSHOTS) await this.page.screenshot({ path: path.join(process.env.PODD_SCREENSHOTS, `${name}.png`) });
+  async shot(name, page = this.page) {
+    if (process.env.PODD_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.PODD_SCREENSHOTS, `${name}.png`) });
   }
 
   async close() {

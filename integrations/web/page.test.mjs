@@ -275,6 +275,53 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
   b.clean();
 });
 
+test("axe finds nothing in pairing, in the list of keys, and where there is nothing to show", async () => {
+  create("fresh", "--ask", "never");
+  const stranger = await b.chromium.newContext();
+  const page = await stranger.newPage();
+  await page.goto(b.base);
+  await page.getByRole("heading", { name: "Pair this browser" }).waitFor();
+  for (const width of [320, 1440]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const where = `${colorScheme}-${width}`;
+      await page.setViewportSize({ width, height: 700 });
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await b.axe(page), [], `pairing, ${where}`);
+      await b.shot(`pair-${where}`, page);
+      await b.size({ width, height: 700 });
+      await b.page.emulateMedia({ colorScheme });
+      for (const [name, at, says] of [["nothing", "#/search?q=nosuchtext", "Nothing found."], ["fresh", "#/pod/fresh", "Nothing yet."], ["unchanged", "#/files/fresh", "No turn has changed files."], ["unknown", "#/pod/nosuchpod", "No pod has the name"]]) {
+        await b.goto(at);
+        await b.page.getByText(says).waitFor();
+        assert.deepEqual(await b.axe(), [], `${name}, ${where}`);
+        await b.shot(`${name}-${where}`);
+      }
+      await b.page.keyboard.press("?");
+      await b.page.getByRole("dialog", { name: "Keys" }).waitFor();
+      assert.deepEqual(await b.axe(), [], `keys, ${where}`);
+      await b.shot(`keys-${where}`);
+      await b.page.keyboard.press("Escape");
+    }
+  }
+  await stranger.close();
+});
+
+test("a call is answered with keys alone", async () => {
+  create("by-keys", "--ask", "always");
+  submit("by-keys", "run echo keys");
+  await asks("by-keys");
+  await b.size(wide);
+  await b.goto("#/");
+  await b.page.locator('a.ask-card:has-text("by-keys")').waitFor();
+  const focused = () => b.page.evaluate(() => document.activeElement?.closest("a, button")?.textContent ?? "");
+  for (let i = 0; i < 20 && !(await focused()).includes("by-keys"); i++) await b.page.keyboard.press("j");
+  await b.page.keyboard.press("Enter");
+  await b.page.locator("button.yes:enabled").waitFor();
+  for (let i = 0; i < 20 && (await focused()) !== "Approve"; i++) await b.page.keyboard.press("Tab");
+  await b.page.keyboard.press("Enter");
+  await b.page.getByText("Approved: shell of by-keys").waitFor();
+});
+
 test("a login that the browser sends twice is made anew", async () => {
   const [at, headers] = ["/podd.v1.DeviceService/Login", { "Content-Type": "application/json", "Connect-Protocol-Version": "1" }];
   let logins = 0;
@@ -316,6 +363,8 @@ test("podd away is said, and what was written is kept", async () => {
   await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
   b.stop();
   await b.page.getByText(/podd is away since/).waitFor();
+  assert.deepEqual(await b.axe(), [], "away");
+  await b.shot("away");
   assert.ok(await b.page.getByRole("button", { name: "Send" }).isDisabled());
   await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
   b.go();

@@ -3,7 +3,7 @@
 import { el, say } from "../dom.js";
 import { plural } from "../format.js";
 import { live } from "../live.js";
-import { stream } from "../rpc.js";
+import { RpcError, stream } from "../rpc.js";
 import { fileDiff, stat } from "../transcript/blocks.js";
 import { choice } from "./search.js";
 
@@ -51,7 +51,8 @@ export function files(main, name, asked) {
     } catch (e) {
       if (mine.signal.aborted) return;
       list.replaceChildren();
-      say(sum, e instanceof Error ? e.message : String(e));
+      if (e instanceof RpcError && e.reason === "NO_CHANGES") say(sum, "No turn has changed files.");
+      else say(sum, e instanceof Error ? e.message : String(e));
     }
   }
 

@@ -51,7 +51,9 @@ export function pod(main, name, at) {
   function look() {
     const p = live.named(name);
     if (!p) {
-      if (live.complete) say(note, `No pod has the name ${name}.`);
+      if (!live.complete) return;
+      head.replaceChildren(title(name));
+      say(note, `No pod has the name ${name}.`);
       return;
     }
     if (!id) {
@@ -197,6 +199,11 @@ function review(b, pod) {
   return el("a", { class: "ask-card", href: `#/ask/${pod}/${call_seq}` }, el("span", { class: "question" }, text), el("span", { class: "go" }, "Review"));
 }
 
+/** title is the first line of a pod's head. @param {string} name @param {...HTMLElement} more */
+function title(name, ...more) {
+  return el("div", { class: "title" }, el("a", { class: "back", href: "#/", "aria-label": "Back to the fleet" }, "‹"), el("h1", {}, name), ...more);
+}
+
 /** header is what is known of the pod. @param {HTMLElement} head @param {WatchedPod} p */
 function header(head, p) {
   const context = fill(p);
@@ -217,7 +224,7 @@ function header(head, p) {
   head.replaceChildren();
   add(
     head,
-    el("div", { class: "title" }, el("a", { class: "back", href: "#/", "aria-label": "Back to the fleet" }, "‹"), el("h1", {}, p.pod.name), el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
+    title(p.pod.name, el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
     el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
     el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), ...(may("control") ? acts(p) : [])),
   );
