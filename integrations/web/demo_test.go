@@ -14,7 +14,8 @@ import (
 	"podd/integrations/rig"
 )
 
-// TestDemo opens the address that podd demo --web prints, compares its views with pictures, and ends it as Ctrl-C does.
+// TestDemo opens the address that podd demo --web prints, compares its views with the pictures of testdata/golden, and ends it
+// as Ctrl-C does. With PODD_GOLDEN it makes the pictures.
 func TestDemo(t *testing.T) {
 	w := rig.Prepare(t, model)
 	tmp := filepath.Join(w.Dir, "tmp")
