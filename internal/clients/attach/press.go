@@ -43,6 +43,24 @@ func (a *app) press(k key) {
 		if !a.answering {
 			a.plan = !a.plan
 		}
+	case keyEdit:
+		a.edit()
+	case keyEnter:
+		a.enter(false)
+	case keySteer:
+		a.enter(true)
+	case keyTab:
+		a.complete()
+	default:
+		if !a.look(k.kind) && !a.scroll(k.kind) && !a.recall(k.kind) {
+			a.written().press(k)
+		}
+	}
+}
+
+// look changes or takes what is shown; false if the key does neither.
+func (a *app) look(k keyKind) bool {
+	switch k {
 	case keyTools:
 		a.log.open = !a.log.open
 	case keyTodo:
@@ -51,22 +69,13 @@ func (a *app) press(k key) {
 		a.copyAnswer()
 	case keyOpen:
 		open(a, "")
-	case keyEdit:
-		a.edit()
 	case keyRedraw:
 		a.log.gallery.again()
 		a.command = func() tea.Msg { return tea.ClearScreen() }
-	case keyEnter:
-		a.enter(false)
-	case keySteer:
-		a.enter(true)
-	case keyTab:
-		a.complete()
 	default:
-		if !a.scroll(k.kind) && !a.recall(k.kind) {
-			a.written().press(k)
-		}
+		return false
 	}
+	return true
 }
 
 // written is the editor that keys write to.

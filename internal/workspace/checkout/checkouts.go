@@ -265,10 +265,14 @@ const maxAlternates = 16
 
 // full marks an error that passes when there is space.
 func full(err error) error {
-	if err == nil || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !isFull(err) {
 		return err
 	}
 	e := item.Errorf(item.KindExhausted, "NO_SPACE", "%v: free space on the disk, and try again", err)
 	e.Cause = err
 	return e
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

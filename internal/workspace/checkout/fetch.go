@@ -122,7 +122,7 @@ func (all *Checkouts) carry(ctx context.Context, r *Record, tip string) error {
 // refused is the error of objects that git does not take.
 func refused(r *Record, err error) error {
 	failed, ok := errors.AsType[*failure](err)
-	if !ok || full(err) != err {
+	if !ok || isFull(err) {
 		return err
 	}
 	return item.Errorf(item.KindPrecondition, "BAD_OBJECTS", "git refuses the commits of branch %s in %s: %v; nothing was brought into %s", r.Branch(), r.Dir(), failed, r.Source)
