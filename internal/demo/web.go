@@ -77,15 +77,17 @@ func (d *demo) stage(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range []string{"pricing: Set the price of the Team plan as in the plan.", "release: Bring the branch to staging.", "audit: " + audits[0]} {
-		if _, err := submit(ctx, c, line); err != nil {
+	// One after the other: the page shows first who asked first.
+	for _, line := range []string{"release: Bring the branch to staging.", "pricing: Set the price of the Team plan as in the plan."} {
+		if err := d.turns(ctx, c, line); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = submit(ctx, c, "audit: "+audits[0])
+	return err
 }
 
-// turns gives pods their prompts, each POD: PROMPT, and waits for the ends of their turns.
+// turns gives pods their prompts, each POD: PROMPT, and waits until their turns end or ask.
 func (d *demo) turns(ctx context.Context, c *client.Client, lines ...string) error {
 	type begun struct {
 		pod   string
@@ -101,7 +103,7 @@ func (d *demo) turns(ctx context.Context, c *client.Client, lines ...string) err
 		all = append(all, begun{pod, answer.GetSeq()})
 	}
 	for _, b := range all {
-		if err := ended(ctx, c, b.pod, b.after); err != nil {
+		if err := rests(ctx, c, b.pod, b.after); err != nil {
 			return err
 		}
 	}
@@ -117,13 +119,13 @@ func submit(ctx context.Context, c *client.Client, line string) (*poddv1.SubmitR
 	})
 }
 
-// ended waits until the first turn after an entry ends.
-func ended(ctx context.Context, c *client.Client, pod string, after int64) error {
+// rests waits until the first turn after an entry ends or asks.
+func rests(ctx context.Context, c *client.Client, pod string, after int64) error {
 	for m, err := range c.Stream(ctx, client.StreamOptions{Pod: pod, After: after, Follow: true}) {
 		if err != nil {
 			return err
 		}
-		if m.GetEntry().GetTurnEnded() != nil {
+		if e := m.GetEntry(); e.GetTurnEnded() != nil || e.GetApprovalRequested() != nil {
 			return nil
 		}
 	}
@@ -164,7 +166,7 @@ func (d *demo) audit(ctx context.Context, c *client.Client) error {
 	for n := 1; ; n++ {
 		answer, err := submit(ctx, c, "audit: "+audits[n%len(audits)])
 		if err == nil {
-			err = ended(ctx, c, "audit", answer.GetSeq())
+			err = rests(ctx, c, "audit", answer.GetSeq())
 		}
 		if err != nil {
 			return err
