@@ -47,7 +47,12 @@ func (s damagedLog) Scan(ctx context.Context, p store.Part, want func([]byte) bo
 	if p.Owner != "broken" || p.To < 3 {
 		return s.Store.Scan(ctx, p, want)
 	}
-	return nil, 2, item.Errorf(item.KindDataLoss, store.ReasonDamaged, "entry 3 is damaged")
+	p.To = 2
+	found, _, err := s.Store.Scan(ctx, p, want)
+	if err == nil {
+		err = item.Errorf(item.KindDataLoss, store.ReasonDamaged, "entry 3 is damaged")
+	}
+	return found, 4, err
 }
 
 // What is damaged is left out with a warning; the rest is found.

@@ -2,8 +2,10 @@ package search
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -13,36 +15,66 @@ type needle struct {
 	// runes is the text, folded.
 	runes []rune
 	probe
-	// escapes says that JSON may have the text in another form. plain is the longest piece that
-	// always looks the same; nil if there is none.
-	escapes bool
-	plain   *needle
+	// escapes says that JSON may have the text in another form. Even then it has plain, its
+	// longest piece without escaped characters, as it is; and long, the longest without briefly
+	// escaped ones, unless it has one of units. Each is nil if no piece is left.
+	escapes     bool
+	plain, long *needle
+	// units are the escaped characters of long, as numbers in UTF-16.
+	units map[uint16]bool
 }
 
 // newNeedle prepares text, which is not empty.
 func newNeedle(text string) *needle {
+	n := literal(text)
+	if n.escapes = strings.ContainsFunc(text, escaped); !n.escapes {
+		return n
+	}
+	n.plain, n.long = longest(text, escaped), longest(text, briefly)
+	if n.long == nil {
+		return n
+	}
+	n.units = make(map[uint16]bool)
+	for _, r := range n.long.runes {
+		for _, form := range variants(r) {
+			if escaped(r) {
+				n.units[utf16.Encode([]rune(string(form)))[0]] = true
+			}
+		}
+	}
+	return n
+}
+
+// literal is a needle that has no other form.
+func literal(text string) *needle {
 	n := &needle{}
 	for _, r := range text {
 		n.runes = append(n.runes, fold(r))
 	}
 	n.probe = bestProbe(n.runes)
-	longest := ""
-	for _, piece := range strings.FieldsFunc(text, escaped) {
-		if len(piece) > len(longest) {
-			longest = piece
+	return n
+}
+
+// longest is the longest piece of text between some characters.
+func longest(text string, between func(rune) bool) *needle {
+	most := ""
+	for piece := range strings.FieldsFuncSeq(text, between) {
+		if len(piece) > len(most) {
+			most = piece
 		}
 	}
-	if n.escapes = len(longest) < len(text); n.escapes && longest != "" {
-		n.plain = newNeedle(longest)
+	if most == "" {
+		return nil
 	}
-	return n
+	return literal(most)
 }
 
 // escaped says whether some writers of JSON escape a character within a string. No writer
 // escapes the others.
-func escaped(r rune) bool {
-	return r < ' ' || r > '~' || strings.ContainsRune("\"\\/<>&'", r)
-}
+func escaped(r rune) bool { return briefly(r) || r > '~' || strings.ContainsRune("<>&'", r) }
+
+// briefly says whether JSON has an escape for a character other than \u.
+func briefly(r rune) bool { return r < ' ' || strings.ContainsRune(`"\/`, r) }
 
 // fold is the least of the characters that are equal to r.
 func fold(r rune) rune {
@@ -104,10 +136,39 @@ func (n *needle) matches(text []byte, i int) (start, end int, ok bool) {
 	return start, end, true
 }
 
-// maybeIn says whether a stored entry may have the needle in one of its texts.
-func (n *needle) maybeIn(entry []byte) bool {
-	if _, _, ok := n.find(entry); ok {
-		return true
+// isIn says whether a stored entry has the needle as it is: in a text, or across two.
+func (n *needle) isIn(entry []byte) bool {
+	_, _, ok := n.find(entry)
+	return ok
+}
+
+// maybeEscaped says whether JSON in a stored entry, which does not have the needle as it is,
+// may have it in another form.
+func (n *needle) maybeEscaped(entry []byte) bool {
+	switch {
+	case !n.escapes, n.plain != nil && !n.plain.isIn(entry):
+		return false
+	case n.long == nil:
+		return bytes.IndexByte(entry, '\\') >= 0
 	}
-	return n.escapes && bytes.IndexByte(entry, '\\') >= 0 && (n.plain == nil || n.plain.maybeIn(entry))
+	whole := len(n.long.runes) == len(n.runes)
+	return !whole && n.long.isIn(entry) || n.hasUnit(entry)
+}
+
+// escape begins a unit in JSON.
+var escape = literal(`\u`)
+
+// hasUnit says whether JSON has one of the units.
+func (n *needle) hasUnit(entry []byte) bool {
+	for {
+		_, end, found := escape.find(entry)
+		if !found {
+			return false
+		}
+		entry = entry[end:]
+		unit, err := strconv.ParseUint(string(entry[:min(len(entry), 4)]), 16, 16)
+		if err == nil && n.units[uint16(unit)] {
+			return true
+		}
+	}
 }

@@ -1,24 +1,22 @@
 package search
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"strings"
 )
 
-// probe is the rarest piece of a needle, of up to three bytes: a cheap test that each
-// occurrence passes, and little else. It tests eight places at once.
+// probe is the rarest piece of a needle, of up to four bytes: a cheap test that each
+// occurrence passes, and little else. places tests many places at once.
 type probe struct {
 	// at is the rune of the needle at which the piece begins.
 	at int
-	// A byte b of a place passes if b|mask is want. Each is repeated in all eight bytes. A
-	// piece of fewer bytes has masks that let every byte pass.
-	mask, want [probeLen]uint64
+	// A byte b of a place passes if b|mask is want. Each is repeated. A piece of fewer bytes has
+	// masks that let every byte pass.
+	mask, want [probeLen][16]byte
 	one        [probeLen]class
 }
 
 // probeLen is how many bytes a probe tests.
-const probeLen = 3
+const probeLen = 4
 
 // class is a test of one byte.
 type class struct{ mask, want byte }
@@ -32,7 +30,7 @@ var anyByte = class{0xff, 0xff}
 func bestProbe(runes []rune) (best probe) {
 	least := 2.0
 	for at := range runes {
-		one, share := [probeLen]class{anyByte, anyByte, anyByte}, 1.0
+		one, share := [probeLen]class{anyByte, anyByte, anyByte, anyByte}, 1.0
 		for i, c := range classes(runes[at:]) {
 			one[i], share = c, share*c.share()
 		}
@@ -41,7 +39,9 @@ func bestProbe(runes []rune) (best probe) {
 		}
 	}
 	for i, c := range best.one {
-		best.mask[i], best.want[i] = uint64(c.mask)*lowBits, uint64(c.want)*lowBits
+		for k := range 16 {
+			best.mask[i][k], best.want[i][k] = c.mask, c.want
+		}
 	}
 	return best
 }
@@ -88,25 +88,14 @@ func (c class) share() (sum float64) {
 	return sum
 }
 
-const (
-	lowBits  = 0x0101010101010101
-	highBits = 0x8080808080808080
-)
-
 // next is the first place from on that passes; -1 without one.
 func (p *probe) next(text []byte, from int) int {
-	m0, m1, m2 := p.mask[0], p.mask[1], p.mask[2]
-	w0, w1, w2 := p.want[0], p.want[1], p.want[2]
 	i := from
-	for ; i+8+probeLen-1 <= len(text); i += 8 {
-		s := text[i : i+8+probeLen-1]
-		differ := (binary.LittleEndian.Uint64(s) | m0) ^ w0
-		differ |= (binary.LittleEndian.Uint64(s[1:]) | m1) ^ w1
-		differ |= (binary.LittleEndian.Uint64(s[2:]) | m2) ^ w2
-		// The lowest byte that is zero gets its high bit; bytes above it may get it too.
-		if zero := (differ - lowBits) &^ differ & highBits; zero != 0 {
-			return i + bits.TrailingZeros64(zero)/8
+	if n := (len(text) - i - probeLen + 1) &^ 15; n > 0 {
+		if at := places(&text[i], n, p); at >= 0 {
+			return i + at
 		}
+		i += n
 	}
 	for ; i < len(text); i++ {
 		if p.passes(text[i:]) {

@@ -2,9 +2,7 @@ package search
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -57,7 +55,7 @@ type Searcher struct {
 	slots chan struct{}
 }
 
-// workers is how many parts of logs are read at once.
+// workers is how many ranges of logs are read at once.
 const workers = 2
 
 // New makes a Searcher.
@@ -72,7 +70,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) iter.Seq2[Hit, error] {
 			yield(Hit{}, err)
 			return
 		}
-		r := &run{Searcher: s, q: q, needle: newNeedle(q.Text), kinds: wanted(q.Kinds), left: q.Limit}
+		r := &run{Searcher: s, q: q, needle: newNeedle(q.Text), wanted: newWanted(q.Kinds), per: firstPer, width: workers, left: q.Limit}
 		if r.left == 0 {
 			r.left = MaxLimit
 		}
@@ -104,7 +102,7 @@ func (q Query) check() error {
 		return item.Errorf(item.KindInvalid, "BAD_LIMIT", "the number of hits must be 1 to %d, not %d", MaxLimit, q.Limit)
 	}
 	for _, kind := range q.Kinds {
-		if stored[kind] == nil {
+		if _, known := stored[kind]; !known {
 			return item.Errorf(item.KindInvalid, "UNKNOWN_KIND", "unknown kind %q", kind)
 		}
 	}
@@ -116,14 +114,24 @@ type run struct {
 	*Searcher
 	q      Query
 	needle *needle
-	kinds  map[wire.KindNumber]bool
+	wanted wanted
 	// logs are those with records that were not read yet, the one with the newest first.
 	logs []*unread
+	// per is how many records a job reads, width how many jobs a round has.
+	per   item.Seq
+	width int
 	// hits were found and may have newer ones before them; left is how many may still be
 	// returned.
 	hits []Hit
 	left int
 }
+
+// A round has few jobs where hits are close together, so that a search soon has enough, and
+// many where hits are rare, so that no thread waits for another.
+const (
+	firstPer = 64
+	maxWidth = 64
+)
 
 // round reads the next ranges of the logs with the newest entries.
 func (r *run) round(ctx context.Context) error {
@@ -136,10 +144,14 @@ func (r *run) round(ctx context.Context) error {
 		all.Go(func() { j.read(ctx, r) })
 	}
 	all.Wait()
+	before := len(r.hits)
 	for _, j := range jobs {
 		if err := r.take(j); err != nil {
 			return err
 		}
+	}
+	if r.width = min(2*r.width, maxWidth); len(r.hits) > before {
+		r.width = workers
 	}
 	r.logs = slices.DeleteFunc(r.logs, func(l *unread) bool { return len(l.parts) == 0 || l.newest.Before(r.q.Since) })
 	slices.SortStableFunc(r.logs, func(a, b *unread) int { return b.newest.Compare(a.newest) })
@@ -149,8 +161,8 @@ func (r *run) round(ctx context.Context) error {
 // carve takes ranges from the logs with the newest entries.
 func (r *run) carve() (jobs []*job) {
 	for _, l := range r.logs {
-		for len(l.parts) > 0 && len(jobs) < workers {
-			jobs = append(jobs, l.carve())
+		for len(l.parts) > 0 && len(jobs) < r.width {
+			jobs = append(jobs, l.carve(r.per))
 		}
 	}
 	return jobs
@@ -159,19 +171,14 @@ func (r *run) carve() (jobs []*job) {
 // take adds what a job found. Jobs of one log are taken in the order in which they were
 // carved.
 func (r *run) take(j *job) error {
-	for _, rec := range j.found {
-		e, err := rec.Decode()
-		if err != nil {
-			continue // A newer podd wrote it.
-		}
-		back := j.log.takenBack(e)
-		if h, ok := r.hit(e); ok && !e.Time.Before(r.q.Since) {
-			h.Pod, h.Name, h.TakenBack = j.log.pod.ID, j.log.pod.Name, back
-			r.hits = append(r.hits, h)
+	for _, f := range slices.Backward(j.found) {
+		if back := j.log.takenBack(f); f.hit != nil {
+			f.hit.TakenBack = back
+			r.hits = append(r.hits, *f.hit)
 		}
 	}
 	if j.bytes > 0 {
-		j.log.per = item.Seq(min(max(j.records*store.ScanBytes/j.bytes, 16), 1<<16))
+		r.per = item.Seq(min(max(j.records*store.ScanBytes/j.bytes, 16), 1<<16))
 		j.log.newest = wire.TimeOf(j.head)
 	}
 	if item.KindOf(j.err) == item.KindDataLoss {
@@ -216,58 +223,4 @@ func (r *run) ready() []Hit {
 	r.hits = r.hits[n:]
 	r.left -= n
 	return out
-}
-
-// job reads a range of a log.
-type job struct {
-	log  *unread
-	part store.Part
-	// found are the wanted records, the newest first. head is the beginning of the oldest one
-	// that was read, which has its time.
-	found          []store.Record
-	head           []byte
-	records, bytes int
-	err            error
-}
-
-// headLen is enough for the sequence and the time of an entry, in bytes.
-const headLen = 48
-
-func (j *job) read(ctx context.Context, r *run) {
-	var head [headLen]byte
-	n := 0
-	want := func(entry []byte) bool {
-		n = copy(head[:], entry)
-		j.records++
-		j.bytes += len(entry)
-		kind := wire.KindOf(entry)
-		return kind == wire.KindRewind || r.kinds[kind] && r.needle.maybeIn(entry)
-	}
-	for j.part.To >= j.part.From {
-		select {
-		case r.slots <- struct{}{}:
-		case <-ctx.Done():
-			j.err = context.Cause(ctx)
-			return
-		}
-		found, left, err := r.store.Scan(ctx, j.part, want)
-		<-r.slots
-		j.found = append(j.found, found...)
-		j.part.To = left
-		if err != nil && (item.KindOf(err) != item.KindDataLoss || j.err == nil) {
-			j.err = err
-		}
-		if err != nil && item.KindOf(err) != item.KindDataLoss {
-			return
-		}
-		// Turns of pods go first.
-		runtime.Gosched()
-	}
-	j.head = head[:n]
-}
-
-// gone says that a pod was deleted.
-func gone(err error) bool {
-	kind := item.KindOf(err)
-	return kind == item.KindNotFound && !errors.Is(err, context.Canceled)
 }

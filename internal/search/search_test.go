@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"podd/internal/search"
 	"podd/pkg/item"
@@ -185,7 +186,7 @@ func (w *world) purge(t *rapid.T) {
 }
 
 // letters make texts that often have a needle.
-var letters = []rune("aAbBkK\u212asSſßẞжЖéÉ\"\\<&\n \u2028")
+var letters = []rune("aAbBkK\u212asSſßẞжЖéÉ😀\"\\<&\n \u2028")
 
 func anyText(t *rapid.T, most int) string {
 	return rapid.StringOfN(rapid.SampledFrom(letters), 0, most, -1).Draw(t, "text")
@@ -225,7 +226,9 @@ func anyArguments(t *rapid.T, text string) string {
 		var ascii strings.Builder
 		for _, r := range string(value) {
 			if r > 0x7e {
-				fmt.Fprintf(&ascii, "\\u%04x", r)
+				for _, unit := range utf16.Encode([]rune{r}) {
+					fmt.Fprintf(&ascii, "\\u%04x", unit)
+				}
 				continue
 			}
 			ascii.WriteRune(r)
@@ -259,8 +262,8 @@ func (w *world) check(t *rapid.T) {
 	all := make(map[int64]bool)
 	for _, p := range pods {
 		want := w.read(t, p, needle)
-		for _, e := range want {
-			all[e] = true
+		for _, at := range want {
+			all[abs(at)] = true
 		}
 		slices.Reverse(want)
 		if got := w.search(t, search.Query{Text: needle, Pod: p.Name}); !slices.Equal(got, want[:min(len(want), search.MaxLimit)]) {
@@ -273,12 +276,19 @@ func (w *world) check(t *rapid.T) {
 	}
 	slices.SortFunc(want, func(a, b int64) int { return cmp.Compare(b, a) })
 	limit := rapid.IntRange(1, search.MaxLimit).Draw(t, "limit")
-	if got := w.search(t, search.Query{Text: needle, Limit: limit}); !slices.Equal(got, want[:min(len(want), limit)]) {
+	got := w.search(t, search.Query{Text: needle, Limit: limit})
+	for i := range got {
+		got[i] = abs(got[i])
+	}
+	if !slices.Equal(got, want[:min(len(want), limit)]) {
 		t.Fatalf("%q in all pods: found %v, want %v", needle, got, want)
 	}
 }
 
-// search returns the times of the hits, which tell entries apart.
+func abs(n int64) int64 { return max(n, -n) }
+
+// search returns the times of the hits, which tell entries apart; negative ones of entries
+// that were taken back.
 func (w *world) search(t *rapid.T, q search.Query) []int64 {
 	times := []int64{}
 	q.Warn = func(text string) { t.Fatal(text) }
@@ -289,20 +299,26 @@ func (w *world) search(t *rapid.T, q search.Query) []int64 {
 		if match := h.Text[h.Start:h.End]; folded(strings.TrimSpace(match)) != folded(strings.Join(strings.Fields(q.Text), " ")) && !strings.ContainsAny(q.Text, " \n\u2028") {
 			t.Fatalf("the match is %q in %q, want %q", match, h.Text, q.Text)
 		}
-		times = append(times, h.Time.Unix())
+		at := h.Time.Unix()
+		if h.TakenBack {
+			at = -at
+		}
+		times = append(times, at)
 	}
 	return times
 }
 
-// read returns the times of the entries of a log that have the needle, oldest first.
+// read returns the times of the entries of a log that have the needle, oldest first, as search
+// does.
 func (w *world) read(t *rapid.T, p item.Pod, needle string) []int64 {
-	times := []int64{}
+	times, seqs, rewinds := []int64{}, []item.Seq{}, make(map[item.Seq]item.Seq)
 	for after := max(p.First, 1) - 1; ; {
 		page, err := w.s.Read(context.Background(), p.ID, after, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(page) == 0 {
+			markTakenBack(times, seqs, rewinds, p.Last)
 			return times
 		}
 		for _, r := range page {
@@ -311,12 +327,31 @@ func (w *world) read(t *rapid.T, p item.Pod, needle string) []int64 {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if back, ok := e.Kind.(item.Rewind); ok {
+				rewinds[r.Seq] = back.To
+			}
 			for _, text := range textsOf(e.Kind) {
 				if strings.Contains(folded(text), folded(needle)) {
-					times = append(times, e.Time.Unix())
+					times, seqs = append(times, e.Time.Unix()), append(seqs, r.Seq)
 					break
 				}
 			}
+		}
+	}
+}
+
+// markTakenBack marks the entries that are not on the way from the last one back.
+func markTakenBack(times []int64, seqs []item.Seq, rewinds map[item.Seq]item.Seq, at item.Seq) {
+	for i, seq := range slices.Backward(seqs) {
+		for at > seq {
+			if to, ok := rewinds[at]; ok {
+				at = to
+			} else {
+				at--
+			}
+		}
+		if at < seq {
+			times[i] = -times[i]
 		}
 	}
 }

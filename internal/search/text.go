@@ -28,35 +28,48 @@ const (
 	End       Kind = "end"
 )
 
-// stored are the kinds of entry that have texts of a kind.
-var stored = map[Kind][]wire.KindNumber{
-	Prompt:    {wire.KindSubmitted},
-	Answer:    {wire.KindItem},
-	Reasoning: {wire.KindItem},
-	Call:      {wire.KindItem},
-	Result:    {wire.KindItem},
-	System:    {wire.KindItem},
-	Note:      {wire.KindNote},
-	Summary:   {wire.KindCompaction},
-	Approval:  {wire.KindApprovalRequested, wire.KindApprovalResolved},
-	Alert:     {wire.KindAlert},
-	End:       {wire.KindTurnEnded},
+// stored are where texts of a kind are: in which kinds of entries, or of items.
+var stored = map[Kind]wanted{
+	Prompt:    {kinds: setOf(wire.KindSubmitted)},
+	Answer:    {items: setOf(wire.ItemAssistant)},
+	Reasoning: {items: setOf(wire.ItemReasoning)},
+	Call:      {items: setOf(wire.ItemToolCall)},
+	Result:    {items: setOf(wire.ItemToolResult)},
+	System:    {items: setOf(wire.ItemSystem)},
+	Note:      {kinds: setOf(wire.KindNote)},
+	Summary:   {kinds: setOf(wire.KindCompaction)},
+	Approval:  {kinds: setOf(wire.KindApprovalRequested, wire.KindApprovalResolved)},
+	Alert:     {kinds: setOf(wire.KindAlert)},
+	End:       {kinds: setOf(wire.KindTurnEnded)},
 }
 
-// wanted are the kinds of entry that have texts of one of the kinds; of none means of all.
-// Setups are never searched, nor what another entry has too.
-func wanted(kinds []Kind) map[wire.KindNumber]bool {
+// wanted are the kinds of entries, and of items, in which to look. Setups are never searched,
+// nor what another entry has too.
+type wanted struct{ kinds, items set }
+
+// newWanted is where texts of one of the kinds are; of none means of all.
+func newWanted(kinds []Kind) (w wanted) {
 	if len(kinds) == 0 {
 		kinds = slices.Collect(maps.Keys(stored))
 	}
-	all := make(map[wire.KindNumber]bool)
 	for _, kind := range kinds {
-		for _, n := range stored[kind] {
-			all[n] = true
-		}
+		w.kinds |= stored[kind].kinds
+		w.items |= stored[kind].items
 	}
-	return all
+	return w
 }
+
+// set has small numbers.
+type set uint64
+
+func setOf[N ~int32](numbers ...N) (s set) {
+	for _, n := range numbers {
+		s |= 1 << n
+	}
+	return s
+}
+
+func (s set) has(n int) bool { return s>>n&1 != 0 }
 
 // piece is a text of an entry.
 type piece struct {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -16,14 +17,9 @@ type unread struct {
 	parts []store.Part
 	// newest is no older than the newest entry of the parts.
 	newest time.Time
-	// per is how many records one job reads.
-	per item.Seq
 	// back is the entry that a rewind went back to, while entries above it are read; otherwise 0.
 	back item.Seq
 }
-
-// firstPer is how many records the first job of a log reads.
-const firstPer = 64
 
 // open finds the logs to read.
 func (r *run) open(ctx context.Context) error {
@@ -58,7 +54,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	own := once(all)
 	for _, p := range pods {
-		l := &unread{pod: p, parts: own[p.ID], newest: p.Status.LastActivity, per: firstPer}
+		l := &unread{pod: p, parts: own[p.ID], newest: p.Status.LastActivity}
 		if len(l.parts) > 0 && !l.newest.Before(r.q.Since) {
 			r.logs = append(r.logs, l)
 		}
@@ -111,11 +107,11 @@ func without(p store.Part, others []store.Part) []store.Part {
 	return left
 }
 
-// carve takes the newest range off.
-func (l *unread) carve() *job {
+// carve takes the newest range off, of so many records.
+func (l *unread) carve(per item.Seq) *job {
 	last := &l.parts[len(l.parts)-1]
 	part := *last
-	part.From = max(part.From, part.To-l.per+1)
+	part.From = max(part.From, part.To-per+1)
 	if last.To = part.From - 1; last.To < last.From {
 		l.parts = l.parts[:len(l.parts)-1]
 	}
@@ -124,13 +120,19 @@ func (l *unread) carve() *job {
 
 // takenBack says whether a rewind took an entry back. It gets the rewinds and the hits of the
 // log, the newest first.
-func (l *unread) takenBack(e item.Entry) bool {
-	if e.Seq <= l.back {
+func (l *unread) takenBack(f found) bool {
+	if f.seq <= l.back {
 		l.back = 0
 	}
 	back := l.back > 0
-	if k, ok := e.Kind.(item.Rewind); ok && !back {
-		l.back = k.To
+	if !back {
+		l.back = f.back
 	}
 	return back
+}
+
+// gone says that a pod was deleted.
+func gone(err error) bool {
+	kind := item.KindOf(err)
+	return kind == item.KindNotFound && !errors.Is(err, context.Canceled)
 }

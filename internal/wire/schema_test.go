@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -37,10 +38,18 @@ func TestEveryOneofMemberIsConverted(t *testing.T) {
 		if got := wire.KindOf(body); got != wire.KindNumber(field.Number()) {
 			t.Errorf("%s: KindOf is %d, want %d", field.Name(), got, field.Number())
 		}
+		if got, _ := wire.Peek(body); got != wire.KindNumber(field.Number()) {
+			t.Errorf("%s: Peek finds the kind %d, want %d", field.Name(), got, field.Number())
+		}
 		return wire.EntryToProto(item.Entry{Kind: kind})
 	})
-	eachMember(t, &poddv1.Item{}, func(p *poddv1.Item, _ protoreflect.FieldDescriptor) proto.Message {
-		return wire.ItemToProto(wire.ItemFromProto(p))
+	eachMember(t, &poddv1.Item{}, func(p *poddv1.Item, field protoreflect.FieldDescriptor) proto.Message {
+		it := wire.ItemFromProto(p)
+		body := mustEncode(t, item.Entry{Seq: 7, Time: time.Unix(1, 2), Turn: 3, Kind: item.ItemAdded{Item: it}})
+		if kind, got := wire.Peek(body); kind != wire.KindItem || got != wire.ItemNumber(field.Number()) {
+			t.Errorf("%s: Peek finds the kind %d and the item %d, want %d", field.Name(), kind, got, field.Number())
+		}
+		return wire.ItemToProto(it)
 	})
 	eachMember(t, &poddv1.Segment{}, func(p *poddv1.Segment, _ protoreflect.FieldDescriptor) proto.Message {
 		return wire.SegmentToProto(wire.SegmentFromProto(p))

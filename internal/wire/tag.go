@@ -61,6 +61,44 @@ func KindOf(body []byte) KindNumber {
 	return kind
 }
 
+// ItemNumber identifies the kind of an item without decoding it: the number of the kind's field
+// in podd.v1.Item. 0 is an unknown kind.
+type ItemNumber int32
+
+// The item numbers.
+const (
+	ItemUser ItemNumber = iota + 1
+	ItemSystem
+	ItemAssistant
+	ItemReasoning
+	ItemToolCall
+	ItemToolResult
+)
+
+// Peek is the kind of an entry and, of an item, the item's. It reads only the beginning of an
+// entry that podd encoded: other bytes may give anything.
+func Peek(body []byte) (KindNumber, ItemNumber) {
+	for len(body) > 0 {
+		field, wireType, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			break
+		}
+		body = body[n:]
+		if kind := KindNumber(field); kind >= KindSubmitted {
+			if _, n = protowire.ConsumeVarint(body); kind != KindItem || n < 0 {
+				return kind, 0
+			}
+			number, _, _ := protowire.ConsumeTag(body[n:])
+			return kind, ItemNumber(number)
+		}
+		if n = protowire.ConsumeFieldValue(field, wireType, body); n < 0 {
+			break
+		}
+		body = body[n:]
+	}
+	return 0, 0
+}
+
 // TimeOf is when an encoded entry was written; the zero time for malformed bytes. It decodes
 // nothing else.
 func TimeOf(body []byte) time.Time {

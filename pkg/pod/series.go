@@ -127,14 +127,14 @@ func (s *series) add(ctx context.Context, st store.Store, p item.Pod) error {
 			return err
 		}
 		for part.To >= part.From {
-			found, left, err := st.Scan(ctx, part, func(entry []byte) bool { return wire.KindOf(entry) == wire.KindUsage })
+			found, next, err := st.Scan(ctx, part, func(entry []byte) bool { return wire.KindOf(entry) == wire.KindUsage })
 			for _, r := range found {
 				s.count(p, r)
 			}
 			if err != nil {
 				return err
 			}
-			part.To = left
+			part.From = next
 		}
 	}
 	return nil

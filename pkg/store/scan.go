@@ -44,41 +44,42 @@ func (b boltScans) Parts(ctx context.Context, pod string) ([]Part, error) {
 }
 
 // Scan passes the records of a part to want.
-func (b boltScans) Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, left item.Seq, err error) {
+func (b boltScans) Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, next item.Seq, err error) {
 	s := scan{Part: p, want: want}
 	if err = b.s.view(ctx, s.run); isFault(err) {
-		s.left = 0
+		s.next = p.To + 1
 	}
-	return s.found, s.left, podFault(p.Owner, err)
+	return s.found, s.next, podFault(p.Owner, err)
 }
 
-// scan is one Scan.
+// scan is one Scan. It goes forward, as memory is read ahead.
 type scan struct {
 	Part
 	want  func(entry []byte) bool
 	found []Record
-	left  item.Seq
+	next  item.Seq
 }
 
 func (s *scan) run(tx *bbolt.Tx) error {
+	s.next = s.To + 1
 	log := tx.Bucket(bucketLogs).Bucket([]byte(s.Owner))
 	if log == nil {
 		return nil // Deleted meanwhile.
 	}
 	c := log.Cursor()
-	back := c.Prev
-	if k, _ := c.Seek(seqKey(s.To + 1)); k == nil {
-		back = c.Last
-	}
-	k, value := back()
-	for size := 0; k != nil && seqOf(k) >= s.From; k, value = c.Prev() {
+	size := 0
+	for k, value := c.Seek(seqKey(s.From)); k != nil; k, value = c.Next() {
+		seq := seqOf(k)
+		if seq > s.To {
+			return nil
+		}
 		if size >= ScanBytes {
-			s.left = seqOf(k)
+			s.next = seq
 			return nil
 		}
 		size += len(value)
-		if err := s.pass(seqOf(k), value); err != nil {
-			s.left = seqOf(k) - 1
+		if err := s.pass(seq, value); err != nil {
+			s.next = seq + 1
 			return err
 		}
 	}

@@ -124,12 +124,13 @@ type Scans interface {
 	// Parts returns what a pod's log consists of, oldest first, without the mark of a purge.
 	// A pod that is deleted meanwhile is KindNotFound, reason POD_NOT_FOUND.
 	Parts(ctx context.Context, pod string) ([]Part, error)
-	// Scan passes the records of a part to want, the newest first, until they have ScanBytes
-	// together, and returns those that it wants. left is the last record that was not passed,
-	// 0 at the end. want gets the entry as it is stored and must not keep it, nor wait; it
-	// gets no record that was removed. A wanted record with a wrong checksum is KindDataLoss,
-	// reason DAMAGED: those before it in the scan are returned with the error.
-	Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, left item.Seq, err error)
+	// Scan passes the records of a part to want, the oldest first, until they have ScanBytes
+	// together, and returns those that it wants. next is the first sequence that it did not
+	// come to, at the end one above the part. want gets the entry as it is stored and must not
+	// keep it, nor wait; it gets no record that was removed. A wanted record with a wrong
+	// checksum is KindDataLoss, reason DAMAGED: those before it in the scan are returned with
+	// the error.
+	Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, next item.Seq, err error)
 }
 
 // ScanBytes is about how much one Scan reads.

@@ -75,25 +75,31 @@ type writer struct {
 	work  string
 }
 
-// make creates a pod whose log repeats the turn until it has the given number of entries.
-func (w writer) make(ctx context.Context, name string, turn []item.Entry, entries int) error {
+// create creates an empty pod and claims it: a batch of it has an id and an epoch.
+func (w writer) create(ctx context.Context, name string) (store.Batch, error) {
 	now := time.Now().UTC()
 	p := item.Pod{
 		ID: "pod_" + name, Name: name, Spec: item.PodSpec{Dir: w.work}, CreatedAt: now,
 		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
 	}
 	if err := w.store.CreatePod(ctx, p); err != nil {
-		return err
+		return store.Batch{}, err
 	}
 	epoch, err := w.store.Claim(ctx, p.ID)
+	return store.Batch{Pod: p.ID, Epoch: epoch}, err
+}
+
+// make creates a pod whose log repeats the turn until it has the given number of entries.
+func (w writer) make(ctx context.Context, name string, turn []item.Entry, entries int) error {
+	b, err := w.create(ctx, name)
 	for n, i := 0, int64(1); err == nil && n < entries; {
-		b := store.Batch{Pod: p.ID, Epoch: epoch}
+		b.Entries = nil
 		for len(b.Entries) < 2000 && n+len(b.Entries) < entries {
 			b.Entries = append(b.Entries, repeatTurn(turn, i)...)
 			i++
 		}
 		n += len(b.Entries)
-		b.Status = &item.PodStatus{State: item.StateIdle, Turn: i - 1, LastActivity: now}
+		b.Status = &item.PodStatus{State: item.StateIdle, Turn: i - 1, LastActivity: time.Now().UTC()}
 		_, err = w.store.Append(ctx, b)
 	}
 	return err

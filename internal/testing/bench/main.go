@@ -108,6 +108,7 @@ var parts = []part{
 	{"wire", measureWire},
 	{"syncs", measureSyncs},
 	{"scale", measureScale},
+	{"search", measureSearch},
 }
 
 func partNames() (names []string) {

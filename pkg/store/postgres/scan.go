@@ -47,15 +47,14 @@ func (s *Store) Parts(ctx context.Context, pod string) (parts []store.Part, err 
 }
 
 // Scan passes the records of a part to want.
-func (s *Store) Scan(ctx context.Context, p store.Part, want func(entry []byte) bool) (found []store.Record, left item.Seq, err error) {
+func (s *Store) Scan(ctx context.Context, p store.Part, want func(entry []byte) bool) (found []store.Record, next item.Seq, err error) {
 	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		found, left = nil, 0
+		found, next = nil, p.To+1
 		rows, err := c.Query(ctx, `WITH page AS (
-				SELECT seq, record FROM entries WHERE log = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4
+				SELECT seq, record FROM entries WHERE log = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4
 			), summed AS (
-				SELECT seq, record, sum(octet_length(record)) OVER (ORDER BY seq DESC) - octet_length(record) AS before FROM page
-			) SELECT seq, record, EXISTS (SELECT FROM entries WHERE log = $1 AND seq BETWEEN $2 AND summed.seq - 1)
-			FROM summed WHERE before < $5 ORDER BY seq DESC`, p.Owner, int64(p.From), int64(p.To), pageRows, store.ScanBytes)
+				SELECT seq, record, sum(octet_length(record)) OVER (ORDER BY seq) - octet_length(record) AS before FROM page
+			) SELECT seq, record FROM summed WHERE before < $5 ORDER BY seq`, p.Owner, int64(p.From), int64(p.To), pageRows, store.ScanBytes)
 		if err != nil {
 			return err
 		}
@@ -63,13 +62,10 @@ func (s *Store) Scan(ctx context.Context, p store.Part, want func(entry []byte) 
 		for rows.Next() {
 			var seq item.Seq
 			var record []byte
-			var more bool
-			if err := rows.Scan(&seq, &record, &more); err != nil {
+			if err := rows.Scan(&seq, &record); err != nil {
 				return err
 			}
-			if left = 0; more {
-				left = seq - 1
-			}
+			next = seq + 1
 			if len(record) < wire.SumLen || !want(record[wire.SumLen:]) {
 				continue
 			}
@@ -81,5 +77,5 @@ func (s *Store) Scan(ctx context.Context, p store.Part, want func(entry []byte) 
 		}
 		return rows.Err()
 	})
-	return found, left, err
+	return found, next, err
 }

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"podd/pkg/item"
@@ -140,7 +139,7 @@ func epochsFence(f *fixture) {
 	equal(f, "third epoch, after reopening", f.claim("p").epoch, 3)
 }
 
-// A scan passes the records that a log's parts have, the newest first, and no others.
+// A scan passes the records that a log's parts have, the oldest first, and no others.
 func scansPassWhatIsThere(f *fixture) {
 	p := f.pod("p")
 	p.notes(1, 3)
@@ -152,25 +151,24 @@ func scansPassWhatIsThere(f *fixture) {
 		f.Helper()
 		parts, err := f.s.Parts(f.Context(), pod)
 		f.must(err)
-		slices.Reverse(parts)
 		for _, part := range parts {
 			for part.To >= part.From {
-				found, left, err := f.s.Scan(f.Context(), part, func([]byte) bool { return true })
+				found, next, err := f.s.Scan(f.Context(), part, func([]byte) bool { return true })
 				f.must(err)
-				if left >= part.To {
-					f.Fatalf("a scan of %+v goes on at %d", part, left)
+				if next <= part.From || next > part.To+1 {
+					f.Fatalf("a scan of %+v goes on at %d", part, next)
 				}
-				got, part.To = append(got, seqs(found)...), left
+				got, part.From = append(got, seqs(found)...), next
 			}
 		}
 		return got
 	}
-	equal(f, "log", scan("p"), []item.Seq{5, 4, 3, 2, 1})
-	equal(f, "fork", scan("fork"), []item.Seq{6, 5, 4, 3, 2, 1})
+	equal(f, "log", scan("p"), []item.Seq{1, 2, 3, 4, 5})
+	equal(f, "fork", scan("fork"), []item.Seq{1, 2, 3, 4, 5, 6})
 	p.purge(3, 0)
-	equal(f, "purged", scan("p"), []item.Seq{5, 4})
+	equal(f, "purged", scan("p"), []item.Seq{4, 5})
 	f.must(f.s.DeletePod(f.Context(), "p"))
-	equal(f, "fork of a deleted pod", scan("fork"), []item.Seq{6, 5, 4, 3, 2, 1})
+	equal(f, "fork of a deleted pod", scan("fork"), []item.Seq{1, 2, 3, 4, 5, 6})
 	_, err := f.s.Parts(f.Context(), "p")
 	f.refused(err, item.KindNotFound, store.ReasonPodNotFound)
 	found, _, err := f.s.Scan(f.Context(), store.Part{Pod: "fork", Owner: "fork", From: 1, To: 9}, func(entry []byte) bool {

@@ -1,0 +1,101 @@
+package search
+
+import (
+	"context"
+	"runtime"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// job reads a range of a log.
+type job struct {
+	log  *unread
+	part store.Part
+	// found are the rewinds and the hits, the oldest first. head is the beginning of the oldest
+	// record, which has its time.
+	found          []found
+	head           []byte
+	records, bytes int
+	err            error
+}
+
+// found is an entry that has the text or is a rewind.
+type found struct {
+	seq item.Seq
+	hit *Hit
+	// back is where a rewind went back to.
+	back item.Seq
+}
+
+// headLen is enough for the sequence and the time of an entry, in bytes.
+const headLen = 48
+
+func (j *job) read(ctx context.Context, r *run) {
+	for j.part.From <= j.part.To {
+		select {
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			j.err = context.Cause(ctx)
+			return
+		}
+		fatal := j.scan(ctx, r)
+		<-r.slots
+		if fatal {
+			return
+		}
+		// Turns of pods go first.
+		runtime.Gosched()
+	}
+}
+
+// scan reads the next records of the range. It says whether the others cannot be read.
+func (j *job) scan(ctx context.Context, r *run) (fatal bool) {
+	records, next, err := r.store.Scan(ctx, j.part, func(entry []byte) bool {
+		if j.records == 0 {
+			j.head = append(j.head, entry[:min(len(entry), headLen)]...)
+		}
+		j.records++
+		j.bytes += len(entry)
+		return r.mayHave(entry)
+	})
+	j.part.From = next
+	for _, rec := range records {
+		e, err := rec.Decode()
+		if err != nil {
+			continue // A newer podd wrote it.
+		}
+		f := found{seq: e.Seq}
+		if h, ok := r.hit(e); ok && !e.Time.Before(r.q.Since) {
+			h.Pod, h.Name = j.log.pod.ID, j.log.pod.Name
+			f.hit = &h
+		}
+		if k, ok := e.Kind.(item.Rewind); ok {
+			f.back = k.To
+		}
+		if f.hit != nil || f.back > 0 {
+			j.found = append(j.found, f)
+		}
+	}
+	if err == nil {
+		return false
+	}
+	lost := item.KindOf(err) == item.KindDataLoss
+	if !lost || j.err == nil {
+		j.err = err
+	}
+	return !lost
+}
+
+// mayHave says whether a stored entry must be decoded.
+func (r *run) mayHave(entry []byte) bool {
+	kind, it := wire.Peek(entry)
+	switch {
+	case kind == wire.KindRewind:
+		return true
+	case kind == wire.KindItem:
+		return r.wanted.items.has(int(it)) && (r.needle.isIn(entry) || it == wire.ItemToolCall && r.needle.maybeEscaped(entry))
+	}
+	return r.wanted.kinds.has(int(kind)) && r.needle.isIn(entry)
+}
