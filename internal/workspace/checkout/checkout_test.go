@@ -483,3 +483,77 @@ func TestLand(t *testing.T) {
 	}
 	b.fsck(b.repo, r.Dir())
 }
+
+// Repositories of other kinds have checkouts too.
+func TestKinds(t *testing.T) {
+	b := setup(t)
+	top := filepath.Dir(b.repo)
+	shallow, linked, holder := filepath.Join(top, "shallow"), filepath.Join(top, "linked"), filepath.Join(top, "holder")
+	b.git(top, "clone", "--quiet", "--depth=1", "file://"+b.repo, shallow)
+	b.git(b.repo, "worktree", "add", "--quiet", "-b", "side", linked)
+	b.git(top, "init", "--quiet", "--initial-branch=podd", holder)
+	b.git(holder, "config", "user.name", "A Person")
+	b.git(holder, "config", "user.email", "person@example.com")
+	b.git(holder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", b.repo, "module")
+	b.git(holder, "commit", "--quiet", "-m", "with a submodule")
+	b.write(linked, "a.txt", "of the person\n")
+	for name, dir := range map[string]string{"shallow": shallow, "linked": linked, "holder": holder} {
+		r := b.make(checkout.Wanted{Name: name, Dir: dir, Changes: true})
+		b.write(r.Dir(), "made", "by the agent\n")
+		out, err := b.all.Land(t.Context(), r, "", "from "+name)
+		if name == "linked" {
+			if item.ReasonOf(err) != "LOCAL_CHANGES" {
+				t.Errorf("%s: %v", name, err)
+			}
+			b.git(linked, "checkout", "--quiet", "--", "a.txt")
+			out, err = b.all.Land(t.Context(), r, "", "")
+		}
+		if err != nil || out.Tree != dir || b.read(dir, "made") != "by the agent\n" || b.git(dir, "status", "--porcelain") != "" {
+			t.Errorf("%s: %+v, %v: %s", name, out, err, b.git(dir, "status", "--porcelain"))
+		}
+		if left, err := b.all.Remove(t.Context(), r, nil); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v, %v", name, left, err)
+		}
+		b.fsck(dir)
+	}
+}
+
+// A landing that a killed podd began ends when podd starts, wherever it was.
+func TestLandingGoesOn(t *testing.T) {
+	b := setup(t)
+	for name, do := range map[string]func(old, made string){
+		"before":  func(string, string) {},
+		"moved":   func(old, made string) { b.git(b.repo, "update-ref", "refs/heads/main", made, old) },
+		"done":    func(_, made string) { b.git(b.repo, "merge", "--quiet", "--ff-only", made) },
+		"another": func(old, _ string) { b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine") },
+	} {
+		b.git(b.repo, "reset", "--quiet", "--hard")
+		r := b.make(checkout.Wanted{Name: name})
+		b.write(r.Dir(), name, "by the agent\n")
+		b.git(r.Dir(), "add", "-A")
+		b.git(r.Dir(), "commit", "--quiet", "-m", name)
+		if _, err := b.all.Fetch(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		l := checkout.Landing{Branch: "main", Old: b.git(b.repo, "rev-parse", "main"), New: b.git(r.Dir(), "rev-parse", "HEAD"), Tree: b.repo}
+		if err := b.all.With(r, func(r *checkout.Record) error { r.Landing = &l; return r.Save() }); err != nil {
+			t.Fatal(err)
+		}
+		do(l.Old, l.New)
+		says, err := b.all.Settle(t.Context(), func(string) (bool, error) { return true, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "another" {
+			if len(says) != 1 || !strings.Contains(says[0], "somebody has moved branch main") || b.read(b.repo, name) != "gone" {
+				t.Errorf("%s: %q", name, says)
+			}
+		} else if len(says) > 0 || b.git(b.repo, "rev-parse", "main") != l.New || b.read(b.repo, name) != "by the agent\n" || b.git(b.repo, "status", "--porcelain") != "" {
+			t.Errorf("%s: %q, %s", name, says, b.git(b.repo, "status", "--porcelain"))
+		}
+		if says, err := b.all.Settle(t.Context(), func(string) (bool, error) { return true, nil }); err != nil || len(says) > 0 {
+			t.Errorf("%s: once more: %q, %v", name, says, err)
+		}
+	}
+	b.fsck(b.repo)
+}
