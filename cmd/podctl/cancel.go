@@ -24,6 +24,9 @@ func newCancelCommand(p *program) *cobra.Command {
 				if !resp.GetCancelled() {
 					return p.print(resp, line("pod %s has no running turn", sanitize.Line(pod)))
 				}
+				if resp.GetTurn() == 0 {
+					return p.print(resp, line("cancelled what pod %s was doing", sanitize.Line(pod)))
+				}
 				return p.print(resp, line("cancelled turn %d of pod %s", resp.GetTurn(), sanitize.Line(pod)))
 			})
 		},

@@ -26,6 +26,15 @@ func (s *checkouts) ApplyCheckout(ctx context.Context, r *poddv1.ApplyCheckoutRe
 	return resp, nil
 }
 
+// RunCheck runs a command in a pod's checkout.
+func (s *checkouts) RunCheck(ctx context.Context, r *poddv1.RunCheckRequest) (*poddv1.RunCheckResponse, error) {
+	out, err := s.host.Worktrees.Check(ctx, r.GetPod(), r.GetCommand(), int(r.GetTimeoutSeconds()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.RunCheckResponse{Passed: out.Passed, Summary: validPath(out.Summary), Output: validPath(out.Output), Seq: int64(out.Seq)}, nil
+}
+
 // LandCheckout moves a branch of the person's to what a pod did.
 func (s *checkouts) LandCheckout(ctx context.Context, r *poddv1.LandCheckoutRequest) (*poddv1.LandCheckoutResponse, error) {
 	out, err := s.host.Worktrees.Land(ctx, r.GetPod(), r.GetInto(), r.GetMessage())

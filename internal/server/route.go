@@ -57,6 +57,7 @@ var routes = map[string]route{
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: there,
 	poddv1.CheckoutService_ApplyCheckout_FullMethodName:   there,
 	poddv1.CheckoutService_LandCheckout_FullMethodName:    there,
+	poddv1.CheckoutService_RunCheck_FullMethodName:        there,
 	poddv1.FileService_DiffFiles_FullMethodName:           thereAgain,
 	poddv1.FileService_RestoreFiles_FullMethodName:        there,
 	poddv1.FleetService_MovePod_FullMethodName:            there, // The node that gets the pod.

@@ -129,8 +129,11 @@ func (h *Host) Recover(ctx context.Context) error {
 	var late []item.Pod
 	for _, p := range pods {
 		if p.Node != h.Node {
-			h.Workspaces.Abandon(p.ID) // It was moved: nobody waits for what it started here.
+			h.Workspaces.Abandon(p.ID, false) // It was moved: nobody waits for what it started here.
 			continue
+		}
+		if p.Spec.Checkout != (item.Checkout{}) {
+			h.Workspaces.Abandon(p.ID, true)
 		}
 		if !unfinished(p) {
 			continue

@@ -85,6 +85,6 @@ func (a *actor) fold(ctx context.Context, s *settings) error {
 // quarantine ends the commands of a pod whose log can't be read to the end, because no model
 // reads or stops them, and marks the pod. It returns the error of the damage.
 func (a *actor) quarantine(damage error) error {
-	a.host.Workspaces.Abandon(a.id)
+	a.host.Workspaces.Abandon(a.id, false)
 	return a.journal.quarantine(a.host.base, damage)
 }

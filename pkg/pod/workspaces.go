@@ -23,9 +23,10 @@ type Workspaces interface {
 	Leave(id string)
 	// Remove removes the data that is kept for a deleted pod, and ends its jobs.
 	Remove(id string) error
-	// Abandon ends the commands of a pod whose log can't be read or is another node's. It does not wait for their
-	// end.
-	Abandon(id string)
+	// Abandon ends the commands of a pod that is not loaded: all, as its log can't be read or is
+	// another node's, or those of [Ground.Check] only, as a killed podd left them. It does not
+	// wait for their end.
+	Abandon(id string, checksOnly bool)
 	// Picture makes an image of the bytes of a file. Its errors are sentences without a subject.
 	Picture(data []byte, name string) (item.Image, error)
 	// Jobs are the background commands of a pod.
@@ -96,6 +97,8 @@ type Ground interface {
 	// Offered are the tools together with those of other programs; nil if those have none.
 	// With start, it starts programs of which nothing is known yet.
 	Offered(ctx context.Context, start bool) (*tool.Registry, error)
+	// Check runs a command of a person's as those of the model run.
+	Check(ctx context.Context, command string, seconds int) (tool.Output, error)
 	// Use keeps the directory open for a turn until done is called.
 	Use() (done func())
 }

@@ -212,7 +212,7 @@ type Landed struct {
 // Land brings what a pod did in its checkout to a branch of the person's, while the pod does
 // nothing else; empty means the branch that is checked out.
 func (t *Worktrees) Land(ctx context.Context, idOrName, into, message string) (out Landed, err error) {
-	err = t.alone(ctx, idOrName, "land it", func(ctx context.Context, a *actor, found FoundCheckout) (err error) {
+	err = t.alone(ctx, idOrName, "land it", func(ctx context.Context, _ *turn, a *actor, found FoundCheckout) (err error) {
 		out, err = t.host.Checkouts.Land(ctx, found, into, message)
 		if out.Says != "" {
 			_ = a.mailbox.do(ctx, func() { a.journal.raise(item.LevelWarn, "checkout", out.Says) })
@@ -233,7 +233,7 @@ type Applied struct {
 // Apply makes the person's files what the pod's are, while the pod does nothing else. Without skip
 // it changes nothing if a file is not what the pod began with. With dry it changes nothing.
 func (t *Worktrees) Apply(ctx context.Context, idOrName string, skip, dry bool) (out Applied, err error) {
-	err = t.alone(ctx, idOrName, "apply it", func(ctx context.Context, a *actor, found FoundCheckout) (err error) {
+	err = t.alone(ctx, idOrName, "apply it", func(ctx context.Context, _ *turn, a *actor, found FoundCheckout) (err error) {
 		out, err = t.host.Checkouts.Apply(ctx, found, skip, dry)
 		if err != nil {
 			if _, ok := errors.AsType[*item.Error](err); !ok {
@@ -253,9 +253,70 @@ func (t *Worktrees) Apply(ctx context.Context, idOrName string, skip, dry bool) 
 	return out, err
 }
 
+// Checked is the result of a check.
+type Checked struct {
+	// Passed says that the command ended with status 0. Summary says how it ended, in a line, Output
+	// what it printed.
+	Passed          bool
+	Summary, Output string
+	// Seq is the note with the result in the pod's log.
+	Seq item.Seq
+}
+
+// How long a check may run.
+const (
+	checkTime = 20 * time.Minute
+	mostCheck = time.Hour
+)
+
+// mostNoted bounds the output of a check in its note, in bytes: the end of it.
+const mostNoted = 4 << 10
+
+// Check runs a command in a pod's checkout as its own commands run, while the pod does nothing else.
+// A note with the result joins the conversation at the next turn.
+func (t *Worktrees) Check(ctx context.Context, idOrName, command string, seconds int) (out Checked, err error) {
+	if seconds == 0 {
+		seconds = int(checkTime.Seconds())
+	}
+	if seconds < 0 || seconds > int(mostCheck.Seconds()) || strings.TrimSpace(command) == "" {
+		return out, item.Errorf(item.KindInvalid, "BAD_CHECK", "a check is a command, and may run for 1 to %d seconds", int(mostCheck.Seconds()))
+	}
+	err = t.alone(ctx, idOrName, "check it", func(_ context.Context, under *turn, a *actor, _ FoundCheckout) error {
+		// It ends with the request, with podctl cancel, and when podd stops.
+		running, cancel := context.WithCancelCause(under.waiting)
+		defer cancel(nil)
+		defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+		ground, err := a.site.workspace.Look()
+		if err != nil {
+			return err
+		}
+		defer ground.Use()()
+		result, err := ground.Check(running, command, seconds)
+		if running.Err() != nil {
+			return item.Errorf(item.KindPrecondition, "CHECK_CANCELLED", "the check of pod %s was cancelled", idOrName)
+		}
+		if err != nil {
+			return err
+		}
+		out = Checked{Passed: !result.IsError, Summary: result.Summary, Output: result.Content}
+		verdict := "passed"
+		if !out.Passed {
+			verdict = "failed"
+		}
+		end := out.Output[max(len(out.Output)-mostNoted, 0):]
+		text := strings.ToValidUTF8(strings.TrimSpace(fmt.Sprintf("The check %q %s (%s).\n%s", command, verdict, out.Summary, end)), "")
+		doErr := a.mailbox.do(context.WithoutCancel(ctx), func() { out.Seq, err = a.note(a.host.base, text, false) })
+		return errors.Join(doErr, err)
+	})
+	return out, err
+}
+
+// siteWork works on the checkout of a pod, under something like a turn.
+type siteWork func(ctx context.Context, under *turn, a *actor, found FoundCheckout) error
+
 // alone does work on the checkout of a pod while nothing of the pod runs, nor of others in the
 // checkout. Submits that come meanwhile wait. It goes on when ctx ends.
-func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work func(context.Context, *actor, FoundCheckout) error) error {
+func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work siteWork) error {
 	if t.host.Checkouts == nil {
 		return noCheckout(idOrName)
 	}
@@ -274,8 +335,8 @@ func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work func(
 			return
 		}
 		rec := a.journal.rec
-		a.start(0, func(ctx context.Context, _ *turn) error {
-			failed = t.workIn(ctx, a, rec, work)
+		a.start(0, func(ctx context.Context, under *turn) error {
+			failed = t.workIn(ctx, under, a, rec, work)
 			return nil
 		})
 		ended = a.turns.now.ended
@@ -292,7 +353,7 @@ func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work func(
 }
 
 // workIn does work on the checkout that a pod works in.
-func (t *Worktrees) workIn(ctx context.Context, a *actor, rec item.Pod, work func(context.Context, *actor, FoundCheckout) error) error {
+func (t *Worktrees) workIn(ctx context.Context, under *turn, a *actor, rec item.Pod, work siteWork) error {
 	found, err := t.host.Checkouts.Find(rec.Spec.Dir, "")
 	if err != nil {
 		return err
@@ -309,7 +370,7 @@ func (t *Worktrees) workIn(ctx context.Context, a *actor, rec item.Pod, work fun
 			return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is at work in the checkout %s too: wait for its end or cancel it", p.Name, found.Dir)
 		}
 	}
-	return work(ctx, a, found)
+	return work(ctx, under, a, found)
 }
 
 // atWork says whether a pod has a turn that runs, or a background command.

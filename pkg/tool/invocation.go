@@ -22,6 +22,9 @@ type Invocation struct {
 	// Agreed are the previews that the person saw; empty if the tool gave none. Without
 	// Approved, the call may have changed since.
 	Agreed []item.Preview
+	// Check says that a person checks the pod's work: nobody looks for a result after a kill of
+	// podd, and the command ends with the next start.
+	Check bool
 	// Plan says that the turn only plans: the call must change nothing.
 	Plan bool
 	// Targets are those of the Access with which policy decided on the call.

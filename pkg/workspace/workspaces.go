@@ -205,8 +205,15 @@ func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Confi
 	}
 }
 
-// Abandon ends the commands of a pod whose log isn't read here. Their output stays.
-func (all *Workspaces) Abandon(id string) { all.jobs.Abandon(id) }
+// Abandon ends the commands of a pod whose log isn't read here, or the checks that a killed podd
+// left. Their output stays.
+func (all *Workspaces) Abandon(id string, checksOnly bool) {
+	if checksOnly {
+		all.jobs.EndChecks(id)
+		return
+	}
+	all.jobs.Abandon(id)
+}
 
 // Leave ends the jobs of a pod that was deleted. Its spooled output stays.
 func (all *Workspaces) Leave(id string) { all.jobs.Forget(id) }

@@ -76,13 +76,16 @@ func (a *Jobs) Of(pod string) *PodJobs {
 // Abandon ends the commands of a pod whose log isn't read here, including those that an
 // earlier podd started. It does not wait for their end.
 func (a *Jobs) Abandon(pod string) {
-	a.Of(pod).abandon("the pod's log is damaged, or another node has the pod")
+	a.Of(pod).abandon("the pod's log is damaged, or another node has the pod", "shell", checkFiles)
 }
+
+// EndChecks ends the checks that an earlier podd started. It does not wait for their end.
+func (a *Jobs) EndChecks(pod string) { a.Of(pod).abandon("podd was killed while it ran", checkFiles) }
 
 // Forget ends the jobs of a deleted pod and waits until they have ended.
 func (a *Jobs) Forget(pod string) {
 	p := a.Of(pod)
-	p.abandon("the pod was deleted")
+	p.abandon("the pod was deleted", "shell", checkFiles)
 	for _, j := range p.list() {
 		<-j.done
 	}
@@ -389,16 +392,21 @@ func (p *PodJobs) StopAll(reason string) {
 	}
 }
 
-// abandon ends all commands of a pod that has no log to tell of their end.
-func (p *PodJobs) abandon(reason string) {
+// abandon ends the commands of a pod with files of these names, and its jobs, because no log tells
+// of their end.
+func (p *PodJobs) abandon(reason string, files ...string) {
 	p.StopAll(reason)
 	s, err := p.shell()
 	if err != nil {
 		return
 	}
-	left, err := s.spool.OpenJobs("shell")
-	if err != nil {
-		s.log.Warn("the commands of a pod cannot be looked for", "pod", p.pod, "error", err)
+	var left []*spool.Job
+	for _, name := range files {
+		found, err := s.spool.OpenJobs(name)
+		if err != nil {
+			s.log.Warn("the commands of a pod cannot be looked for", "pod", p.pod, "error", err)
+		}
+		left = append(left, found...)
 	}
 	for _, files := range left {
 		path := files.Output.Name()

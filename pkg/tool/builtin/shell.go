@@ -220,7 +220,7 @@ func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (to
 	err = r.start(ctx, confined, use)
 	if errors.Is(err, shim.ErrLost) {
 		// As after a kill of podd.
-		again, err := s.spool.OpenJob("shell", r.id)
+		again, err := s.spool.OpenJob(r.files(), r.id)
 		r.job.Close()
 		guard.Close()
 		if err != nil {
@@ -247,6 +247,17 @@ func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (to
 	return r.finish(ctx), nil
 }
 
+// checkFiles begins the names of the files of checks.
+const checkFiles = "check"
+
+// files begins the names of the command's files.
+func (r *shellRun) files() string {
+	if r.call.Check {
+		return checkFiles
+	}
+	return "shell"
+}
+
 // prepare makes the files of a command.
 func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *job, use grant) error {
 	s := r.shell
@@ -263,7 +274,7 @@ func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *j
 		of.Job.Keeper, of.Job.Reach = r.keeps, s.reach(use, r.keeper)
 		j.set(jobNow{r, *of.Job, r.started})
 	}
-	if r.job, err = s.spool.CreateJob("shell", r.id, of); err != nil {
+	if r.job, err = s.spool.CreateJob(r.files(), r.id, of); err != nil {
 		return notRun(err)
 	}
 	r.captured, err = newCapture(r.job.Output.File, header(r.args), r.spoolBytes(), s.limit.MaxBytes, r.call.Progress)

@@ -295,6 +295,252 @@ func (x *LandCheckoutResponse) GetMerged() bool {
 	return false
 }
 
+type RunCheckRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Pod     string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Command string                 `protobuf:"bytes,2,opt,name=command,proto3" json:"command,omitempty"`
+	// How long it may run; 0 means 20 minutes, at most an hour.
+	TimeoutSeconds int32 `protobuf:"varint,3,opt,name=timeout_seconds,json=timeoutSeconds,proto3" json:"timeout_seconds,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RunCheckRequest) Reset() {
+	*x = RunCheckRequest{}
+	mi := &file_podd_v1_checkout_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunCheckRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunCheckRequest) ProtoMessage() {}
+
+func (x *RunCheckRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_checkout_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunCheckRequest.ProtoReflect.Descriptor instead.
+func (*RunCheckRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_checkout_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RunCheckRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *RunCheckRequest) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *RunCheckRequest) GetTimeoutSeconds() int32 {
+	if x != nil {
+		return x.TimeoutSeconds
+	}
+	return 0
+}
+
+type RunCheckResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether it ended with status 0.
+	Passed bool `protobuf:"varint,1,opt,name=passed,proto3" json:"passed,omitempty"`
+	// How it ended, in a line.
+	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// What it printed, cut as results of tools are.
+	Output string `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
+	// The note in the pod's log.
+	Seq           int64 `protobuf:"varint,4,opt,name=seq,proto3" json:"seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunCheckResponse) Reset() {
+	*x = RunCheckResponse{}
+	mi := &file_podd_v1_checkout_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunCheckResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunCheckResponse) ProtoMessage() {}
+
+func (x *RunCheckResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_checkout_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunCheckResponse.ProtoReflect.Descriptor instead.
+func (*RunCheckResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_checkout_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RunCheckResponse) GetPassed() bool {
+	if x != nil {
+		return x.Passed
+	}
+	return false
+}
+
+func (x *RunCheckResponse) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *RunCheckResponse) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+func (x *RunCheckResponse) GetSeq() int64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Attempt is one pod of podctl try, as that prints it.
+type Attempt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// How its turn ended.
+	Outcome string `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// Whether the check passed, and how it ended.
+	Passed bool   `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
+	Check  string `protobuf:"bytes,4,opt,name=check,proto3" json:"check,omitempty"`
+	// What the agent changed.
+	Files   int64 `protobuf:"varint,5,opt,name=files,proto3" json:"files,omitempty"`
+	Added   int64 `protobuf:"varint,6,opt,name=added,proto3" json:"added,omitempty"`
+	Removed int64 `protobuf:"varint,7,opt,name=removed,proto3" json:"removed,omitempty"`
+	// By the configured prices; the requests without one are left out.
+	CostUsd          float64 `protobuf:"fixed64,8,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	UnpricedRequests int64   `protobuf:"varint,9,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Attempt) Reset() {
+	*x = Attempt{}
+	mi := &file_podd_v1_checkout_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attempt) ProtoMessage() {}
+
+func (x *Attempt) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_checkout_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
+func (*Attempt) Descriptor() ([]byte, []int) {
+	return file_podd_v1_checkout_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Attempt) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *Attempt) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *Attempt) GetPassed() bool {
+	if x != nil {
+		return x.Passed
+	}
+	return false
+}
+
+func (x *Attempt) GetCheck() string {
+	if x != nil {
+		return x.Check
+	}
+	return ""
+}
+
+func (x *Attempt) GetFiles() int64 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Attempt) GetAdded() int64 {
+	if x != nil {
+		return x.Added
+	}
+	return 0
+}
+
+func (x *Attempt) GetRemoved() int64 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+func (x *Attempt) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
+func (x *Attempt) GetUnpricedRequests() int64 {
+	if x != nil {
+		return x.UnpricedRequests
+	}
+	return 0
+}
+
 var File_podd_v1_checkout_proto protoreflect.FileDescriptor
 
 const file_podd_v1_checkout_proto_rawDesc = "" +
@@ -318,10 +564,30 @@ const file_podd_v1_checkout_proto_rawDesc = "" +
 	"\x03new\x18\x03 \x01(\tR\x03new\x12\x10\n" +
 	"\x03dir\x18\x04 \x01(\tR\x03dir\x12\x1c\n" +
 	"\tcommitted\x18\x05 \x01(\bR\tcommitted\x12\x16\n" +
-	"\x06merged\x18\x06 \x01(\bR\x06merged2\xae\x01\n" +
+	"\x06merged\x18\x06 \x01(\bR\x06merged\"f\n" +
+	"\x0fRunCheckRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x18\n" +
+	"\acommand\x18\x02 \x01(\tR\acommand\x12'\n" +
+	"\x0ftimeout_seconds\x18\x03 \x01(\x05R\x0etimeoutSeconds\"n\n" +
+	"\x10RunCheckResponse\x12\x16\n" +
+	"\x06passed\x18\x01 \x01(\bR\x06passed\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\x12\x16\n" +
+	"\x06output\x18\x03 \x01(\tR\x06output\x12\x10\n" +
+	"\x03seq\x18\x04 \x01(\x03R\x03seq\"\xf1\x01\n" +
+	"\aAttempt\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x18\n" +
+	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x16\n" +
+	"\x06passed\x18\x03 \x01(\bR\x06passed\x12\x14\n" +
+	"\x05check\x18\x04 \x01(\tR\x05check\x12\x14\n" +
+	"\x05files\x18\x05 \x01(\x03R\x05files\x12\x14\n" +
+	"\x05added\x18\x06 \x01(\x03R\x05added\x12\x18\n" +
+	"\aremoved\x18\a \x01(\x03R\aremoved\x12\x19\n" +
+	"\bcost_usd\x18\b \x01(\x01R\acostUsd\x12+\n" +
+	"\x11unpriced_requests\x18\t \x01(\x03R\x10unpricedRequests2\xef\x01\n" +
 	"\x0fCheckoutService\x12N\n" +
 	"\rApplyCheckout\x12\x1d.podd.v1.ApplyCheckoutRequest\x1a\x1e.podd.v1.ApplyCheckoutResponse\x12K\n" +
-	"\fLandCheckout\x12\x1c.podd.v1.LandCheckoutRequest\x1a\x1d.podd.v1.LandCheckoutResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\fLandCheckout\x12\x1c.podd.v1.LandCheckoutRequest\x1a\x1d.podd.v1.LandCheckoutResponse\x12?\n" +
+	"\bRunCheck\x12\x18.podd.v1.RunCheckRequest\x1a\x19.podd.v1.RunCheckResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_checkout_proto_rawDescOnce sync.Once
@@ -335,22 +601,27 @@ func file_podd_v1_checkout_proto_rawDescGZIP() []byte {
 	return file_podd_v1_checkout_proto_rawDescData
 }
 
-var file_podd_v1_checkout_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_podd_v1_checkout_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_podd_v1_checkout_proto_goTypes = []any{
 	(*ApplyCheckoutRequest)(nil),  // 0: podd.v1.ApplyCheckoutRequest
 	(*ApplyCheckoutResponse)(nil), // 1: podd.v1.ApplyCheckoutResponse
 	(*LandCheckoutRequest)(nil),   // 2: podd.v1.LandCheckoutRequest
 	(*LandCheckoutResponse)(nil),  // 3: podd.v1.LandCheckoutResponse
-	(*KeptFile)(nil),              // 4: podd.v1.KeptFile
+	(*RunCheckRequest)(nil),       // 4: podd.v1.RunCheckRequest
+	(*RunCheckResponse)(nil),      // 5: podd.v1.RunCheckResponse
+	(*Attempt)(nil),               // 6: podd.v1.Attempt
+	(*KeptFile)(nil),              // 7: podd.v1.KeptFile
 }
 var file_podd_v1_checkout_proto_depIdxs = []int32{
-	4, // 0: podd.v1.ApplyCheckoutResponse.kept:type_name -> podd.v1.KeptFile
+	7, // 0: podd.v1.ApplyCheckoutResponse.kept:type_name -> podd.v1.KeptFile
 	0, // 1: podd.v1.CheckoutService.ApplyCheckout:input_type -> podd.v1.ApplyCheckoutRequest
 	2, // 2: podd.v1.CheckoutService.LandCheckout:input_type -> podd.v1.LandCheckoutRequest
-	1, // 3: podd.v1.CheckoutService.ApplyCheckout:output_type -> podd.v1.ApplyCheckoutResponse
-	3, // 4: podd.v1.CheckoutService.LandCheckout:output_type -> podd.v1.LandCheckoutResponse
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
+	4, // 3: podd.v1.CheckoutService.RunCheck:input_type -> podd.v1.RunCheckRequest
+	1, // 4: podd.v1.CheckoutService.ApplyCheckout:output_type -> podd.v1.ApplyCheckoutResponse
+	3, // 5: podd.v1.CheckoutService.LandCheckout:output_type -> podd.v1.LandCheckoutResponse
+	5, // 6: podd.v1.CheckoutService.RunCheck:output_type -> podd.v1.RunCheckResponse
+	4, // [4:7] is the sub-list for method output_type
+	1, // [1:4] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
 	1, // [1:1] is the sub-list for extension extendee
 	0, // [0:1] is the sub-list for field type_name
@@ -368,7 +639,7 @@ func file_podd_v1_checkout_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_checkout_proto_rawDesc), len(file_podd_v1_checkout_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

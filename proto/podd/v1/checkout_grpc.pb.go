@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	CheckoutService_ApplyCheckout_FullMethodName = "/podd.v1.CheckoutService/ApplyCheckout"
 	CheckoutService_LandCheckout_FullMethodName  = "/podd.v1.CheckoutService/LandCheckout"
+	CheckoutService_RunCheck_FullMethodName      = "/podd.v1.CheckoutService/RunCheck"
 )
 
 // CheckoutServiceClient is the client API for CheckoutService service.
@@ -38,6 +39,9 @@ type CheckoutServiceClient interface {
 	// person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
 	// LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
 	LandCheckout(ctx context.Context, in *LandCheckoutRequest, opts ...grpc.CallOption) (*LandCheckoutResponse, error)
+	// RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
+	// the log as a note, which joins the conversation at the next turn. Needs the client token.
+	RunCheck(ctx context.Context, in *RunCheckRequest, opts ...grpc.CallOption) (*RunCheckResponse, error)
 }
 
 type checkoutServiceClient struct {
@@ -68,6 +72,16 @@ func (c *checkoutServiceClient) LandCheckout(ctx context.Context, in *LandChecko
 	return out, nil
 }
 
+func (c *checkoutServiceClient) RunCheck(ctx context.Context, in *RunCheckRequest, opts ...grpc.CallOption) (*RunCheckResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RunCheckResponse)
+	err := c.cc.Invoke(ctx, CheckoutService_RunCheck_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // CheckoutServiceServer is the server API for CheckoutService service.
 // All implementations must embed UnimplementedCheckoutServiceServer
 // for forward compatibility.
@@ -83,6 +97,9 @@ type CheckoutServiceServer interface {
 	// person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
 	// LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
 	LandCheckout(context.Context, *LandCheckoutRequest) (*LandCheckoutResponse, error)
+	// RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
+	// the log as a note, which joins the conversation at the next turn. Needs the client token.
+	RunCheck(context.Context, *RunCheckRequest) (*RunCheckResponse, error)
 	mustEmbedUnimplementedCheckoutServiceServer()
 }
 
@@ -98,6 +115,9 @@ func (UnimplementedCheckoutServiceServer) ApplyCheckout(context.Context, *ApplyC
 }
 func (UnimplementedCheckoutServiceServer) LandCheckout(context.Context, *LandCheckoutRequest) (*LandCheckoutResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method LandCheckout not implemented")
+}
+func (UnimplementedCheckoutServiceServer) RunCheck(context.Context, *RunCheckRequest) (*RunCheckResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RunCheck not implemented")
 }
 func (UnimplementedCheckoutServiceServer) mustEmbedUnimplementedCheckoutServiceServer() {}
 func (UnimplementedCheckoutServiceServer) testEmbeddedByValue()                         {}
@@ -156,6 +176,24 @@ func _CheckoutService_LandCheckout_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CheckoutService_RunCheck_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RunCheckRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CheckoutServiceServer).RunCheck(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CheckoutService_RunCheck_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CheckoutServiceServer).RunCheck(ctx, req.(*RunCheckRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // CheckoutService_ServiceDesc is the grpc.ServiceDesc for CheckoutService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -170,6 +208,10 @@ var CheckoutService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "LandCheckout",
 			Handler:    _CheckoutService_LandCheckout_Handler,
+		},
+		{
+			MethodName: "RunCheck",
+			Handler:    _CheckoutService_RunCheck_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -61,6 +61,41 @@ export interface LandCheckoutResponse {
   merged: boolean;
 }
 
+export interface RunCheckRequest {
+  pod: string;
+  command: string;
+  /** How long it may run; 0 means 20 minutes, at most an hour. */
+  timeoutSeconds: number;
+}
+
+export interface RunCheckResponse {
+  /** Whether it ended with status 0. */
+  passed: boolean;
+  /** How it ended, in a line. */
+  summary: string;
+  /** What it printed, cut as results of tools are. */
+  output: string;
+  /** The note in the pod's log. */
+  seq: number;
+}
+
+/** Attempt is one pod of podctl try, as that prints it. */
+export interface Attempt {
+  pod: string;
+  /** How its turn ended. */
+  outcome: string;
+  /** Whether the check passed, and how it ended. */
+  passed: boolean;
+  check: string;
+  /** What the agent changed. */
+  files: number;
+  added: number;
+  removed: number;
+  /** By the configured prices; the requests without one are left out. */
+  costUsd: number;
+  unpricedRequests: number;
+}
+
 function createBaseApplyCheckoutRequest(): ApplyCheckoutRequest {
   return { pod: "", skip: false, dryRun: false };
 }
@@ -366,6 +401,297 @@ export const LandCheckoutResponse: MessageFns<LandCheckoutResponse> = {
   },
 };
 
+function createBaseRunCheckRequest(): RunCheckRequest {
+  return { pod: "", command: "", timeoutSeconds: 0 };
+}
+
+export const RunCheckRequest: MessageFns<RunCheckRequest> = {
+  encode(message: RunCheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.command !== "") {
+      writer.uint32(18).string(message.command);
+    }
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(24).int32(message.timeoutSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunCheckRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunCheckRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.command = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRunCheckResponse(): RunCheckResponse {
+  return { passed: false, summary: "", output: "", seq: 0 };
+}
+
+export const RunCheckResponse: MessageFns<RunCheckResponse> = {
+  encode(message: RunCheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.passed !== false) {
+      writer.uint32(8).bool(message.passed);
+    }
+    if (message.summary !== "") {
+      writer.uint32(18).string(message.summary);
+    }
+    if (message.output !== "") {
+      writer.uint32(26).string(message.output);
+    }
+    if (message.seq !== 0) {
+      writer.uint32(32).int64(message.seq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunCheckResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunCheckResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.passed = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.summary = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.output = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAttempt(): Attempt {
+  return {
+    pod: "",
+    outcome: "",
+    passed: false,
+    check: "",
+    files: 0,
+    added: 0,
+    removed: 0,
+    costUsd: 0,
+    unpricedRequests: 0,
+  };
+}
+
+export const Attempt: MessageFns<Attempt> = {
+  encode(message: Attempt, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(18).string(message.outcome);
+    }
+    if (message.passed !== false) {
+      writer.uint32(24).bool(message.passed);
+    }
+    if (message.check !== "") {
+      writer.uint32(34).string(message.check);
+    }
+    if (message.files !== 0) {
+      writer.uint32(40).int64(message.files);
+    }
+    if (message.added !== 0) {
+      writer.uint32(48).int64(message.added);
+    }
+    if (message.removed !== 0) {
+      writer.uint32(56).int64(message.removed);
+    }
+    if (message.costUsd !== 0) {
+      writer.uint32(65).double(message.costUsd);
+    }
+    if (message.unpricedRequests !== 0) {
+      writer.uint32(72).int64(message.unpricedRequests);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Attempt {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttempt();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.passed = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.check = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.files = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.added = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.removed = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.costUsd = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.unpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * CheckoutService brings what pods did in their checkouts to the person's repository. A pod without
  * one: FAILED_PRECONDITION, reason NO_CHECKOUT; one that is at work: BUSY.
@@ -402,6 +728,19 @@ export const CheckoutServiceService = {
       Buffer.from(LandCheckoutResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LandCheckoutResponse => LandCheckoutResponse.decode(value),
   },
+  /**
+   * RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
+   * the log as a note, which joins the conversation at the next turn. Needs the client token.
+   */
+  runCheck: {
+    path: "/podd.v1.CheckoutService/RunCheck" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RunCheckRequest): Buffer => Buffer.from(RunCheckRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RunCheckRequest => RunCheckRequest.decode(value),
+    responseSerialize: (value: RunCheckResponse): Buffer => Buffer.from(RunCheckResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RunCheckResponse => RunCheckResponse.decode(value),
+  },
 } as const;
 
 export interface CheckoutServiceServer extends UntypedServiceImplementation {
@@ -417,6 +756,11 @@ export interface CheckoutServiceServer extends UntypedServiceImplementation {
    * LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
    */
   landCheckout: handleUnaryCall<LandCheckoutRequest, LandCheckoutResponse>;
+  /**
+   * RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
+   * the log as a note, which joins the conversation at the next turn. Needs the client token.
+   */
+  runCheck: handleUnaryCall<RunCheckRequest, RunCheckResponse>;
 }
 
 export interface CheckoutServiceClient extends Client {
@@ -460,6 +804,25 @@ export interface CheckoutServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: LandCheckoutResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
+   * the log as a note, which joins the conversation at the next turn. Needs the client token.
+   */
+  runCheck(
+    request: RunCheckRequest,
+    callback: (error: ServiceError | null, response: RunCheckResponse) => void,
+  ): ClientUnaryCall;
+  runCheck(
+    request: RunCheckRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RunCheckResponse) => void,
+  ): ClientUnaryCall;
+  runCheck(
+    request: RunCheckRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RunCheckResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const CheckoutServiceClient = makeGenericClientConstructor(
@@ -470,6 +833,17 @@ export const CheckoutServiceClient = makeGenericClientConstructor(
   service: typeof CheckoutServiceService;
   serviceName: string;
 };
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
