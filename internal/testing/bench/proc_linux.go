@@ -97,39 +97,3 @@ func memoryOf(pid int) (rss, anonymous int64, err error) {
 	}
 	return rss, anonymous, nil
 }
-
-// writtenBy is how many bytes a process, its children and theirs have caused to be written to
-// disks, without those of files that were removed before.
-func writtenBy(pid int) (total int64, err error) {
-	for _, member := range family(pid) {
-		n, err := writtenByOne(member)
-		if err != nil && member != pid {
-			continue // It has ended; its parent's counts include it.
-		}
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
-}
-
-func writtenByOne(pid int) (n int64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		return 0, err
-	}
-	for _, part := range []struct {
-		name string
-		sign int64
-	}{{"write_bytes", 1}, {"cancelled_write_bytes", -1}} {
-		_, rest, found := strings.Cut("\n"+string(text), "\n"+part.name+": ")
-		value, _, _ := strings.Cut(rest, "\n")
-		bytes, err := strconv.ParseInt(value, 10, 64)
-		if !found || err != nil {
-			return 0, fmt.Errorf("process %d has no %s", pid, part.name)
-		}
-		n += part.sign * bytes
-	}
-	return n, nil
-}

@@ -11,6 +11,4 @@ var errLinux = errors.New("processor time and memory of another process are read
 
 func cpu(int) (time.Duration, error) { return 0, errLinux }
 
-func writtenBy(int) (int64, error) { return 0, errLinux }
-
 func memory(int) (rss, anonymous int64, err error) { return 0, 0, errLinux }

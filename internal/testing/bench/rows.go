@@ -27,7 +27,7 @@ var (
 	rowWorkRSS     = &row{name: "200 pods after five turns each: RSS MB", goal: atMost(60)}
 	rowWorkPod     = &row{name: "the same: anonymous memory a pod, MB", goal: atMost(0.1)}
 	rowWorkGrowth  = &row{name: "CPU of steps 1,800 to 2,000 of a turn over 100 to 300", goal: atMost(1.15)}
-	rowWorkWritten = &row{name: "written to the disk a step, KiB", goal: atMost(42)}
+	rowWorkWritten = &row{name: "written to the database a step, KiB", goal: atMost(42)}
 
 	rowFilesSame = &row{name: "10,000 files, none changed: a look of a checkpoint, p95 ms", goal: atMost(5)}
 	rowFilesTen  = &row{name: "10,000 files, ten changed: a checkpoint, p95 ms", goal: atMost(30)}
