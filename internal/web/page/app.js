@@ -6,6 +6,7 @@ import { clock, plural } from "./format.js";
 import { live } from "./live.js";
 import { device } from "./device.js";
 import * as notify from "./notify.js";
+import { said, toasts } from "./tell.js";
 import { alerts } from "./views/alerts.js";
 import { ask } from "./views/ask.js";
 import { files } from "./views/files.js";
@@ -15,33 +16,13 @@ import { pod } from "./views/pod.js";
 import { search } from "./views/search.js";
 import { usage } from "./views/usage.js";
 
-/** The scopes, each with those before it. */
-const scopes = ["view", "answer", "control"];
-
-/** may says whether the device may do what a scope allows. podd checks it too. @param {"view" | "answer" | "control"} scope */
-export const may = (scope) => scopes.indexOf(device.scope) >= scopes.indexOf(scope);
-
 const places = /** @type {const} */ ([["#/", "Fleet"], ["#/search", "Search"], ["#/usage", "Usage"], ["#/alerts", "Alerts"]]);
 
-const said = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
-const toasts = el("div", { class: "toasts", role: "status", "aria-live": "polite" });
 const banner = el("p", { class: "banner", role: "status", hidden: true });
 const side = el("aside", { class: "side", "aria-label": "Pods" });
 const main = el("main", { id: "main", tabindex: "-1" });
 const links = places.map(([href, name]) => el("a", { href, "data-place": name.toLowerCase() }, el("span", { class: `icon place-${name.toLowerCase()}`, "aria-hidden": "true" }), el("span", { class: "label" }, name), el("span", { class: "badge", hidden: true })));
 const top = el("header", { class: "top" }, el("a", { class: "brand", href: "#/", "aria-label": "podd: the fleet" }, "podd"), el("nav", { "aria-label": "Places" }, ...links), banner);
-
-/** announce tells those who listen to the page. @param {string} text */
-export function announce(text) {
-  say(said, text);
-}
-
-/** toast says something for a while. @param {string} text @param {"good" | "bad"} [kind] */
-export function toast(text, kind = "good") {
-  const e = el("p", { class: `toast ${kind}` }, text);
-  toasts.append(e);
-  setTimeout(() => e.remove(), 6000);
-}
 
 /** Ends the view that is shown. */
 let leave = () => {};

@@ -1,6 +1,6 @@
 // This browser as a device of podd: its key, and the bearer that podd gives for it.
 
-import { RpcError, call, stream } from "./rpc.js";
+import { RpcError, call, stream } from "./wire.js";
 
 /** @typedef {{ id: string, name: string, scope: string, key: CryptoKey }} Paired */
 
@@ -9,6 +9,9 @@ const early = 60_000;
 
 const curve = { name: "ECDSA", namedCurve: "P-256" };
 const utf8 = (/** @type {string} */ text) => new TextEncoder().encode(text);
+
+/** The scopes, each with those before it. */
+const scopes = ["view", "answer", "control"];
 
 class Device {
   /** @type {Paired | undefined} */
@@ -21,6 +24,11 @@ class Device {
   /** What the device may do: view, answer or control. */
   get scope() {
     return this.#paired?.scope ?? "";
+  }
+
+  /** may says whether the device may do what a scope allows. podd checks it too. @param {"view" | "answer" | "control"} scope */
+  may(scope) {
+    return scopes.indexOf(this.scope) >= scopes.indexOf(scope);
   }
 
   /** ready says whether this browser is paired. */

@@ -1,11 +1,12 @@
 // Alerts: what podd wants a person to know.
 
-import { may, toast } from "../app.js";
+import { device } from "../device.js";
 import { el, icon, keyed, say } from "../dom.js";
 import { clock, plural } from "../format.js";
 import { live } from "../live.js";
 import { enabled, turnOn } from "../notify.js";
 import { call } from "../rpc.js";
+import { toast } from "../tell.js";
 
 /** @import { Alert } from "../types.d.ts" */
 
@@ -20,7 +21,7 @@ export function alerts(main) {
   function draw() {
     const shown = [...live.alerts.values()].sort((a, b) => Number(b.seq) - Number(a.seq));
     say(sum, shown.length > 0 ? `${plural(shown.length, "alert")} not acknowledged` : live.complete ? "Nothing to acknowledge." : "Loading…");
-    all.hidden = shown.length === 0 || !may("answer");
+    all.hidden = shown.length === 0 || !device.may("answer");
     all.disabled = Boolean(live.away);
     notify.hidden = enabled() || !("Notification" in globalThis) || Notification.permission === "denied";
     keyed(list, shown, (a) => a.seq, row);
@@ -39,7 +40,7 @@ function row(a) {
     { "data-level": level },
     el("div", { class: "who" }, icon(`level-${level}`), el("span", { class: "tag" }, level), a.pod && name ? el("a", { href: `#/pod/${name}`, "data-row": true }, name) : el("span", {}, name), el("time", { datetime: a.time, class: "when" }, `${clock(a.time)}${times > 1 ? `, ${times} times` : ""}`)),
     el("p", {}, a.text ?? ""),
-    may("answer") && el("button", { type: "button", class: "small", onclick: () => acknowledge([a.seq]), "aria-label": `Acknowledge alert ${a.seq}` }, "Acknowledge"),
+    device.may("answer") && el("button", { type: "button", class: "small", onclick: () => acknowledge([a.seq]), "aria-label": `Acknowledge alert ${a.seq}` }, "Acknowledge"),
   );
 }
 

@@ -1,12 +1,13 @@
 // A question: the whole call, and two answers.
 
-import { announce, may, toast } from "../app.js";
+import { device } from "../device.js";
 import { el, icon, say } from "../dom.js";
 import { ago, plural, until } from "../format.js";
 import { live, question } from "../live.js";
 import { RpcError, call } from "../rpc.js";
-import { pieces } from "../visible.js";
+import { announce, toast } from "../tell.js";
 import { argumentsOf, fileDiff } from "../transcript/blocks.js";
+import { pieces } from "../visible.js";
 
 /** @import { Approval } from "../types.d.ts" */
 
@@ -106,7 +107,7 @@ function show(box, a, changed, answer) {
   const yes = el("button", { type: "button", class: "primary yes", disabled: true }, icon("done"), "Approve");
   const no = el("button", { type: "button", class: "no", disabled: true }, icon("failed"), "Deny");
   const reason = el("input", { type: "text", class: "reason", placeholder: "If you deny: why? The model reads it.", "aria-label": "Reason of a denial" });
-  const foot = el("footer", { class: "answers" }, status, may("answer") ? el("div", { class: "line" }, no, yes) : el("p", {}, "This device may only view."));
+  const foot = el("footer", { class: "answers" }, status, device.may("answer") ? el("div", { class: "line" }, no, yes) : el("p", {}, "This device may only view."));
   for (const [button, approve] of /** @type {const} */ ([[yes, true], [no, false]])) {
     button.addEventListener("click", () => {
       yes.disabled = no.disabled = true;
@@ -115,7 +116,7 @@ function show(box, a, changed, answer) {
     });
   }
   delete box.dataset["over"];
-  box.replaceChildren(content, el("div", { class: "more" }, may("answer") && reason, raw), foot);
+  box.replaceChildren(content, el("div", { class: "more" }, device.may("answer") && reason, raw), foot);
   scrollTo(0, 0);
   return whenSeen(content, foot, (ready, share) => {
     yes.disabled = no.disabled = !ready || Boolean(live.away);

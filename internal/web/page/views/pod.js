@@ -1,13 +1,14 @@
 // A pod: its transcript, what it writes now, and a line to write to it.
 
-import { announce, may, toast } from "../app.js";
+import { device } from "../device.js";
 import { add, el, icon, say } from "../dom.js";
 import { doing, elapsed, fill, state, today } from "../fleet.js";
 import { plural, tail } from "../format.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
-import { Transcript } from "../transcript/fold.js";
+import { announce, toast } from "../tell.js";
 import { draw, ending } from "../transcript/blocks.js";
+import { Transcript } from "../transcript/fold.js";
 
 /** @import { Block, StreamResponse, WatchedPod } from "../types.d.ts" */
 /** @import { Around, FileDiff } from "../transcript/blocks.js" */
@@ -217,7 +218,7 @@ function header(head, p) {
     [today(p) && `${today(p)} today`],
     [elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`],
   ].filter(([text, more]) => text || more);
-  const key = JSON.stringify([state(p), doing(p), facts, live.away, may("control")]);
+  const key = JSON.stringify([state(p), doing(p), facts, live.away, device.may("control")]);
   if (head.dataset["key"] === key) return;
   head.dataset["key"] = key;
   const held = document.activeElement instanceof HTMLElement && head.contains(document.activeElement) ? document.activeElement.dataset["act"] : undefined;
@@ -226,7 +227,7 @@ function header(head, p) {
     head,
     title(p.pod.name, el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
     el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
-    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), ...(may("control") ? acts(p) : [])),
+    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), ...(device.may("control") ? acts(p) : [])),
   );
   if (held) /** @type {HTMLElement | null} */ (head.querySelector(`[data-act="${held}"]`))?.focus();
 }
@@ -286,7 +287,7 @@ function composer(foot, name) {
   }
   return (p) => {
     id = p.pod.id;
-    form.hidden = !may("control");
+    form.hidden = !device.may("control");
     choice.hidden = !["POD_STATE_RUNNING", "POD_STATE_WAITING"].includes(p.pod.state ?? "");
     send.disabled = Boolean(live.away);
     const last = p.pod.state === "POD_STATE_QUARANTINED";
