@@ -34,7 +34,9 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	if d.link != nil {
 		wg.Go(func() { d.link.tell(ctx) })
 	}
-	wg.Go(func() { returnMemory(ctx, func() bool { return d.host.Counts().Running > 0 }) })
+	wg.Go(func() {
+		atRest(ctx, func() bool { return d.host.Counts().Running > 0 }, func() { giveBack(ctx, d.keeper) })
+	})
 	return func() {
 		cancel()
 		wg.Wait()

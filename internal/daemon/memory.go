@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"podd/internal/ops/keeper"
 )
 
 const (
@@ -14,10 +16,8 @@ const (
 	workBytes = 8 << 20
 )
 
-// returnMemory gives what work needed and a resting podd does not back to the system, until
-// ctx ends: garbage, of which Go itself keeps as much as there is memory in use, and the pages
-// of the program.
-func returnMemory(ctx context.Context, running func() bool) {
+// atRest calls rested each time that podd rests after work, until ctx ends.
+func atRest(ctx context.Context, running func() bool, rested func()) {
 	ticker := time.NewTicker(restEvery)
 	defer ticker.Stop()
 	var w work
@@ -25,13 +25,23 @@ func returnMemory(ctx context.Context, running func() bool) {
 		select {
 		case <-ticker.C:
 			if w.rests(running(), allocated()) {
-				debug.FreeOSMemory()
-				unmapProgram()
+				rested()
 			}
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// giveBack returns what work needed and a resting podd does not to the system: the space of
+// deleted pods, garbage, of which Go itself keeps as much as there is memory in use, and the
+// pages of the program.
+func giveBack(ctx context.Context, k storeKeeper) {
+	if file, ok := k.(*keeper.Keeper); ok {
+		file.Shrink(ctx, keeper.MostAtRest)
+	}
+	debug.FreeOSMemory()
+	unmapProgram()
 }
 
 // work says when podd rests after work.

@@ -1,6 +1,71 @@
 package daemon
 
-import "testing"
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"podd/internal/ops/keeper"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// A podd that rests after work gives back what it does not need.
+func TestAtRest(t *testing.T) {
+	work := strings.Repeat("x", workBytes)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		rested := make(chan bool)
+		go atRest(ctx, func() bool { return false }, func() { rested <- true })
+		<-rested
+		stop()
+	})
+	runtime.KeepAlive(work)
+}
+
+// What it gives back has the space of deleted pods.
+func TestGiveBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k, err := keeper.Open(t.Context(), keeper.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, id := range []string{"first", "second"} {
+		err := k.Store().CreatePod(t.Context(), item.Pod{ID: id, Name: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		epoch, err := k.Store().Claim(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := item.Entry{Kind: item.Note{Text: strings.Repeat("x", 10<<20)}}
+		if _, err := k.Store().Append(t.Context(), store.Batch{Pod: id, Epoch: epoch, Entries: []item.Entry{note}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Store().DeletePod(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	giveBack(t.Context(), k)
+	info, err := os.Stat(filepath.Join(dir, "podd.db"))
+	if err != nil || info.Size() > 1<<20 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
 
 // Memory is returned once after work, when no turn runs, and not for the little that a
 // resting podd allocates.

@@ -56,7 +56,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		file.Shrink(ctx)
+		file.Shrink(ctx, keeper.MostAtStart)
 		d.keeper = file
 	}
 	d.undo = append(d.undo, func() {

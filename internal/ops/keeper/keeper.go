@@ -192,20 +192,23 @@ func (k *Keeper) compact(ctx context.Context, worth func(unused, size int64) boo
 	return before, after, err
 }
 
-// The bounds of Shrink, in bytes.
+// leastUnused is what Shrink must gain, in bytes.
+const leastUnused = 16 << 20
+
+// The most that Shrink copies, in bytes: at the start some seconds' work, at rest less than a
+// second's.
 const (
-	leastUnused = 16 << 20
-	mostCopied  = 1 << 30
+	MostAtStart = 1 << 30
+	MostAtRest  = 64 << 20
 )
 
-// Shrink compacts a database whose file is mostly unused. It is for the start, when no
-// writes wait. It does nothing where little would come back, or where the copy would delay
-// the start by more than some seconds.
-func (k *Keeper) Shrink(ctx context.Context) {
+// Shrink compacts a database whose file is mostly unused, unless it has to copy more than most.
+// It is for moments when no writes wait.
+func (k *Keeper) Shrink(ctx context.Context, most int64) {
 	_, _, err := k.compact(ctx, func(unused, size int64) bool {
-		return unused >= max(leastUnused, size/2) && size-unused <= mostCopied
+		return unused >= max(leastUnused, size/2) && size-unused <= most
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		k.cfg.Logger.Warn("cannot return the store's unused space to the disk", "error", err)
 	}
 }
