@@ -98,7 +98,7 @@ $(CODE_SERVER): integrations/npm/node_modules
 	mkdir -p $@ && touch $@
 
 .PHONY: guards
-guards: ## switch each guard against attacks, and each rule of model APIs, off in turn; its tests must fail then (12 minutes)
+guards: integrations/npm/node_modules integrations-need ## switch each guard against attacks, and each rule of model APIs, off in turn; its tests must fail then (20 minutes)
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/testing/attack
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 30m -run TestWithoutRules ./pkg/llm/llmtest
 

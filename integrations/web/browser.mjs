@@ -12,10 +12,12 @@ const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 export class Browser {
   /** What the page must not do: errors, requests to others, reports of its policy. */
   wrong = [];
+  /** What the page's server answered: the request's line, the status, and whether another page asked. */
+  heard = [];
   #sockets = new Set();
   #closed = false;
 
-  /** open starts it and pairs it; options are the browser's. */
+  /** open starts it and pairs it; options are the browser's, and hosts says where names lead. */
   static async open(options = {}) {
     const b = new Browser();
     const to = new URL(process.env.PAGE);
@@ -27,13 +29,23 @@ export class Browser {
         s.on("error", () => {});
         s.on("close", () => (b.#sockets.delete(s), from.destroy(), on.destroy()));
       }
+      let asked;
+      from.on("data", (data) => {
+        const head = data.toString("latin1");
+        const line = /^[A-Z]+ \S+ HTTP\/1\.1/.exec(head)?.[0];
+        if (line) asked = { line, foreign: /^sec-fetch-site: (cross|same)-site/im.test(head) };
+      });
+      on.on("data", (data) => {
+        const status = /^HTTP\/1\.1 (\d+)/.exec(data.toString("latin1"))?.[1];
+        if (status && asked) b.heard.push({ ...asked, status });
+      });
       from.pipe(on).pipe(from);
     });
     await new Promise((go) => b.server.listen(0, "127.0.0.1", go));
     b.base = to.origin;
     b.chromium = await chromium.launch({
       executablePath: process.env.PODD_CHROMIUM,
-      args: ["--no-sandbox", ...(options.args ?? []), `--host-resolver-rules=MAP ${to.host} 127.0.0.1:${b.server.address().port}`],
+      args: ["--no-sandbox", ...(options.args ?? []), `--host-resolver-rules=MAP ${to.host} 127.0.0.1:${b.server.address().port}${options.hosts ? `, ${options.hosts}` : ""}`],
     });
     b.context = await b.chromium.newContext();
     b.page = await b.context.newPage();
@@ -78,7 +90,7 @@ export class Browser {
 
   async until(what, holds) {
     for (let end = Date.now() + 20_000; !(await holds()); await new Promise((go) => setTimeout(go, 30))) {
-      assert.ok(Date.now() < end, `not in a minute: ${what}`);
+      assert.ok(Date.now() < end, `not in 20 seconds: ${what}`);
     }
   }
 

@@ -109,19 +109,11 @@ var attacksOn = map[string][]attack{
 		{"a cookie", func(r raw) raw { return r.and("Cookie", "session=1") }, 403},
 	},
 	"type": {
-		{"a form", func(r raw) raw { return r.with("Content-Type", "application/x-www-form-urlencoded") }, 415},
-		{"a form of text", func(r raw) raw { return r.with("Content-Type", "text/plain") }, 415},
-		{"a form with files", func(r raw) raw { return r.with("Content-Type", "multipart/form-data; boundary=x") }, 415},
-		{"no type", func(r raw) raw { return r.with("Content-Type", "") }, 415},
 		{"gRPC", func(r raw) raw { return r.with("Content-Type", "application/grpc") }, 415},
 		{"gRPC of the web", func(r raw) raw { return r.with("Content-Type", "application/grpc-web+json") }, 415},
-		{"protobuf", func(r raw) raw { return r.with("Content-Type", "application/proto") }, 415},
-		{"JSON in disguise", func(r raw) raw { return r.with("Content-Type", "text/plain; application/json") }, 415},
 		{"two types", func(r raw) raw { return r.and("Content-Type", "text/plain") }, 415},
 	},
 	"encoding": {
-		{"gzip", func(r raw) raw { return r.and("Content-Encoding", "gzip") }, 415},
-		{"deflate", func(r raw) raw { return r.and("Content-Encoding", "deflate") }, 415},
 		{"gzip of a stream", func(r raw) raw { return r.and("Connect-Content-Encoding", "gzip") }, 415},
 	},
 }
@@ -146,6 +138,14 @@ var attacksOnFiles = map[string][]attack{
 
 // attacksOnAll are stopped by more than one rule, or by what is no rule.
 var attacksOnAll = []attack{
+	{"a form", func(r raw) raw { return r.with("Content-Type", "application/x-www-form-urlencoded") }, 415},
+	{"a form of text", func(r raw) raw { return r.with("Content-Type", "text/plain") }, 415},
+	{"a form with files", func(r raw) raw { return r.with("Content-Type", "multipart/form-data; boundary=x") }, 415},
+	{"no type", func(r raw) raw { return r.with("Content-Type", "") }, 415},
+	{"protobuf", func(r raw) raw { return r.with("Content-Type", "application/proto") }, 415},
+	{"JSON in disguise", func(r raw) raw { return r.with("Content-Type", "text/plain; application/json") }, 415},
+	{"gzip", func(r raw) raw { return r.and("Content-Encoding", "gzip") }, 415},
+	{"deflate", func(r raw) raw { return r.and("Content-Encoding", "deflate") }, 415},
 	{"a preflight", func(r raw) raw { return r.to("OPTIONS", r.target).and("Access-Control-Request-Method", "POST") }, 405},
 	{"a preflight of everything", func(r raw) raw { return r.to("OPTIONS", "*") }, 405},
 	{"a preflight to a private network", func(r raw) raw {
@@ -249,6 +249,7 @@ func TestAttacks(t *testing.T) {
 
 // Each rule is needed: without it, the attacks that it stops succeed.
 func TestEachRuleIsNeeded(t *testing.T) {
+	count := 0
 	for _, rule := range web.Rules() {
 		if rule == "method" {
 			continue // Without it OPTIONS is a GET, and no header lets another page read the answer.
@@ -260,8 +261,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 			s := newStage(t, web.Without(rule))
 			bearer := s.pair(control).Login()
 			for _, a := range attacksOn[rule] {
-				status, _ := s.send(a.change(s.callOf(bearer)))
-				if status == a.status && rule != "type" && rule != "encoding" {
+				if status, _ := s.send(a.change(s.callOf(bearer))); status != http.StatusOK {
 					t.Errorf("%s: still %d: another check stops it, so it shows nothing about this one", a.name, status)
 				}
 			}
@@ -270,6 +270,8 @@ func TestEachRuleIsNeeded(t *testing.T) {
 					t.Errorf("%s: still %d", a.name, status)
 				}
 			}
+			count += len(attacksOn[rule]) + len(attacksOnFiles[rule])
 		})
 	}
+	t.Logf("%d attacks succeed without their rules", count)
 }

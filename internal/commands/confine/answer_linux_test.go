@@ -118,12 +118,13 @@ func attempts(dir string, socket, parent int) map[string]func() error {
 
 // attempt is the second process.
 func attempt(as string) {
+	parent := os.Getppid() // Confined, it could not ask.
 	socket, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil && as == confined {
 		err = work(confine.Answer)
 	}
 	outcome := map[string]string{}
-	for name, try := range attempts(os.Getenv("DIR"), socket, os.Getppid()) {
+	for name, try := range attempts(os.Getenv("DIR"), socket, parent) {
 		outcome[name] = "done"
 		if err := try(); err != nil {
 			outcome[name] = err.Error()

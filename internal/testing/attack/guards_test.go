@@ -14,7 +14,7 @@ type edit struct{ file, old, without string }
 // guards are the guards by their names in the table of attacks.
 func guards() map[string]guard {
 	all := map[string]guard{}
-	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards(), pathGuards(), pageGuards()} {
+	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards(), pathGuards(), pageGuards(), webGuards()} {
 		for name, g := range group {
 			all[name] = g
 		}

@@ -37,12 +37,20 @@ func switchOff(t *testing.T, name string, g guard) {
 		}
 	}
 	for pkg, names := range tests {
+		integration := strings.HasPrefix(pkg, "integrations/")
 		for _, test := range names {
-			cmd := exec.Command("go", "test", "-count=1", "-timeout=30s", "-overlay="+overlay, "-run="+pattern(test), "./"+pkg)
-			cmd.Dir = root
+			cmd := exec.Command("go", "test", "-count=1", "-timeout=30s", "-run="+pattern(test), "./"+pkg)
+			if integration {
+				cmd.Args = slices.Replace(cmd.Args, 3, 4, "-timeout=5m", "-tags=integrations")
+				// The programs that it builds have no guard, and nobody should use them afterwards.
+				t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(root, "bin", "integrations")) })
+			}
+			cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=-overlay="+overlay)
 			out, err := cmd.CombinedOutput()
 			text := string(out)
 			switch {
+			case integration && err != nil && !strings.Contains(text, "not ok "):
+				t.Errorf("%s of %s does not run: %s", test, pkg, text)
 			case strings.Contains(text, "[build failed]") || strings.Contains(text, "[setup failed]"):
 				t.Errorf("it cannot be switched off: %s", text)
 			case strings.Contains(text, "[no tests to run]"):

@@ -15,7 +15,7 @@ type attack struct {
 
 // attacks is the table of README.md.
 func attacks() []attack {
-	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks(), pageAttacks())
+	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks(), pageAttacks(), webAttacks())
 }
 
 // daemonAttacks are attacks on podd itself.

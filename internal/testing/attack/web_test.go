@@ -1,0 +1,98 @@
+package attack_test
+
+// webAttacks are attacks by other pages of a browser, by a browser that was let in, and by whoever
+// took over the process that reads requests. internal/web has more of each.
+func webAttacks() []attack {
+	const web, confined, chromium = "internal/web", "internal/commands/confine", "integrations/web"
+	return []attack{
+		{"a name of another page that leads to this machine (rebinding)", "CWE-350, CVE-2025-66414", "page's host", web, "TestAttacks"},
+		{"a call by a script of another page", "CWE-352, CVE-2026-22812", "page's origin", web, "TestAttacks"},
+		{"a call by a page of another port of this machine", "CWE-352", "page's site", web, "TestAttacks"},
+		{"a script or style of the page in another page", "CWE-829", "page's files", web, "TestAttacks"},
+		{"the page in a frame of another page", "CWE-1021", "no frames", web, "TestAttacks"},
+		{"a call with what browsers add by themselves", "CWE-352", "no cookies", web, "TestAttacks"},
+		{"a call in a form that the page does not use", "CWE-20", "JSON alone", web, "TestAttacks"},
+		{"a small body that grows", "CWE-409", "not compressed", web, "TestAttacks"},
+		{"a call of a browser that no browser may make", "CWE-862", "listed calls", web, "TestScopes"},
+		{"a call above the browser's scope", "CWE-863", "device's scope", web, "TestScopes"},
+		{"a rule added by a browser", "CWE-269", "no rules by browsers", web, "TestAnswersOfBrowsers"},
+		{"an answer to a question that was not shown", "CWE-451", "digest of answers", web, "TestAnswersOfBrowsers"},
+		{"bearers guessed", "CWE-307", "few wrong bearers", web, "TestWrongBearers"},
+		{"the code of a pairing guessed", "CWE-307", "few wrong codes", web, "TestPairing/guessed"},
+		{"a key swapped on the way, for one that shows the same number", "CWE-300", "promised nonce", web, "TestPairing/another nonce than promised"},
+		{"a login repeated", "CWE-294", "challenge once", web, "TestLogin"},
+		{"a stream that outlives its browser's revocation", "CWE-613", "ended streams", web, "TestPage"},
+		{"a pod that a browser was not let in to, by a call", "CWE-639", "pods of calls", web, "TestPodScopes"},
+		{"the same by a stream", "CWE-639", "pods of streams", web, "TestPodScopes"},
+		{"the same by a call about all pods", "CWE-863", "calls about all", web, "TestPodScopes"},
+		{"another pod that got the name", "CWE-706", "ids of pods", web, "TestPodScopes"},
+		{"other pods in a list", "CWE-200", "listed pods", web, "TestPodScopes"},
+		{"other pods in a fleet that is watched", "CWE-200", "watched pods", web, "TestPodScopes"},
+		{"questions of other pods", "CWE-200", "listed questions", web, "TestPodScopes"},
+		{"alerts of other pods", "CWE-200", "listed alerts", web, "TestPodScopes"},
+		{"the same in a stream of alerts", "CWE-200", "streamed alerts", web, "TestPodScopes"},
+		{"acknowledging alerts of other pods", "CWE-639", "acknowledged alerts", web, "TestPodScopes"},
+		{"text in logs of other pods, by a search", "CWE-200", "searched pods", web, "TestPodScopes"},
+		{"the cost of other pods, from a sum", "CWE-200", "summed pods", web, "TestPodScopes"},
+		{"a file, socket, program or process, from the process that reads requests", "CWE-250, CVE-2025-49596", "only answers", confined, "TestAnswer"},
+		{"the same by a thread from before", "CWE-269", "all threads", confined, "TestAnswer"},
+		{"code written into its memory", "CWE-94", "no new code", confined, "TestAnswer"},
+		{"the kernel as its messenger of signals", "CWE-269", "no signals by files", confined, "TestAnswer"},
+		{"a signal to another process", "CWE-269", "own signals", confined, "TestAnswer"},
+		{"a page served by a process that is not confined", "CWE-250", "confined child", web, "TestConfined"},
+		{"the same, without the second guard", "CWE-250", "child under Landlock", web, "TestConfined"},
+		{"keys in the environment of that process", "CWE-526", "empty environment", web, "TestConfined"},
+		{"rebinding, by a page in Chromium", "CWE-350, CVE-2025-66414", "page's host", chromium, "TestForeignPages"},
+		{"a script of the page in another page, in Chromium", "CWE-829", "page's files", chromium, "TestForeignPages"},
+		{"the page in a frame of another page, in Chromium", "CWE-1021", "no frames at all", chromium, "TestForeignPages"},
+		{"a window with the page that its opener keeps hold of, in Chromium", "CWE-1022", "own window", chromium, "TestForeignPages"},
+	}
+}
+
+// webGuards are the guards of the page.
+func webGuards() map[string]guard {
+	files := edit{"internal/web/rules.go", `return site == "same-origin" || `, `return site != "x" || `}
+	frames := edit{"internal/web/rules.go", `return !slices.Contains([]string{"iframe", `, `return !slices.Contains([]string{"x", `}
+	const w, s, d, c = "internal/web/", "internal/server/", "internal/guard/devices/", "internal/commands/confine/"
+	return map[string]guard{
+		"page's host":          {"`podd web` answers under one name", []edit{{w + "rules.go", "return r.Host == g.host }", "return r.Host == g.host || true }"}}},
+		"page's origin":        {"`podd web` answers calls of its own page", []edit{{w + "rules.go", `{ return only(r.Header, "Origin") == g.origin }`, `{ return true }`}}},
+		"page's site":          {"`podd web` believes a browser that says who asks", []edit{{w + "rules.go", `{ return only(r.Header, "Sec-Fetch-Site") == "same-origin" }`, `{ return true }`}}},
+		"page's files":         {"`podd web` serves files to its own page", []edit{files}},
+		"no frames":            {"`podd web` serves no frame", []edit{frames}},
+		"no frames at all":     {"neither `podd web` nor the page's policy allows a frame", []edit{files, frames, {w + "gate.go", "frame-ancestors 'none'; ", ""}}},
+		"own window":           {"the page's window is out of its opener's hands", []edit{{w + "gate.go", "	h.Set(\"Cross-Origin-Opener-Policy\", \"same-origin\")\n", ""}}},
+		"no cookies":           {"`podd web` refuses cookies", []edit{{w + "rules.go", `len(r.Header.Values("Cookie")) == 0`, `len(r.Header.Values("Cookie")) >= 0`}}},
+		"JSON alone":           {"a call is JSON", []edit{{w + "rules.go", "return kind == jsonType || ", "return kind != \"x\" || "}}},
+		"not compressed":       {"a call is not compressed", []edit{{w + "rules.go", `r.Header.Values("Connect-Content-Encoding")) == 0`, `r.Header.Values("Connect-Content-Encoding")) >= 0`}}},
+		"listed calls":         {"podd lists the calls of browsers", []edit{{d + "login.go", "	case !ok:\n		return Device{}, item.Errorf(item.KindUnimplemented", "	case !ok && method == \"\":\n		return Device{}, item.Errorf(item.KindUnimplemented"}}},
+		"device's scope":       {"podd checks a browser's scope at each call", []edit{{d + "login.go", "	case !d.Scope.Includes(need):", "	case !d.Scope.Includes(need) && method == \"\":"}}},
+		"no rules by browsers": {"no browser adds a rule", []edit{{s + "web.go", "	case r.GetAlways():", "	case r.GetAlways() && r.GetPod() == \"\":"}}},
+		"digest of answers":    {"a browser says what it saw", []edit{{s + "web.go", "	case len(r.GetDigest()) == 0:", "	case len(r.GetDigest()) == 0 && r.GetPod() == \"\":"}}},
+		"few wrong bearers":    {"ten wrong bearers a minute", []edit{{w + "bearers.go", "	if t.count >= maxBad {", "	if t.count >= 100*maxBad {"}}},
+		"few wrong codes":      {"five wrong codes end a pairing", []edit{{d + "pairing.go", "p.tries--; p.tries <= 0 {", "p.tries--; p.tries <= -9 {"}}},
+		"promised nonce":       {"a browser promises its nonce before it knows podd's", []edit{{d + "pairing.go", "|| !bytes.Equal(sum[:], p.commit) {", "|| !bytes.Equal(sum[:], sum[:]) {"}}},
+		"challenge once":       {"a challenge counts once", []edit{{d + "login.go", "	delete(b.challenges, text)\n", ""}}},
+		"ended streams":        {"a revocation ends streams", []edit{{d + "book.go", "			s.end(errRevoked)\n", ""}}},
+		"pods of calls":        {"podd checks the pod of a browser's call", []edit{{s + "web.go", "	if err := within.narrow(ctx, method, req); err != nil {", "	if err := within.narrow(ctx, method, req); err != nil && method == \"\" {"}}},
+		"pods of streams":      {"podd checks the pod of a browser's stream", []edit{{s + "web.go", "	return s.within.narrow(s.ctx, s.method, m)", "	return nil"}}},
+		"calls about all":      {"a browser of some pods makes no call about all", []edit{{s + "reach.go", `named == "" && sorted[method]:`, `named == "":`}}},
+		"ids of pods":          {"podd remembers pods by their ids", []edit{{s + "web.go", "g.Pods = append(g.Pods, p.ID)", "g.Pods = append(g.Pods, p.Name)"}, {s + "reach.go", "	if r == nil || slices.Contains(r.pods, p.ID) {", "	if r == nil || slices.Contains(r.pods, p.Name) {"}}},
+		"listed pods":          {"lists have the browser's pods", []edit{{s + "pods.go", "	list = reaching(ctx).records(ctx, list)\n", ""}}},
+		"watched pods":         {"a browser watches its pods", []edit{{s + "watch.go", "			if !within.pod(w.ctx, p) {", "			if !within.pod(w.ctx, p) && false {"}}},
+		"listed questions":     {"a browser gets its pods' questions", []edit{{s + "reach.go", "{ return !r.id(ctx, a.GetPod()) }", "{ return false }"}}},
+		"listed alerts":        {"a browser gets its pods' alerts", []edit{{s + "alerts.go", "Pod: r.GetPod(), Only: reaching(ctx).onlyID(ctx), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit", "Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit"}}},
+		"streamed alerts":      {"a browser follows its pods' alerts", []edit{{s + "alerts.go", "	q := pod.AlertQuery{Pod: r.GetPod(), Only: reaching(ctx).onlyID(ctx), After", "	q := pod.AlertQuery{Pod: r.GetPod(), After"}}},
+		"acknowledged alerts":  {"a browser acknowledges its pods' alerts", []edit{{s + "alerts.go", "reaching(ctx).acks(ctx, r.GetSeqs()); err != nil {", "reaching(ctx).acks(ctx, nil); err != nil {"}}},
+		"searched pods":        {"a browser searches its pods", []edit{{s + "fleet.go", "Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Limit", "Pod: r.GetPod(), Limit"}}},
+		"summed pods":          {"sums have the browser's pods", []edit{{s + "fleet.go", "Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Days", "Pod: r.GetPod(), Days"}}},
+		"only answers":         {"a filter leaves the process what answering needs", []edit{{c + "answer_linux.go", "	return append(p, refuse(unix.EPERM)), nil", "	return append(p, verdict(unix.SECCOMP_RET_ALLOW)), nil"}}},
+		"all threads":          {"the filter applies to all threads", []edit{{c + "answer_linux.go", "unix.SECCOMP_FILTER_FLAG_TSYNC", "0"}}},
+		"no new code":          {"written memory cannot be executed", []edit{{c + "answer_linux.go", "bit(unix.SYS_MPROTECT, 2, unix.PROT_EXEC, refuse(unix.EPERM)", "bit(unix.SYS_MPROTECT, 2, unix.PROT_EXEC, verdict(unix.SECCOMP_RET_ALLOW)"}}},
+		"no signals by files":  {"files send no signals", []edit{{c + "answer_linux.go", "values(unix.SYS_FCNTL, 1, ", "values(unix.SYS_FCNTL, 1, unix.F_SETOWN, "}}},
+		"own signals":          {"the process signals itself alone", []edit{{c + "answer_linux.go", "values(unix.SYS_KILL, 0, uint32(pid))", "values(unix.SYS_KILL, 0, uint32(pid), uint32(os.Getppid()))"}}},
+		"confined child":       {"the child confines itself before it serves", []edit{{w + "child.go", "	if err := confine.Answer(); err != nil {", "	if err := error(nil); err != nil && confine.Answer() != nil {"}}},
+		"child under Landlock": {"Landlock confines the child from the first instruction on", []edit{{w + "confined_linux.go", "	if !landlocked() {", "	if landlocked() {"}}},
+		"empty environment":    {"the child inherits no environment", []edit{{w + "parent.go", "= []string{}, \"/\", files", "= os.Environ(), \"/\", files"}}},
+	}
+}
