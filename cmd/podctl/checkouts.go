@@ -97,7 +97,7 @@ func landed(resp *poddv1.LandCheckoutResponse) string {
 	if resp.GetMerged() {
 		how = "merged into"
 	}
-	says := fmt.Sprintf("%s branch %s: %.12s to %.12s", how, sanitize.Line(resp.GetBranch()), resp.GetOld(), resp.GetNew())
+	says := fmt.Sprintf("%s branch %s: %.12s to %.12s", how, sanitize.Line(resp.GetBranch()), sanitize.Line(resp.GetOld()), sanitize.Line(resp.GetNew()))
 	if resp.GetCommitted() {
 		says += ", with what was uncommitted"
 	}

@@ -141,7 +141,7 @@ func TestHostilePodd(t *testing.T) {
 		t.Fatal(err)
 	}
 	verbs := map[string][]string{
-		"submit": {"-p", "p", "hello @x"}, "list": {}, "status": {}, "version": {}, "alerts": {}, "completion": {"bash"},
+		"submit": {"-p", "p", "hello @x"}, "list": {}, "status": {}, "version": {}, "alerts": {}, "completion": {"bash"}, "try": {"--check", "true", "hello"},
 	}
 	for variant := -1; variant < 2; variant++ {
 		socket := serveHostile(t, dir, hostile{variant})
