@@ -48,8 +48,9 @@ func (q *question) whole() bool { return len(q.seen) > 0 && !slices.Contains(q.s
 // findPending finds the calls that wait.
 func (a *app) findPending() {
 	var list []*poddv1.Approval
+	pod := a.pod.GetId()
 	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: a.pod.GetId()})
+		resp, err := a.Client.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: pod})
 		list = resp.GetApprovals()
 		return err
 	}, func(err error) {

@@ -89,25 +89,29 @@ func (a *app) askStatus(all bool) {
 	}
 	a.asking = true
 	var pod *poddv1.Pod
-	used := a.usage
+	before, id, used := a.pod, a.pod.GetId(), a.usage
 	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: a.pod.GetId()})
+		resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: id})
 		pod = resp.GetPod()
 		if err != nil || !all {
 			return err
 		}
-		if c, err := a.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: a.pod.GetId()}); err == nil {
+		if c, err := a.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: id}); err == nil {
 			used.tokens, used.window = c.GetTokens(), c.GetWindow()
 		}
-		if s, err := a.Client.Pods().GetStats(ctx, &poddv1.GetStatsRequest{Pod: a.pod.GetId()}); err == nil {
+		if s, err := a.Client.Pods().GetStats(ctx, &poddv1.GetStatsRequest{Pod: id}); err == nil {
 			used.cost = s.GetCostUsd()
 		}
 		return nil
 	}, func(err error) {
 		a.asking = false
-		// The stream reports when podd cannot be reached.
-		if err == nil {
-			a.pod, a.usage = pod, used
+		if err != nil {
+			return // The stream reports when podd cannot be reached.
 		}
+		if a.pod != before {
+			a.askStatus(all) // The pod may have changed after podd answered.
+			return
+		}
+		a.pod, a.usage = pod, used
 	})
 }
