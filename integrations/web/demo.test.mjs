@@ -38,6 +38,8 @@ const views = {
   pod: ["#/pod/ledger", ".block.end:last-child"],
   files: ["#/files/ledger", ".changed .diff"],
   usage: ["#/usage?by=DAY&days=30&pod=ledger", ".plot:nth-child(4)"],
+  search: ["#/search?q=total", ".hits li:nth-child(3)"],
+  alerts: ["#/alerts", ".alerts li:nth-child(4)"],
   ask: ["#/", 'a.ask-card:has-text("pricing")'],
 };
 
@@ -58,20 +60,29 @@ function settle() {
   put('.row[data-state="running"] .value', "27 %");
   for (const e of document.querySelectorAll('.row[data-state="running"] .cost')) e.textContent = "$0.10";
   for (const e of document.querySelectorAll(".doing, .facts span")) if (/^(last active|asked) /.test(e.textContent)) e.textContent = "5 min ago";
+  for (const e of document.querySelectorAll(".alerts p")) e.textContent = e.textContent.replace(/127[.]0[.]0[.]1:[0-9]+/, "127.0.0.1:8080");
   for (const e of document.querySelectorAll("main .sum")) e.textContent = e.textContent.replace(/[$][0-9.]+ today/, "$0.30 today").replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}/g, "2026-11-01");
+}
+
+/** plain has a page use fonts that each machine with Chromium has. */
+function plain() {
+  document.body.style.fontFamily = '"DejaVu Sans"';
+  document.documentElement.style.setProperty("--mono", '"DejaVu Sans Mono"');
 }
 
 test("each view looks as its picture", async () => {
   const golden = await Golden.open(b.chromium);
-  // Fonts that each machine with Chromium has.
-  await b.page.evaluate(() => {
-    document.body.style.fontFamily = '"DejaVu Sans"';
-    document.documentElement.style.setProperty("--mono", '"DejaVu Sans Mono"');
-  });
+  const stranger = await (await b.chromium.newContext()).newPage();
+  await stranger.goto(b.base);
+  for (const page of [b.page, stranger]) await page.evaluate(plain);
   for (const [width, height] of [[360, 740], [1440, 900]]) {
-    await b.size({ width, height });
+    for (const page of [b.page, stranger]) await page.setViewportSize({ width, height });
     for (const colorScheme of ["light", "dark"]) {
-      await b.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      for (const page of [b.page, stranger]) await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await golden.check(`pair-${colorScheme}-${width}`, async () => {
+        await stranger.getByRole("heading", { name: "Pair this browser" }).waitFor();
+        return stranger.screenshot({ animations: "disabled" });
+      });
       for (const [name, [at, complete]] of Object.entries(views)) {
         await golden.check(`${name}-${colorScheme}-${width}`, async () => {
           await b.goto(at);
@@ -91,6 +102,22 @@ test("each view looks as its picture", async () => {
         });
       }
     }
+  }
+});
+
+test("the head of a pod that works has room for its buttons", async () => {
+  for (const width of [320, 360, 800, 1440]) {
+    await b.size({ width, height: 800 });
+    await b.goto("#/pod/audit");
+    await b.page.getByRole("button", { name: "Cancel turn" }).waitFor();
+    const covered = await b.page.evaluate(() => {
+      const boxes = (select) => [...document.querySelectorAll(`.pod-head ${select}`)].filter((e) => e.textContent).map((e) => [e.textContent, e.getBoundingClientRect()]);
+      const buttons = boxes(".acts > *");
+      const heights = new Set(buttons.map(([, r]) => Math.round(r.height)));
+      const below = boxes(".doing, .facts > span").filter(([, t]) => buttons.some(([, r]) => t.left < r.right && r.left < t.right && t.top < r.bottom && r.top < t.bottom));
+      return [...below.map(([text]) => text), ...(heights.size > 1 ? ["buttons of two heights"] : [])];
+    });
+    assert.deepEqual(covered, [], `${width} px`);
   }
 });
 

@@ -11,8 +11,8 @@ const most = 20;
 /** The share of blocks that may differ by more. */
 const share = 0.005;
 
-/** The flags with which text looks the same on each machine. */
-export const flags = ["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb", "--hide-scrollbars"];
+/** The flags with which text and dates look the same on each machine. */
+export const flags = ["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb", "--hide-scrollbars", "--lang=en-US"];
 
 /** Golden compares what a page shows with the pictures of testdata/golden, at half their size. With PODD_GOLDEN it makes them. */
 export class Golden {

@@ -60,6 +60,11 @@ test("text of a stranger is only text", async () => {
   await b.page.getByRole("heading", { name: "Alerts" }).waitFor();
   await b.goto(`#/search?q=${encodeURIComponent("pwned=1")}`);
   await b.page.locator(".hits a").first().waitFor();
+  // podctl finds the same.
+  await b.page.getByText(/^\d+ hits$/).waitFor();
+  const found = podctl("search", "-o", "json", "pwned=1").trim().split("\n").map((line) => JSON.parse(line));
+  const hits = await b.page.locator(".hits a").evaluateAll((all) => all.map((a) => a.hash));
+  assert.deepEqual(hits, found.map((hit) => `#/pod/${hit.pod_name}/${hit.seq}`));
   const links = await b.page.evaluate(() => [...document.links].map((l) => l.protocol));
   assert.deepEqual(links.filter((p) => p !== "http:" && p !== "https:"), []);
   assert.equal(await b.page.evaluate(() => globalThis.pwned), undefined);
@@ -184,6 +189,25 @@ test("a person writes, and reads the answer as it is written", async () => {
   b.clean();
 });
 
+test("a prompt that waits stands at the end, and then above its answer", async () => {
+  create("queue", "--ask", "never");
+  await b.goto("#/pod/queue");
+  podctl("submit", "-p", "queue", "slow");
+  await b.page.locator('.answer[aria-busy="true"]').waitFor();
+  podctl("submit", "-p", "queue", "say second");
+  const order = () => b.page.locator(".transcript > .block").evaluateAll((all) => all.map((e) => (e.matches(".user, .answer, .end") ? `${e.classList[1]} ${e.textContent.slice(0, 12)}` : "")).filter(Boolean));
+  await b.until("the prompt at the end", async () => /^user say second/.test((await order()).at(-1) ?? ""));
+  await b.page.getByRole("button", { name: "Cancel turn" }).click();
+  await b.page.locator(".end", { hasText: "Turn 2 finished" }).waitFor();
+  for (const when of ["at once", "later"]) {
+    const rows = await order();
+    assert.deepEqual(rows.slice(-4).map((row) => row.slice(0, 8)), ["end Turn", "user say", "answer s", "end Turn"], `${when}: ${rows.join("|")}`);
+    await b.goto("#/pod/queue");
+    await b.page.locator(".end", { hasText: "Turn 2 finished" }).waitFor();
+  }
+  b.clean();
+});
+
 test("what a pod changed in files is shown by turn, with what podd does not keep", async () => {
   create("writer", "--ask", "never");
   fs.writeFileSync(path.join(work, "kept.txt"), "one\ntwo\n");
@@ -246,6 +270,12 @@ test("alerts are acknowledged, and usage is in plots and tables", async () => {
     await b.page.locator(".plot summary").nth(1).click();
     await b.page.locator(".plot").nth(1).locator("tbody td").first().waitFor();
     assert.ok((await b.page.locator(".plot .bar").count()) > 0);
+    // podctl shows the same numbers.
+    const sums = JSON.parse(podctl("stats", "--by", by.toLowerCase(), "-o", "json")).sums;
+    const rows = (plot) => b.page.locator(".plot").nth(plot).locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll(",", "")).slice(0, 3).join("\t")).sort());
+    const of = (...values) => values.map((v) => v ?? 0).join("\t");
+    assert.deepEqual(await rows(1), sums.map((s) => of(s.day || s.pod_name, s.usage?.input_tokens, s.usage?.output_tokens)).sort());
+    assert.deepEqual((await rows(0)).map((row) => row.split("\t")[2]).sort(), sums.map((s) => of(s.usage?.requests)).sort());
   }
   b.clean();
 });

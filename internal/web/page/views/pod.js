@@ -54,7 +54,7 @@ export function pod(main, name, at) {
     if (!p) {
       if (!live.complete) return;
       head.replaceChildren(title(name));
-      say(note, `No pod has the name ${name}.`);
+      say(note, `No pod has the name ${name}: choose one in the fleet.`);
       return;
     }
     if (!id) {
@@ -146,7 +146,11 @@ class Log {
     if (result?.diffs && result.callId) this.#diffs.set(result.callId, result.diffs);
     const change = this.#transcript.take(m);
     for (const id of change.drop) this.#changed.set(id, undefined);
-    for (const b of change.put) this.#changed.set(b.id, b.state === "lost" ? undefined : b);
+    for (const b of change.put) {
+      // A prompt stands where its turn took it, not where it began to wait.
+      if (b.kind === "user") this.#changed.delete(b.id);
+      this.#changed.set(b.id, b.state === "lost" ? undefined : b);
+    }
     const ended = change.put.find((b) => b.kind === "end");
     if (ended && this.#caught) announce(`${this.pod}: ${ending(ended)}`);
     if (m.caughtUp) {
@@ -172,11 +176,15 @@ class Log {
         continue;
       }
       const e = draw(b, this.#around, before);
-      if (before) before.replaceWith(e);
-      else rest.append(e);
+      if (before && !waits(before)) {
+        before.replaceWith(e);
+      } else {
+        before?.remove();
+        rest.append(e);
+      }
       this.#shown.set(id, e);
     }
-    this.list.append(rest);
+    this.list.append(rest, ...[...this.#shown.values()].filter(waits));
     this.#changed.clear();
     if (this.#at) this.#show(this.#at);
     else if (follow) toEnd();
@@ -187,12 +195,17 @@ class Log {
   #show(seq) {
     this.#at = 0;
     let found;
-    for (const e of this.#shown.values()) if (Number(e.dataset["seq"]) <= seq && Number(e.dataset["seq"]) > 0) found = e;
+    for (const e of this.#shown.values()) if (at(e) > 0 && at(e) <= seq && at(e) > (found ? at(found) : 0)) found = e;
     if (!found) return;
     found.classList.add("found");
     found.scrollIntoView({ block: "center" });
   }
 }
+
+/** @param {HTMLElement} e */
+const at = (e) => Number(e.dataset["seq"]);
+/** waits says whether a block is a prompt that no turn has taken. @param {HTMLElement} e */
+const waits = (e) => e.dataset["state"] === "queued";
 
 /** review leads to the question about a call. @param {Block} b @param {string} pod */
 function review(b, pod) {

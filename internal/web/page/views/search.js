@@ -21,7 +21,7 @@ const limit = 200;
 
 /** search shows what was found. Its state is in the address. @param {HTMLElement} main @param {URLSearchParams} asked */
 export function search(main, asked) {
-  const text = el("input", { type: "search", "aria-label": "Search text", placeholder: "Search in all logs, from 3 letters on", value: asked.get("q") ?? "", autocomplete: "off", "data-find": true });
+  const text = el("input", { type: "search", "aria-label": "Search text", placeholder: "Search in all logs", value: asked.get("q") ?? "", autocomplete: "off", "data-find": true });
   const pods = [...live.pods.values()].map((p) => p.pod.name).sort();
   const pod = choice("Pod", [["all pods", ""], ...pods.map((n) => /** @type {[string, string]} */ ([n, n]))], asked.get("pod") ?? "");
   const kind = choice("Kind", kinds.map(([name]) => [name, name]), asked.get("kind") ?? "all kinds");
@@ -45,7 +45,7 @@ export function search(main, asked) {
     for (const [name, value, none] of /** @type {const} */ ([["q", q, ""], ["pod", pod.value, ""], ["kind", kind.value, "all kinds"], ["since", since.value, ""]])) if (value !== none) query.set(name, value);
     history.replaceState(null, "", `#/search?${query}`);
     list.replaceChildren();
-    if (q.trim().length < 3) return say(status, q ? "Type at least 3 letters." : "");
+    if (!q.trim()) return say(status, "");
     say(status, "Searching…");
     let found = 0;
     const warnings = [];
