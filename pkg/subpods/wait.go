@@ -31,6 +31,8 @@ func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod
 		return c.output(), nil
 	case !c.Given:
 		return tool.Output{}, s.discard(context.WithoutCancel(ctx), made, err)
+	case item.KindOf(err) == item.KindNotFound:
+		return c.gone("it was deleted"), nil
 	}
 	return c.gone(fmt.Sprintf("cannot find out how it ended: %v", err)), nil
 }
