@@ -61,6 +61,38 @@ func TestAnotherMachine(t *testing.T) {
 	rig.Await(t, "the end of ssh", func() bool { return line.open() == 0 })
 }
 
+// What is wrong on the way to the other podd is said with what to do about it.
+func TestNoWayToAnotherMachine(t *testing.T) {
+	w := rig.New(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
+	line := serveSSH(t, w, nil)
+	_, way, _ := strings.Cut(line.host, "://")
+	person, address, _ := strings.Cut(way, "@")
+	_, port, _ := net.SplitHostPort(address)
+	says := func(want, host, options string) {
+		t.Helper()
+		// ssh takes the first value of each option.
+		dir := t.TempDir()
+		script := fmt.Sprintf("#!/bin/sh\nexec %s/ssh %s \"$@\"\n", line.dir, options)
+		if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		there := &wire{dir: dir}
+		c := w.Command("podctl", "-H", host, "list")
+		c.Env = append(there.env(line.env(c.Env)), "PODD_STATE_DIR="+t.TempDir())
+		out, err := c.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s\ndoes not have\n%s", host, err, out, want)
+		}
+	}
+	command := "`ssh -p " + port + " " + person + "@127.0.0.1`"
+	says("run "+command+" at a terminal to check the key of that machine (Host key verification failed.)", line.host, "-o StrictHostKeyChecking=yes -o UserKnownHostsFile=/dev/null")
+	says("ssh can ask for no password here: load a key with ssh-add until "+command+" asks nothing ("+person+"@127.0.0.1: Permission denied", line.host, "-o PubkeyAuthentication=no")
+	says("see whether `ssh nobody.invalid` works (ssh: Could not resolve hostname", "ssh://nobody.invalid", "")
+	w.Kill()
+	says("on "+line.host+": cannot reach podd at "+w.Socket(), line.host, "")
+	says("start it with `podd &`", line.host, "")
+}
+
 // wire is an sshd, and the way to it, which can be cut.
 type wire struct {
 	host, dir string

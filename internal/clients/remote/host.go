@@ -55,6 +55,18 @@ func (h Host) String() string {
 	return u.String()
 }
 
+// command is how a person tries the host.
+func (h Host) command() string {
+	command := "ssh "
+	if h.port != "" {
+		command += "-p " + h.port + " "
+	}
+	if h.user != "" {
+		command += h.user + "@"
+	}
+	return command + h.name
+}
+
 // arguments are ssh's, with options about forwardings. Nothing of this machine is forwarded to
 // the other one. A connection that is lost without a word ends within a minute.
 func (h Host) arguments(forwardings ...string) []string {

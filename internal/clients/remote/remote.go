@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -105,10 +106,10 @@ func (h Host) greet(ctx context.Context, forwardings ...string) (*connection, st
 	g, err := readGreeting(c)
 	if !stop() {
 		_ = c.Close() // It waits for the one that has begun.
-		return nil, "", h.unreachable(ctx.Err(), "it did not answer in time")
+		return nil, "", h.unreachable(ctx.Err(), "it did not answer in time: see whether `"+h.command()+"` works")
 	}
 	if err != nil {
-		return nil, "", h.unreachable(err, c.why())
+		return nil, "", h.unreachable(err, h.remedy(c.why()))
 	}
 	if g.Error != nil {
 		refused := item.Errorf(g.Error.Kind, g.Error.Reason, "on %s: %s", h, g.Error.Message)
@@ -123,9 +124,25 @@ func (h Host) unreachable(cause error, why string) error {
 	return e
 }
 
+// remedy is what to do about the end of ssh, and then what ssh said.
+func (h Host) remedy(said string, code int) string {
+	do := "see what `" + h.command() + " podctl dial-stdio` says"
+	switch {
+	case strings.Contains(said, "Host key verification failed"):
+		do = "run `" + h.command() + "` at a terminal to check the key of that machine"
+	case strings.Contains(said, "Permission denied ("):
+		do = "ssh can ask for no password here: load a key with ssh-add until `" + h.command() + "` asks nothing"
+	case code == 255: // ssh's own.
+		do = "see whether `" + h.command() + "` works"
+	case code == 127: // A shell's, for a program that it does not find.
+		do = "install podctl there, on the PATH that `" + h.command() + "` has"
+	}
+	return do + " (" + said + ")"
+}
+
 func reason(err error) string {
 	if errors.Is(err, exec.ErrNotFound) {
-		return "it is not installed here, or not on the PATH"
+		return "install it here, or put it on the PATH"
 	}
 	return err.Error()
 }
@@ -181,18 +198,18 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// why is what ssh, or podctl over there, tells about its end. It ends ssh.
-func (c *connection) why() string {
+// why is what ssh, or podctl over there, tells about its end, and its exit code. It ends ssh.
+func (c *connection) why() (said string, code int) {
 	_ = c.Conn.Close()
 	select {
 	case <-c.ended:
 	case <-time.After(waitDelay):
 		_ = c.Close()
 	}
-	if said := c.said.text(); said != "" {
-		return said
+	if said = c.said.text(); said == "" {
+		said = "ssh ended without a word: " + c.command.ProcessState.String()
 	}
-	return "ssh ended without a word: " + c.command.ProcessState.String()
+	return said, c.command.ProcessState.ExitCode()
 }
 
 // pair makes two connected sockets that no program inherits by accident.

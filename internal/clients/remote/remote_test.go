@@ -113,13 +113,16 @@ func TestNotReached(t *testing.T) {
 		script, want string
 		kind         item.ErrorKind
 	}{
-		"refused":  {`echo first >&2; printf 'ssh: port 22: Connection \033[1mrefused\r\n' >&2; exit 255`, `cannot reach podd on ssh://build1: ssh: port 22: Connection \x1b[1mrefused`, item.KindUnavailable},
-		"silent":   {`exit 3`, "cannot reach podd on ssh://build1: ssh ended without a word: exit status 3", item.KindUnavailable},
+		"refused":  {`echo first >&2; printf 'ssh: port 22: Connection \033[1mrefused\r\n' >&2; exit 255`, "cannot reach podd on ssh://build1: see whether `ssh build1` works (ssh: port 22: Connection \\x1b[1mrefused)", item.KindUnavailable},
+		"key":      {`echo 'Host key verification failed.' >&2; exit 255`, "cannot reach podd on ssh://build1: run `ssh build1` at a terminal to check the key of that machine (Host", item.KindUnavailable},
+		"login":    {`echo 'ada@build1: Permission denied (publickey).' >&2; exit 255`, "cannot reach podd on ssh://build1: ssh can ask for no password here: load a key with ssh-add until `ssh build1` asks nothing (ada", item.KindUnavailable},
+		"bare":     {`echo 'sh: 1: podctl: not found' >&2; exit 127`, "cannot reach podd on ssh://build1: install podctl there, on the PATH that `ssh build1` has (sh: 1: podctl: not found)", item.KindUnavailable},
+		"silent":   {`exit 3`, "cannot reach podd on ssh://build1: see what `ssh build1 podctl dial-stdio` says (ssh ended without a word: exit status 3)", item.KindUnavailable},
 		"no podd":  {`echo 'podd-stdio/1 {"error":{"kind":"unavailable","reason":"UNREACHABLE","message":"cannot reach podd at /x"}}'`, "on ssh://build1: cannot reach podd at /x", item.KindUnavailable},
 		"denied":   {`echo 'podd-stdio/1 {"error":{"kind":"permission_denied","reason":"SOCKET_NOT_OURS","message":"not yours"}}'`, "on ssh://build1: not yours", item.KindDenied},
-		"damaged":  {`echo 'podd-stdio/1 {'; exec cat`, "cannot reach podd on ssh://build1: ssh ended without a word: exit status 0", item.KindUnavailable},
+		"damaged":  {`echo 'podd-stdio/1 {'; exec cat`, "cannot reach podd on ssh://build1: see what `ssh build1 podctl dial-stdio` says (ssh ended without a word: exit status 0)", item.KindUnavailable},
 		"no end":   {`exec yes`, "cannot reach podd on ssh://build1: ", item.KindUnavailable},
-		"too long": {`head -c 70000 /dev/zero`, "cannot reach podd on ssh://build1: ssh ended without a word: ", item.KindUnavailable},
+		"too long": {`head -c 70000 /dev/zero`, "cannot reach podd on ssh://build1: see what `ssh build1 podctl dial-stdio` says (ssh ended without a word: ", item.KindUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := ssh(t, tt.script).Dial(t.Context())
@@ -137,7 +140,7 @@ func TestWithoutSSH(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	host, _ := remote.ParseHost("ssh://build1")
 	_, err := remote.New(host).Dial(t.Context())
-	if err == nil || err.Error() != "cannot reach podd on ssh://build1: ssh cannot be started: it is not installed here, or not on the PATH" {
+	if err == nil || err.Error() != "cannot reach podd on ssh://build1: ssh cannot be started: install it here, or put it on the PATH" {
 		t.Error(err)
 	}
 }
