@@ -32,6 +32,10 @@ func Members(text string, each func(name, text string) string) string {
 
 // Value splits text into the value at its beginning and what follows.
 func Value(text string) (value, rest string) {
+	if text != "" && text[0] == '"' {
+		end := stringEnd(text, 0)
+		return text[:end], text[end:]
+	}
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

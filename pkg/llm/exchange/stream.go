@@ -78,6 +78,9 @@ type answer struct {
 	body     llm.Body
 	yield    func(llm.Event, error) bool
 	events   []llm.Event
+	// text of block came with the last read and is not yielded yet.
+	text  []byte
+	block int
 	// sent says that there was a connection, so that the endpoint may have the request.
 	sent atomic.Bool
 	// begun says that an event was yielded, stopped that no further one may be.
@@ -190,8 +193,9 @@ func (a *answer) readWhole(ctx context.Context, dec Decoder, body io.Reader) err
 
 // readStream reads server-sent events until the answer is over or the stream ends.
 func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, kind string) error {
-	sse := newSSEReader(body)
+	sse := newSSEReader(flushed{a, body})
 	defer sse.close()
+	defer a.flush()
 	messages, size := 0, 0
 	for !dec.Over() && !a.stopped {
 		ev, err := sse.next()
@@ -215,7 +219,7 @@ func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, ki
 		}
 		events, err := dec.Decode(a.events[:0], ev.name, string(data))
 		a.events = events[:0]
-		a.send(events)
+		a.collect(events)
 		if err != nil {
 			return err
 		}
@@ -237,6 +241,40 @@ func (a *answer) ended(ctx context.Context, dec Decoder, err error, messages int
 		return nil
 	}
 	return a.broken(ctx, err)
+}
+
+// flushed yields the collected text before each read, which may wait.
+type flushed struct {
+	a    *answer
+	body io.Reader
+}
+
+func (f flushed) Read(p []byte) (int, error) {
+	f.a.flush()
+	return f.body.Read(p)
+}
+
+// collect yields events, but the text of a block that one read brings in one piece.
+func (a *answer) collect(events []llm.Event) {
+	for i, ev := range events {
+		d, ok := ev.(llm.BlockDelta)
+		if !ok || d.Block != a.block {
+			a.flush()
+		}
+		if ok {
+			a.text, a.block = append(a.text, d.Text...), d.Block
+		} else {
+			a.send(events[i : i+1])
+		}
+	}
+}
+
+// flush yields the collected text.
+func (a *answer) flush() {
+	if len(a.text) > 0 {
+		a.send([]llm.Event{llm.BlockDelta{Block: a.block, Text: string(a.text)}})
+		a.text = a.text[:0]
+	}
 }
 
 // send yields events until the consumer stops.

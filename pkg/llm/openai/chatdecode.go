@@ -71,7 +71,7 @@ func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 		case "error":
 			failure = gjson.Parse(raw)
 		case "model":
-			d.model = gjson.Parse(raw).String()
+			d.model = raw
 		case "id":
 			if d.id == "" {
 				d.id = gjson.Parse(raw).String()
@@ -266,7 +266,7 @@ func (d *chatDecoder) Finish(dst []llm.Event) ([]llm.Event, error) {
 		Stop:       chatStop(d.stop),
 		Usage:      d.usage,
 		Measured:   d.measured,
-		Model:      d.model,
+		Model:      gjson.Parse(d.model).String(),
 		ResponseID: d.id,
 	}), nil
 }
