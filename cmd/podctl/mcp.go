@@ -43,13 +43,11 @@ func newMCPListCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var at string
-			if err := p.at.directory(dir, &at); err != nil {
-				return err
-			}
-			r := &poddv1.ListMcpServersRequest{Dir: at}
-			if args[0] != "" {
-				r = &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
+			r := &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
+			if r.GetPod() == "" {
+				if err := p.at.directory(dir, &r.Dir); err != nil {
+					return err
+				}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.MCP().ListMcpServers(cmd.Context(), r)
