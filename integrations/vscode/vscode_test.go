@@ -205,6 +205,19 @@ func TestPathsAreOffered(t *testing.T) {
 	}
 }
 
+// Tab and Enter mean the paths for the text that is there, also before they are offered.
+func TestFastKeys(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "hello")
+	dom := strings.ReplaceAll(shown(t, w, "p", "Turn 1 finished", "#hurry"), "&quot;", `"`)
+	for _, want := range []string{`[@thr][@three.txt ]`, `[@thre]`, `{"type":"submit","text":"see @threx","steer":false}`} {
+		if !strings.Contains(dom, want) {
+			t.Errorf("the page did not tell %s:\n%s", want, dom)
+		}
+	}
+}
+
 // The page asks the extension to send its text with images, and keeps the text until that is done.
 func TestImagesAreSent(t *testing.T) {
 	w := asking(t)

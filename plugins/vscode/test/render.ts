@@ -56,6 +56,32 @@ function host(messages: ToPage[]): string {
             input.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab" }));
             input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
           }
+          if (location.hash === "#hurry") {
+            const input = document.getElementById("input");
+            const type = (text) => {
+              input.value = text;
+              input.setSelectionRange(text.length, text.length);
+              input.dispatchEvent(new Event("input"));
+            };
+            const offer = (prefix, paths) => dispatchEvent(new MessageEvent("message", { data: { type: "paths", prefix, paths } }));
+            const press = (key) => input.dispatchEvent(new KeyboardEvent("keydown", { key }));
+            const tell = () => (document.body.dataset.told += "[" + input.value + "]");
+            type("@th");
+            offer("th", ["this.txt", "three.txt"]);
+            type("@thr");
+            press("Tab");
+            tell();
+            offer("thr", ["three.txt"]);
+            tell();
+            type("@thr");
+            press("Tab");
+            type("@thre");
+            offer("thre", ["three.txt"]);
+            tell();
+            type("see @threx");
+            press("Enter");
+            offer("threx", []);
+          }
         }
       },
     });`;

@@ -88,7 +88,7 @@ export class Connection {
   /** create creates a pod with a workspace. */
   async create(name: string, dir: string): Promise<Pod> {
     const spec: PodSpec = { ...PodSpec.decode(new Uint8Array()), dir };
-    const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec }, true);
+    const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec, worktree: undefined }, true);
     return pod!;
   }
 
@@ -111,7 +111,7 @@ export class Connection {
   }
 
   async remove(pod: string): Promise<void> {
-    await this.call(this.pods.deletePod.bind(this.pods), { pod, now: false });
+    await this.call(this.pods.deletePod.bind(this.pods), { pod, now: false, checkout: false, drop: [] });
   }
 
   /**

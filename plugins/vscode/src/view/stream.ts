@@ -119,7 +119,10 @@ function take(m: ToPage): void {
       });
       break;
     case "paths":
-      if (m.prefix === reference()) offer(m.paths);
+      if (m.prefix !== reference()) break;
+      offered = m.prefix;
+      offer(m.paths);
+      if (early) accept(early);
   }
 }
 window.addEventListener("message", (event) => take(event.data as ToPage));
@@ -129,7 +132,11 @@ function reference(): string | undefined {
   return /(?:^|\s)@([^\s@]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1];
 }
 
+/** The reference that the offered paths are for. */
+let offered = "";
 let chosen = 0;
+/** A key that was faster than the paths for what had been typed. */
+let early = "";
 
 function offer(found: string[]): void {
   paths.replaceChildren(
@@ -163,8 +170,18 @@ function complete(path: string): void {
   if (!more) look();
 }
 
+/** accept is Tab or Enter while paths are offered. Those for an earlier text are not meant: the key then counts when the right ones are there. */
+function accept(key: string): void {
+  early = offered === reference() ? "" : key;
+  if (early) return;
+  const path = paths.children[chosen]?.textContent;
+  if (!paths.hidden && path) complete(path);
+  else if (key === "Enter") send(false);
+}
+
 /** look asks for the paths that the text before the cursor may mean. */
 function look(): void {
+  early = "";
   const prefix = reference();
   if (prefix === undefined) paths.hidden = true;
   else host.postMessage({ type: "complete", prefix });
@@ -188,8 +205,9 @@ input.addEventListener("keydown", (event) => {
   if (open && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
     choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
   } else if (open && (event.key === "Tab" || event.key === "Enter")) {
-    complete(paths.children[chosen]?.textContent ?? "");
+    accept(event.key);
   } else if (open && event.key === "Escape") {
+    early = "";
     paths.hidden = true;
   } else if (event.key === "Enter" && !event.shiftKey) {
     send(event.ctrlKey || event.metaKey);
