@@ -123,7 +123,7 @@ func checkPlugins(t *testing.T, share string) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	for _, file := range []string{"extension.vsixmanifest", "extension/package.json", "extension/dist/extension.js", "extension/media/stream.js"} {
+	for _, file := range []string{"extension.vsixmanifest", "extension/package.json", "extension/dist/extension.js", "extension/dist/stream.js"} {
 		if f, err := z.Open(file); err != nil {
 			t.Errorf("the extension lacks %s: %v", file, err)
 		} else {

@@ -26,6 +26,8 @@ type typing struct {
 	history history
 	offered []string
 	paths   pathOffers
+	// held is the key of an Enter that waits for the completion before it.
+	held keyKind
 	// plan says that prompts begin turns that only plan.
 	plan bool
 }

@@ -46,7 +46,9 @@ func (a commander) askModels() bool {
 		a.models = offeredModels{list: list, known: err == nil}
 		if tab {
 			a.told(err)
+			words, _ := a.arguments()
 			a.completeCommand()
+			a.completed(err == nil && len(words) == 1)
 		}
 	})
 	return true

@@ -40,6 +40,9 @@ func (p *pathOffers) close() { p.list, p.at = nil, 0 }
 func (a commander) offerPaths(tab bool) {
 	prefix, from, ok := a.draft.reference()
 	if !ok || a.answering || a.history.search != nil {
+		if a.paths.tab {
+			a.paths.tab, a.held = false, keyOther
+		}
 		a.paths.known = false
 		a.paths.close()
 		return
@@ -70,6 +73,9 @@ func (a commander) offerPaths(tab bool) {
 			a.takePath()
 		case tab && len(list) == 0:
 			a.said = "no such path"
+		}
+		if tab {
+			a.completed(err == nil && len(list) == 1)
 		}
 	})
 }

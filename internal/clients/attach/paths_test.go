@@ -68,6 +68,15 @@ func TestPathOffers(t *testing.T) {
 		t.Errorf("without any: %q", a.said)
 	}
 	a.draft.clear()
+	// Enter waits for the completion before it, and for a choice if there is one.
+	for _, r := range "@x" {
+		a.press(key{keyText, string(r)})
+	}
+	a.press(key{kind: keyTab})
+	a.press(key{kind: keyEnter})
+	answered()
+	expect("entered before the paths came", "@x", "> @a.go   @dir/   @c.go")
+	a.draft.clear()
 	// What was typed while podd was asked counts.
 	for _, r := range "@one" {
 		a.press(key{keyText, string(r)})

@@ -17,7 +17,7 @@ import (
 func (a *app) press(k key) {
 	armed := a.armed
 	a.pressed = a.now()
-	a.armed, a.said = keyOther, ""
+	a.armed, a.held, a.said = keyOther, keyOther, ""
 	offered := a.offered
 	if k.kind != keyTab {
 		a.offered = nil
@@ -167,6 +167,13 @@ func (a *app) enter(steer bool) {
 		a.decide()
 		return
 	}
+	if a.models.asking && a.models.tab || a.paths.asking && a.paths.tab {
+		a.held = keyEnter
+		if steer {
+			a.held = keySteer
+		}
+		return
+	}
 	if len(a.draft.segments()) == 0 || (commander{a}).obey() || (commander{a}).runs() {
 		return
 	}
@@ -240,6 +247,14 @@ func (a commander) offer() {
 func (a *app) complete() {
 	if !a.answering && !(commander{a}).completeCommand() {
 		commander{a}.offerPaths(true)
+	}
+}
+
+// completed presses the Enter that waited for a completion, if that left nothing to choose.
+func (a commander) completed(whole bool) {
+	held := a.held
+	if a.held = keyOther; whole && held != keyOther {
+		a.enter(held == keySteer)
 	}
 }
 

@@ -52,7 +52,7 @@ export class Changes implements vscode.TextDocumentContentProvider, vscode.Dispo
 
   /** undo takes back what the agent changed in files, once a person agrees. */
   async undo(c: Connection, pod: Pod): Promise<void> {
-    const plan = await c.restore(pod.id, { afterSeq: 0, skip: false, dryRun: true });
+    const plan = await c.restore(pod.id, { afterSeq: 0, skip: false, merge: false, dryRun: true });
     const stays = plan.kept.map((k) => `${k.path} stays: it ${k.why}.`);
     if (plan.changed === 0) {
       say(stays.join(" ") || "no file has changes to take back");
@@ -61,7 +61,7 @@ export class Changes implements vscode.TextDocumentContentProvider, vscode.Dispo
     const yes = "Take Back";
     const detail = visible([...plan.paths, ...stays].join("\n"));
     if ((await vscode.window.showWarningMessage(visible(question(pod, plan)), { modal: true, detail }, yes)) !== yes) return;
-    const done = await c.restore(pod.id, { afterSeq: plan.afterSeq, skip: plan.kept.length > 0, dryRun: false });
+    const done = await c.restore(pod.id, { afterSeq: plan.afterSeq, skip: plan.kept.length > 0, merge: false, dryRun: false });
     say(`took back changes of ${pod.name} in ${files(done.changed)}`);
   }
 }

@@ -670,6 +670,8 @@ export interface Checkpoint {
    * directory.
    */
   partial: boolean;
+  /** The node that has it; empty if one podd has all pods. */
+  node: string;
 }
 
 /** Restore records that changes of files are taken back. */
@@ -684,6 +686,8 @@ export interface Restore {
   kept: string[];
   /** The pod's id: a fork has the entry too, and does not go on with the restore. */
   pod: string;
+  /** Whether it merges texts that somebody changed since. */
+  merge: boolean;
 }
 
 function createBaseEntry(): Entry {
@@ -3614,7 +3618,7 @@ export const Alert: MessageFns<Alert> = {
 };
 
 function createBaseCheckpoint(): Checkpoint {
-  return { dir: "", commit: "", parent: "", by: 0, changed: 0, leftOut: 0, partial: false };
+  return { dir: "", commit: "", parent: "", by: 0, changed: 0, leftOut: 0, partial: false, node: "" };
 }
 
 export const Checkpoint: MessageFns<Checkpoint> = {
@@ -3639,6 +3643,9 @@ export const Checkpoint: MessageFns<Checkpoint> = {
     }
     if (message.partial !== false) {
       writer.uint32(56).bool(message.partial);
+    }
+    if (message.node !== "") {
+      writer.uint32(66).string(message.node);
     }
     return writer;
   },
@@ -3712,6 +3719,14 @@ export const Checkpoint: MessageFns<Checkpoint> = {
             message.partial = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.node = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3726,7 +3741,7 @@ export const Checkpoint: MessageFns<Checkpoint> = {
 };
 
 function createBaseRestore(): Restore {
-  return { afterSeq: 0, ended: false, changed: 0, kept: [], pod: "" };
+  return { afterSeq: 0, ended: false, changed: 0, kept: [], pod: "", merge: false };
 }
 
 export const Restore: MessageFns<Restore> = {
@@ -3745,6 +3760,9 @@ export const Restore: MessageFns<Restore> = {
     }
     if (message.pod !== "") {
       writer.uint32(42).string(message.pod);
+    }
+    if (message.merge !== false) {
+      writer.uint32(48).bool(message.merge);
     }
     return writer;
   },
@@ -3800,6 +3818,14 @@ export const Restore: MessageFns<Restore> = {
             }
 
             message.pod = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.merge = reader.bool();
             continue;
           }
         }

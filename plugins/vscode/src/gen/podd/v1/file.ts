@@ -76,6 +76,11 @@ export interface RestoreFilesRequest {
   skip: boolean;
   /** Changes nothing, and answers what would change. */
   dryRun: boolean;
+  /**
+   * Takes the agent's change out of a text that somebody changed in other lines since, and keeps
+   * theirs.
+   */
+  merge: boolean;
 }
 
 export interface RestoreFilesResponse {
@@ -89,6 +94,8 @@ export interface RestoreFilesResponse {
   paths: string[];
   /** The files that stay as they are. */
   kept: KeptFile[];
+  /** The changed paths that also keep what somebody changed since: a merge made them. */
+  merged: string[];
 }
 
 /** KeptFile is a file that somebody changed after the agent did. */
@@ -372,7 +379,7 @@ export const ChangedFile: MessageFns<ChangedFile> = {
 };
 
 function createBaseRestoreFilesRequest(): RestoreFilesRequest {
-  return { pod: "", afterSeq: 0, skip: false, dryRun: false };
+  return { pod: "", afterSeq: 0, skip: false, dryRun: false, merge: false };
 }
 
 export const RestoreFilesRequest: MessageFns<RestoreFilesRequest> = {
@@ -388,6 +395,9 @@ export const RestoreFilesRequest: MessageFns<RestoreFilesRequest> = {
     }
     if (message.dryRun !== false) {
       writer.uint32(32).bool(message.dryRun);
+    }
+    if (message.merge !== false) {
+      writer.uint32(40).bool(message.merge);
     }
     return writer;
   },
@@ -437,6 +447,14 @@ export const RestoreFilesRequest: MessageFns<RestoreFilesRequest> = {
             message.dryRun = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.merge = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -451,7 +469,7 @@ export const RestoreFilesRequest: MessageFns<RestoreFilesRequest> = {
 };
 
 function createBaseRestoreFilesResponse(): RestoreFilesResponse {
-  return { afterSeq: 0, turn: 0, changed: 0, paths: [], kept: [] };
+  return { afterSeq: 0, turn: 0, changed: 0, paths: [], kept: [], merged: [] };
 }
 
 export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
@@ -470,6 +488,9 @@ export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
     }
     for (const v of message.kept) {
       KeptFile.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.merged) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -525,6 +546,14 @@ export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
             }
 
             message.kept.push(KeptFile.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.merged.push(reader.string());
             continue;
           }
         }
@@ -615,7 +644,8 @@ export const FileServiceService = {
   },
   /**
    * RestoreFiles takes changes of the agent back, path by path, and never overwrites what
-   * somebody else wrote. Without skip it changes nothing if a file was changed since:
+   * somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
+   * does not merge it:
    * FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
    */
   restoreFiles: {
@@ -638,7 +668,8 @@ export interface FileServiceServer extends UntypedServiceImplementation {
   diffFiles: handleServerStreamingCall<DiffFilesRequest, DiffFilesResponse>;
   /**
    * RestoreFiles takes changes of the agent back, path by path, and never overwrites what
-   * somebody else wrote. Without skip it changes nothing if a file was changed since:
+   * somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
+   * does not merge it:
    * FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
    */
   restoreFiles: handleUnaryCall<RestoreFilesRequest, RestoreFilesResponse>;
@@ -657,7 +688,8 @@ export interface FileServiceClient extends Client {
   ): ClientReadableStream<DiffFilesResponse>;
   /**
    * RestoreFiles takes changes of the agent back, path by path, and never overwrites what
-   * somebody else wrote. Without skip it changes nothing if a file was changed since:
+   * somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
+   * does not merge it:
    * FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
    */
   restoreFiles(

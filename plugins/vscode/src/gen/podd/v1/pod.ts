@@ -762,6 +762,8 @@ export interface RewindPodRequest {
   files: boolean;
   /** With files: leaves files as they are that somebody changed since. */
   skip: boolean;
+  /** With files: merges texts that somebody changed since, as RestoreFiles does. */
+  merge: boolean;
 }
 
 export interface RewindPodResponse {
@@ -5236,7 +5238,7 @@ export const ForkPodResponse: MessageFns<ForkPodResponse> = {
 };
 
 function createBaseRewindPodRequest(): RewindPodRequest {
-  return { pod: "", toSeq: 0, files: false, skip: false };
+  return { pod: "", toSeq: 0, files: false, skip: false, merge: false };
 }
 
 export const RewindPodRequest: MessageFns<RewindPodRequest> = {
@@ -5252,6 +5254,9 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
     }
     if (message.skip !== false) {
       writer.uint32(32).bool(message.skip);
+    }
+    if (message.merge !== false) {
+      writer.uint32(40).bool(message.merge);
     }
     return writer;
   },
@@ -5299,6 +5304,14 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
             }
 
             message.skip = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.merge = reader.bool();
             continue;
           }
         }

@@ -50,13 +50,29 @@ export interface Device {
     | Date
     | undefined;
   /** Unset if it has not logged in since podd started. */
-  seenAt: Date | undefined;
+  seenAt:
+    | Date
+    | undefined;
+  /** The pods that it may know of, with their sub-pods; empty means all. */
+  pods: DevicePod[];
+}
+
+/** DevicePod is a pod that a device may know of. */
+export interface DevicePod {
+  id: string;
+  /** Empty if the pod was deleted. */
+  name: string;
 }
 
 export interface StartPairingRequest {
   scope: DeviceScope;
   /** How many days the device is valid; 1 to 366, 0 means 30. */
   days: number;
+  /**
+   * Names or ids of the pods that the device may know of, with their sub-pods; empty means
+   * all. podd remembers their ids: a pod that gets one of the names later is not among them.
+   */
+  pods: string[];
 }
 
 export interface StartPairingResponse {
@@ -102,8 +118,8 @@ export interface ListDevicesResponse {
   /** Where podd web serves the page; empty if it does not run. */
   origin: string;
   /**
-   * How podd web confines the process that reads requests, such as "Landlock"; empty if it
-   * does not.
+   * How podd web confines the process that reads requests, such as "by Landlock and a filter
+   * of system calls"; it begins with "no" if it does not.
    */
   confinement: string;
   /** Why no browser can reach podd; empty if one can. */
@@ -175,7 +191,7 @@ export interface LoginResponse {
 }
 
 function createBaseDevice(): Device {
-  return { id: "", name: "", scope: 0, pairedAt: undefined, expiresAt: undefined, seenAt: undefined };
+  return { id: "", name: "", scope: 0, pairedAt: undefined, expiresAt: undefined, seenAt: undefined, pods: [] };
 }
 
 export const Device: MessageFns<Device> = {
@@ -197,6 +213,9 @@ export const Device: MessageFns<Device> = {
     }
     if (message.seenAt !== undefined) {
       Timestamp.encode(toTimestamp(message.seenAt), writer.uint32(50).fork()).join();
+    }
+    for (const v of message.pods) {
+      DevicePod.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -262,6 +281,71 @@ export const Device: MessageFns<Device> = {
             message.seenAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.pods.push(DevicePod.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDevicePod(): DevicePod {
+  return { id: "", name: "" };
+}
+
+export const DevicePod: MessageFns<DevicePod> = {
+  encode(message: DevicePod, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DevicePod {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDevicePod();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -276,7 +360,7 @@ export const Device: MessageFns<Device> = {
 };
 
 function createBaseStartPairingRequest(): StartPairingRequest {
-  return { scope: 0, days: 0 };
+  return { scope: 0, days: 0, pods: [] };
 }
 
 export const StartPairingRequest: MessageFns<StartPairingRequest> = {
@@ -286,6 +370,9 @@ export const StartPairingRequest: MessageFns<StartPairingRequest> = {
     }
     if (message.days !== 0) {
       writer.uint32(16).int32(message.days);
+    }
+    for (const v of message.pods) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -317,6 +404,14 @@ export const StartPairingRequest: MessageFns<StartPairingRequest> = {
             }
 
             message.days = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pods.push(reader.string());
             continue;
           }
         }
