@@ -401,3 +401,17 @@ test("podd away is said, and what was written is kept", async () => {
   await b.page.getByText(/podd is away since/).waitFor({ state: "hidden" });
   assert.ok(await b.page.getByRole("button", { name: "Send" }).isEnabled());
 });
+
+test("a browser that is revoked sees nothing any more", async () => {
+  await b.goto("#/pod/writes");
+  await b.page.locator(".end", { hasText: "Turn 2 cancelled" }).waitFor();
+  const [device] = podctl("web", "devices", "-o", "json").trim().split("\n").map((line) => JSON.parse(line));
+  podctl("web", "revoke", device.name);
+  await b.page.getByRole("heading", { name: "Pair this browser" }).waitFor();
+  await b.page.getByText("this browser is not paired any more").waitFor();
+  assert.equal(await b.page.locator(".transcript, .row, .ask-card").count(), 0);
+  assert.ok(!(await b.page.content()).includes("writes"), "a pod's name is left");
+  await b.page.reload();
+  await b.page.getByRole("heading", { name: "Pair this browser" }).waitFor();
+  b.clean();
+});

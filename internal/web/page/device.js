@@ -21,6 +21,9 @@ class Device {
   /** @type {Promise<string> | undefined} */
   #login = undefined;
 
+  /** Why podd does not let in this browser, which was paired before. */
+  refused = "";
+
   /** What the device may do: view, answer or control. */
   get scope() {
     return this.#paired?.scope ?? "";
@@ -39,7 +42,10 @@ class Device {
       await this.bearer();
     } catch (e) {
       // Without an answer it may still be paired.
-      if (!(e instanceof RpcError) || !e.away) return false;
+      if (!(e instanceof RpcError) || !e.away) {
+        this.refused = e instanceof Error ? e.message : String(e);
+        return false;
+      }
     }
     return true;
   }

@@ -207,6 +207,8 @@ class Live {
       this.#failures++;
       return;
     }
+    // What this browser has read goes, too.
+    if (failure.reason === "DEVICE_REVOKED" || failure.reason === "DEVICE_UNKNOWN") location.reload();
     const log = this.#log;
     if (failure.code === "unauthenticated" || failure.code === "permission_denied") {
       this.ended = failure;

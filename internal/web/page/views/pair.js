@@ -16,7 +16,7 @@ export function pair(main, given) {
     const field = el("input", { type: "text", id: "code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: "14", value: given });
     const name = el("input", { type: "text", id: "device", maxlength: "64", value: browser() });
     const button = el("button", { type: "submit", class: "primary" }, "Pair");
-    const status = el("p", { class: "status", role: "status" });
+    const status = el("p", { class: "status", role: "status" }, device.refused);
     const digits = el("p", { class: "number", hidden: true });
     const form = el("form", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), run()) }, el("label", { for: "code" }, "Code"), field, el("label", { for: "device" }, "Name of this browser"), name, button);
     main.replaceChildren(el("div", { class: "pair-box" }, el("h1", {}, "Pair this browser"), el("p", { class: "sum" }, "Run ", el("code", {}, "podctl web pair"), " where podd runs, and type the code that it shows."), form, digits, status));
