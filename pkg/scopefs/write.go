@@ -6,17 +6,18 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
+	"regexp"
+	"syscall"
+	"time"
 )
 
-// unfinished begins and ends the names of files that are being written.
-var unfinished = [2]string{".podd-", ".tmp"}
+// unfinished are the names of files that are being written, with what rand.Text returns: no
+// person gives such a name.
+var unfinished = regexp.MustCompile(`^\.podd-[A-Z2-7]{26}\.tmp$`)
 
 // Unfinished says whether a name is that of a file that WriteFile is writing, or that a crash left
 // behind.
-func Unfinished(name string) bool {
-	return strings.HasPrefix(name, unfinished[0]) && strings.HasSuffix(name, unfinished[1])
-}
+func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
 // WriteFile makes data the content of a regular file, all or nothing: a reader sees the
 // old content or the new, even after a crash. When it returns without an error the new
@@ -24,7 +25,7 @@ func Unfinished(name string) bool {
 //
 // An existing file keeps its permissions; hard links to it keep the old content. A new
 // one gets those of the umask, and so do missing directories. A file that its owner may
-// not write is not changed. A crash may leave a file behind, see [Unfinished].
+// not write is not changed. A crash may leave a file behind, see [FS.RemoveUnfinished].
 //
 // A protected path ([FS.Protected]) is refused unless ctx is one of [Approved].
 func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, error) {
@@ -42,6 +43,51 @@ func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, 
 		return Written{}, f.wrap(path, err)
 	}
 	return written, f.wrap(path, replace(e.dir, e.name, mode, data))
+}
+
+// begun is when this process began.
+var begun = time.Now()
+
+// RemoveUnfinished removes what writers that were killed before this process began left beside
+// a file. What a writer still writes stays, and so does everything where files have no locks.
+func (f *FS) RemoveUnfinished(ctx context.Context, path string) error {
+	p, err := f.writable(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	e, err := f.entryIn(p, false)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer e.close()
+	self, err := e.dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	names, err := self.Readdirnames(-1)
+	for _, name := range names {
+		if Unfinished(name) && abandoned(e.dir, name) {
+			err = errors.Join(err, ignoreMissing(e.dir.Remove(name)))
+		}
+	}
+	return err
+}
+
+// abandoned says whether nobody writes a file any more.
+func abandoned(dir *os.Root, name string) bool {
+	info, err := dir.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(begun) {
+		return false
+	}
+	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	opened, err := file.Stat()
+	return err == nil && os.SameFile(info, opened) &&
+		syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
 }
 
 // Written is what a caller should report about a write.
@@ -73,7 +119,7 @@ func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
 // replace writes a new file beside name and renames it to name. mode 0 leaves the
 // permissions to the umask.
 func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
-	temp := unfinished[0] + rand.Text() + unfinished[1]
+	temp := ".podd-" + rand.Text() + ".tmp"
 	perm := mode & 0o600 // Only users who could read the old content can read the new one.
 	if mode == 0 {
 		perm = 0o666
@@ -82,16 +128,18 @@ func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
 	if err != nil {
 		return err
 	}
+	// The lock says that the writer lives, until the file has its name. Some file systems have none.
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err = fill(file, mode, data); err == nil {
 		err = dir.Rename(temp, name)
 	}
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, ignoreMissing(dir.Remove(temp)))
 	}
 	return syncDir(dir)
 }
 
-// fill writes the file, syncs it and closes it.
+// fill writes the file and syncs it.
 func fill(file *os.File, mode fs.FileMode, data []byte) error {
 	_, err := file.Write(data)
 	if err == nil && mode != 0 {
@@ -100,7 +148,7 @@ func fill(file *os.File, mode fs.FileMode, data []byte) error {
 	if err == nil {
 		err = file.Sync()
 	}
-	return errors.Join(err, file.Close())
+	return err
 }
 
 // syncDir syncs the directory's entries; otherwise a power cut may undo a rename.

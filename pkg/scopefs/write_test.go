@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"podd/pkg/scopefs"
 )
@@ -188,9 +190,43 @@ func TestKilledWriterLeavesOldOrNew(t *testing.T) {
 		}
 	}
 	for name := range strings.FieldsSeq(names(t, dir)) {
-		if name != "file" && (!strings.HasPrefix(name, ".podd-") || !strings.HasSuffix(name, ".tmp")) {
+		if name != "file" && !scopefs.Unfinished(name) {
 			t.Errorf("a crash leaves %s behind", name)
 		}
+	}
+}
+
+// What killed writers left goes; what is still written, and what somebody else has, stays.
+func TestRemoveUnfinished(t *testing.T) {
+	left := func(letter string) string { return ".podd-" + strings.Repeat(letter, 26) + ".tmp" }
+	old, fresh, locked, own := left("A"), left("B"), left("C"), ".podd-notes.tmp"
+	f, dir := workspace(t, map[string]string{"sub/" + old: "", "sub/" + fresh: "", "sub/" + locked: "", "sub/" + own: "", old: ""})
+	before := time.Now().Add(-time.Hour)
+	for _, name := range []string{"sub/" + old, "sub/" + locked, "sub/" + own, old} {
+		must(t, os.Chtimes(filepath.Join(dir, name), before, before))
+	}
+	now := time.Now() // The file system's clock may be a step behind.
+	must(t, os.Chtimes(filepath.Join(dir, "sub", fresh), now, now))
+	must(t, os.Symlink(own, filepath.Join(dir, "sub", left("D"))))
+	must(t, os.Mkdir(filepath.Join(dir, "sub", left("E")), 0o700))
+	writer, err := os.Open(filepath.Join(dir, "sub", locked))
+	must(t, err)
+	defer writer.Close()
+	must(t, syscall.Flock(int(writer.Fd()), syscall.LOCK_EX))
+
+	must(t, f.RemoveUnfinished(t.Context(), "sub/file"))
+	must(t, f.RemoveUnfinished(t.Context(), "missing/file"))
+	want := strings.Join([]string{fresh, locked, left("D"), left("E"), own}, " ")
+	if got := names(t, filepath.Join(dir, "sub")); got != want {
+		t.Errorf("the directory has %s, want %s", got, want)
+	}
+	if got := names(t, dir); got != old+" sub" {
+		t.Errorf("the directory above has %s", got)
+	}
+	must(t, writer.Close())
+	must(t, f.RemoveUnfinished(t.Context(), "sub/file"))
+	if got := names(t, filepath.Join(dir, "sub")); strings.Contains(got, locked) {
+		t.Errorf("what a writer left stays after its death: %s", got)
 	}
 }
 

@@ -56,6 +56,13 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 
 // recoverCall finds the result of a started call and never starts it again.
 func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
+	if c.writes && c.command == "" && t.w.Files != nil {
+		for _, target := range c.targets {
+			if err := t.w.Files.RemoveUnfinished(ctx, target.Named()); err != nil {
+				t.j.logger.Debug("cannot look for what a killed write left", "tool", c.Name, "error", err)
+			}
+		}
+	}
 	out, found, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		c.goesOn = true
