@@ -35,6 +35,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 		b.Kinds = append(b.Kinds, t.caller.saver.starting(ctx, t.judge.starts(ctx, calls), calls...)...)
 	}
 	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter && t.j.turn.AnswerSchema == "" {
+		b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
 		b.Kinds = append(b.Kinds, t.leave(ctx)...)
 		b.Ending = t.terminal(nil, t.j.billed(usage))
 	}

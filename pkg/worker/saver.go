@@ -42,6 +42,9 @@ type saver struct {
 	j *journal
 	// open are the calls that have begun, with no checkpoint since.
 	open []*call
+	// over are the background commands that had ended at the last look of this turn; nil before
+	// the first one.
+	over map[string]bool
 	// failed says that the turn has an alert about a checkpoint that failed.
 	failed bool
 }
@@ -71,9 +74,7 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 	if !first {
 		return kinds
 	}
-	// A job may change files at any time.
-	busy := len(s.j.now.Jobs.Running()) > 0
-	return append(s.take(ctx, Changes{Agent: busy, Named: s.paths(begin)}), kinds...)
+	return append(s.take(ctx, Changes{Named: s.paths(begin)}), kinds...)
 }
 
 // goesOn says that an earlier podd started the calls.
@@ -83,6 +84,25 @@ func (s *saver) goesOn(calls []*call) {
 			s.open = append(s.open, c)
 		}
 	}
+	for _, job := range s.j.now.Jobs.Known {
+		if job.Turn == s.j.turn.Number {
+			s.looked(s.j.turn.Number)
+		}
+	}
+}
+
+// looked notes a look at the files. What a resumed turn started does not count as over.
+func (s *saver) looked(resumed int64) {
+	s.over = make(map[string]bool)
+	for _, job := range s.j.now.Jobs.Known {
+		s.over[job.ID] = job.State != item.JobRunning && job.Turn != resumed
+	}
+}
+
+// busy says whether a background command ran since the last look of this turn: what changed is
+// taken for its work. Before the turn, a person may have worked for hours beside a server.
+func (s *saver) busy() bool {
+	return s.over != nil && slices.ContainsFunc(s.j.now.Jobs.Known, func(j fold.Job) bool { return !s.over[j.ID] })
 }
 
 // ended is the checkpoint after the open calls, once all of them have ended.
@@ -98,9 +118,10 @@ func all(calls []*call, has func(*call) bool) bool {
 	return !slices.ContainsFunc(calls, func(c *call) bool { return !has(c) })
 }
 
-// close is the checkpoint after the open calls, whether or not they have ended.
+// close is the checkpoint after the open calls, whether or not they have ended, and at the end of
+// a turn that of what background commands did.
 func (s *saver) close(ctx context.Context) []item.Kind {
-	if len(s.open) == 0 {
+	if len(s.open) == 0 && !s.busy() {
 		return nil
 	}
 	calls := s.open
@@ -138,6 +159,8 @@ func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
 		return nil
 	}
 	defer s.j.clock.rest()()
+	c.Agent = c.Agent || s.busy()
+	s.looked(0)
 	c.Turn, c.Step = s.j.turn.Number, s.j.step
 	for {
 		taken, err := s.w.Checkpoints.Take(ctx, s.j.now.Files, c)
