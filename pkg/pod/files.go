@@ -20,8 +20,10 @@ type Files interface {
 	// those of the agent first. The names of paths that the directories have and no checkpoint
 	// follow in LeftOut.
 	Changes(ctx context.Context, line []item.Checkpoint, fn func(FileChange) error) error
-	// Collect frees the space of unneeded checkpoints. keep has the commits that are needed, by their directory; those since a time stay.
-	Collect(ctx context.Context, keep map[string][]string, since time.Time) error
+	// Collect frees the space of unneeded checkpoints. keep has the commits that are needed, by
+	// their directory, always those of them that stay however large they are. Those since a time
+	// stay, too.
+	Collect(ctx context.Context, keep, always map[string][]string, since time.Time) error
 	// LeftOut names paths that no checkpoint of a pod has, at most a thousand.
 	LeftOut(ctx context.Context, spec item.PodSpec) ([]string, error)
 }

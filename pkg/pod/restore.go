@@ -378,8 +378,8 @@ func (l *Logs) checkpoints(ctx context.Context, rec item.Pod, after item.Seq, on
 	return line, err
 }
 
-// Checkpoints are kept for keepTime, and those of the last keepTurns turns with changes for
-// longer.
+// Checkpoints are kept for keepTime while there is room, and those of the last keepTurns turns
+// with changes for longer and always.
 const (
 	keepTime  = 30 * 24 * time.Hour
 	keepTurns = 20
@@ -403,7 +403,7 @@ func (r *Rollback) Collect(ctx context.Context) error {
 	for _, t := range trashed {
 		pods = append(pods, t.Pod)
 	}
-	keep := make(map[string][]string)
+	keep, always := make(map[string][]string), make(map[string][]string)
 	for _, p := range pods {
 		var all []item.Entry
 		_, err := r.host.Logs.checkpoints(ctx, p, 0, func(e item.Entry) bool {
@@ -413,21 +413,28 @@ func (r *Rollback) Collect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, k := range kept(all, r.host.Now()) {
-			keep[k.Dir] = append(keep[k.Dir], k.Parent, k.Commit)
-		}
+		now := r.host.Now()
+		add(keep, kept(all, now.Add(-keepTime)))
+		add(always, kept(all, now))
 	}
-	return r.host.Files.Collect(ctx, keep, since)
+	return r.host.Files.Collect(ctx, keep, always, since)
 }
 
-// kept are the checkpoints of a log that are kept.
-func kept(all []item.Entry, now time.Time) (out []item.Checkpoint) {
+// add adds commits by their directory.
+func add(to map[string][]string, all []item.Checkpoint) {
+	for _, k := range all {
+		to[k.Dir] = append(to[k.Dir], k.Parent, k.Commit)
+	}
+}
+
+// kept are the checkpoints of a log since a time, and those of the last turns.
+func kept(all []item.Entry, since time.Time) (out []item.Checkpoint) {
 	from, turns, last := 0, 0, int64(-1)
 	for i, e := range slices.Backward(all) {
 		if e.Turn != last {
 			turns, last = turns+1, e.Turn
 		}
-		if turns > keepTurns && now.Sub(e.Time) > keepTime {
+		if turns > keepTurns && e.Time.Before(since) {
 			from = i + 1
 			break
 		}

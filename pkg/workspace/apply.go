@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 
@@ -141,15 +140,15 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 	return a.r.Save()
 }
 
-// neededBy adds what checkouts need to the checkpoints that stay.
-func neededBy(all *checkout.Checkouts, keep map[string][]string) (map[string][]string, error) {
+// applied are the checkpoints that checkouts need, by directory.
+func applied(all *checkout.Checkouts) (map[string][]string, error) {
 	if all == nil {
-		return keep, nil
+		return nil, nil
 	}
 	needed, err := all.Applied()
-	keep = maps.Clone(keep)
+	out := make(map[string][]string)
 	for dir, commit := range needed {
-		keep[dir] = append(slices.Clone(keep[dir]), commit)
+		out[dir] = []string{commit}
 	}
-	return keep, err
+	return out, err
 }

@@ -342,12 +342,24 @@ func textOf(w *checkpoint.Workspace, f checkpoint.File) (string, error) {
 }
 
 // Collect frees the space of unneeded checkpoints; see [pod.Files].
-func (c *Checkpoints) Collect(ctx context.Context, keep map[string][]string, since time.Time) error {
-	keep, err := neededBy(c.checkouts, keep)
+func (c *Checkpoints) Collect(ctx context.Context, keep, always map[string][]string, since time.Time) error {
+	applied, err := applied(c.checkouts)
 	if err != nil {
 		return err
 	}
-	return c.stores.Collect(ctx, keep, since)
+	need := make(map[string]checkpoint.Needed)
+	for _, dirs := range []map[string][]string{keep, applied} {
+		for dir, commits := range dirs {
+			n := need[dir]
+			n.Commits = append(n.Commits, commits...)
+			need[dir] = n
+		}
+	}
+	for dir, n := range need {
+		n.Always = slices.Concat(always[dir], applied[dir])
+		need[dir] = n
+	}
+	return c.stores.Collect(ctx, need, since)
 }
 
 // LeftOut names paths that no checkpoint has.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -530,11 +531,11 @@ func TestCollect(t *testing.T) {
 	for _, m := range d.line[90:] {
 		keep = append(keep, m.From, m.To)
 	}
-	d.must(d.stores.Collect(t.Context(), map[string][]string{d.dir: nil}, time.Now().Add(-time.Hour)))
+	d.must(d.stores.Collect(t.Context(), map[string]checkpoint.Needed{d.dir: {}}, time.Now().Add(-time.Hour)))
 	if _, err := d.w.Steps(d.line[1:]); err != nil {
 		t.Errorf("what was made in the last hour is gone: %v", err)
 	}
-	d.must(d.stores.Collect(t.Context(), map[string][]string{d.dir: keep}, time.Now().Add(time.Hour)))
+	d.must(d.stores.Collect(t.Context(), map[string]checkpoint.Needed{d.dir: {Commits: keep}}, time.Now().Add(time.Hour)))
 	if n := packs(); n != 1 {
 		t.Errorf("%d packs are left", n)
 	}
@@ -553,6 +554,44 @@ func TestCollect(t *testing.T) {
 	d.must(d.stores.Collect(t.Context(), nil, time.Now()))
 	if left, _ := filepath.Glob(filepath.Join(d.stores.Dir, "*")); len(left) != 1 {
 		t.Errorf("%q are left; one is in use", left)
+	}
+}
+
+// The oldest go when they have too many bytes, also when few of the files do.
+func TestLargeCheckpoints(t *testing.T) {
+	d := open(t)
+	for i := range 200 {
+		d.write(fmt.Sprint("small", i), fmt.Sprint(i))
+	}
+	for i := range 4 {
+		large := make([]byte, 1<<20)
+		_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(large)
+		d.write("large", string(large))
+		d.take(checkpoint.Look{Agent: true})
+	}
+	need := checkpoint.Needed{}
+	for _, m := range d.line {
+		need.Commits = append(need.Commits, m.To)
+	}
+	need.Always = need.Commits[2:]
+	keep := map[string]checkpoint.Needed{d.dir: need}
+	future := time.Now().Add(time.Hour)
+	d.must(d.stores.Collect(t.Context(), keep, future))
+	if _, err := d.w.Steps(d.line[1:]); err != nil {
+		t.Errorf("there was room: %v", err)
+	}
+	d.stores.Room = 3 << 20
+	d.must(d.stores.Collect(t.Context(), keep, future))
+	if _, err := d.w.Steps(d.line[1:]); !errors.Is(err, checkpoint.ErrUnknown) {
+		t.Errorf("there was no room: %v", err)
+	}
+	if _, conflicts := d.undo(2); len(conflicts) > 0 {
+		t.Error(conflicts)
+	}
+	d.stores.Room = 1
+	d.must(d.stores.Collect(t.Context(), keep, future))
+	if _, err := d.w.Steps(d.line[3:]); err != nil {
+		t.Errorf("the last turns stay however large they are: %v", err)
 	}
 }
 

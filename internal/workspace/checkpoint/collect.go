@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,22 +17,27 @@ import (
 // index of each, and a look searches all of them.
 const manyPacks = 64
 
-// Collect frees the space of unneeded checkpoints. keep has the needed commits by directory; repositories of other directories go. Commits since a time stay:
-// their logs may have been read before.
-func (s *Stores) Collect(ctx context.Context, keep map[string][]string, since time.Time) error {
+// Needed are the commits of a directory that are needed. Always are those that stay also when the
+// repository has more than Config.Room.
+type Needed struct{ Commits, Always []string }
+
+// Collect frees the space of unneeded checkpoints. keep has the needed ones by directory;
+// repositories of other directories go. Commits since a time stay: their logs may have been read
+// before.
+func (s *Stores) Collect(ctx context.Context, keep map[string]Needed, since time.Time) error {
 	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.git"))
 	if err != nil {
 		return err
 	}
 	needed := make(map[string]bool)
-	for dir, commits := range keep {
+	for dir, need := range keep {
 		path := s.place(dir)
 		needed[path] = true
 		if !slices.Contains(paths, path) {
 			continue
 		}
 		w := s.Of(dir)
-		err = errors.Join(err, w.collect(ctx, commits, since), w.Rest())
+		err = errors.Join(err, w.collect(ctx, need, since), w.Rest())
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -57,7 +63,7 @@ func (s *Stores) used(path string) bool {
 }
 
 // collect writes what is needed into one pack and removes the others, if that is worth it.
-func (w *Workspace) collect(ctx context.Context, commits []string, since time.Time) error {
+func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.begin(); err != nil {
@@ -66,31 +72,41 @@ func (w *Workspace) collect(ctx context.Context, commits []string, since time.Ti
 	if err := w.repo.flush(); err != nil {
 		return w.failed(err)
 	}
-	c := &collection{ctx: ctx, repo: w.repo, live: make(map[plumbing.Hash]plumbing.ObjectType), parents: make(map[plumbing.Hash]plumbing.Hash)}
-	for _, id := range commits {
-		if err := c.commit(hashOf(id)); err != nil {
-			return w.failed(err)
-		}
-	}
-	if err := c.recent(since); err != nil {
-		return w.failed(err)
-	}
 	if w.now != nil {
 		// The next checkpoint takes the bytes of unchanged files as stored.
 		w.now, w.commit, w.moved = nil, plumbing.ZeroHash, false
 		_ = os.Remove(filepath.Join(w.path, stampsFile))
 	}
-	total, err := w.repo.objects()
+	if err := w.repo.free(ctx, need.Commits, since, 4); err != nil {
+		return w.failed(err)
+	}
+	size, err := w.repo.size()
+	if err == nil && size > w.all.Room {
+		err = w.repo.free(ctx, need.Always, since, math.MaxInt32)
+	}
 	if err != nil {
 		return w.failed(err)
 	}
-	if len(w.repo.packs) < manyPacks && int64(len(c.live))*4 > total*3 {
-		return nil
-	}
-	if err := c.rewrite(); err != nil {
-		return w.failed(err)
-	}
 	return nil
+}
+
+// free removes all but some commits and those since a time, if at least one of so many objects
+// can go, or there are many packs.
+func (r *repo) free(ctx context.Context, commits []string, since time.Time, of int64) error {
+	c := &collection{ctx: ctx, repo: r, live: make(map[plumbing.Hash]plumbing.ObjectType), parents: make(map[plumbing.Hash]plumbing.Hash)}
+	for _, id := range commits {
+		if err := c.commit(hashOf(id)); err != nil {
+			return err
+		}
+	}
+	if err := c.recent(since); err != nil {
+		return err
+	}
+	total, err := r.objects()
+	if err != nil || len(r.packs) < manyPacks && (total-int64(len(c.live)))*of < total {
+		return err
+	}
+	return c.rewrite()
 }
 
 // collection is what is needed of a repository.

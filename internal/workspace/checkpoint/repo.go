@@ -160,6 +160,18 @@ func (r *repo) objects() (n int64, err error) {
 	return n, nil
 }
 
+// size is the bytes of all packs.
+func (r *repo) size() (n int64, err error) {
+	for _, p := range r.packs {
+		info, err := os.Stat(p.name + ".pack")
+		if err != nil {
+			return 0, err
+		}
+		n += info.Size()
+	}
+	return n, nil
+}
+
 // read returns the content of an object.
 func (r *repo) read(id plumbing.Hash) ([]byte, error) {
 	if r.journal.has(id) {

@@ -27,6 +27,9 @@ type Config struct {
 	// Home is the person's home directory: there, as in the root, only named files are
 	// covered.
 	Home string
+	// Room is how many bytes the checkpoints of a directory have before the oldest go; 0 means
+	// 4 GiB.
+	Room int64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -43,6 +46,7 @@ func New(c Config) *Stores {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.Room = cmp.Or(c.Room, maxBytes)
 	return &Stores{Config: c, open: make(map[string]*Workspace)}
 }
 
