@@ -557,6 +557,55 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// A file that the agent brings into checkpoints, because it changed the rules or the size, is not the
+// agent's: an undo does not delete it. So it is after a kill in the step, too.
+func TestWhatWasLeftOutStays(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		d := open(t)
+		d.must(os.Mkdir(d.path(".git"), 0o700))
+		d.write(".gitignore", "data/\n*.log\n")
+		d.write("data/sub/mine", "mine")
+		d.write("sub/data/mine", "mine")
+		d.write("sub/deep/x", "x")
+		for _, name := range []string{"big", "sub/deep/big"} {
+			d.write(name, "")
+			d.must(os.Truncate(d.path(name), 17<<20))
+		}
+		d.write("a.log", "")
+		d.must(os.Truncate(d.path("a.log"), 2<<20))
+		d.take(checkpoint.Look{})
+		// A look at one directory alone keeps what others have.
+		d.write("sub/deep/x", "y")
+		d.take(checkpoint.Look{})
+		from := len(d.line) - 1
+		if killed {
+			d.stores = checkpoint.New(checkpoint.Config{Dir: d.stores.Dir})
+			d.must(d.w.Rest())
+			d.w = d.stores.Of(d.dir)
+		}
+		d.must(os.Remove(d.path(".gitignore")))
+		for _, name := range []string{"big", "sub/deep/big", "a.log"} {
+			d.must(os.Truncate(d.path(name), 5))
+		}
+		d.write("made", "by the agent")
+		d.write("sub/deep/made", "by the agent")
+		d.take(checkpoint.Look{Agent: true})
+		if _, conflicts := d.undo(from); len(conflicts) > 0 {
+			t.Error(conflicts)
+		}
+		for _, name := range []string{".gitignore", "data/sub/mine", "sub/data/mine", "big", "sub/deep/big", "a.log"} {
+			if _, err := os.Lstat(d.path(name)); err != nil {
+				t.Errorf("killed %v: %v", killed, err)
+			}
+		}
+		for _, name := range []string{"made", "sub/deep/made"} {
+			if _, err := os.Lstat(d.path(name)); err == nil {
+				t.Errorf("killed %v: %s is still there", killed, name)
+			}
+		}
+	}
+}
+
 // The oldest go when they have too many bytes, also when few of the files do.
 func TestLargeCheckpoints(t *testing.T) {
 	d := open(t)

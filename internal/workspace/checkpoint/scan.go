@@ -52,6 +52,10 @@ type scanner struct {
 	began  time.Time
 	// left are the first of the paths that are left out.
 	left []string
+	// outs are the names that are left out of the directories that were read: of all of them,
+	// with whole.
+	outs  leftOut
+	whole bool
 	totals
 	// watch knows which directories did not change; unwatched says that one could not be
 	// watched.
@@ -65,6 +69,8 @@ const restoring = ".podd-restore-"
 // out leaves a path out.
 func (s *scanner) out(rel string) {
 	s.leftOut++
+	dir, name := path.Split(strings.TrimSuffix(rel, "/"))
+	s.outs[path.Clean(dir)] = append(s.outs[path.Clean(dir)], name)
 	if len(s.left) < maxNamed {
 		s.left = append(s.left, rel)
 	}
@@ -91,6 +97,7 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 		return nil, err
 	}
 	rules = s.enter(root, rel, names, rules)
+	s.outs[path.Clean(rel)] = nil
 	kids := make([]*node, 0, len(names))
 	same := old.isDir() && old.Mode == typeDir|perm
 	began, own := s.totals, totals{}

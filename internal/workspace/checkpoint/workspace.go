@@ -99,6 +99,8 @@ type Workspace struct {
 	now *node
 	// commit is the checkpoint of now; zero if that is not known.
 	commit plumbing.Hash
+	// left is what the last look left out.
+	left leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
 	// watch is nil before the first look, and where directories cannot be watched; blind says
@@ -124,7 +126,7 @@ func (w *Workspace) Rest() error {
 	if w.repo != nil {
 		err = errors.Join(err, w.repo.close())
 	}
-	w.repo, w.now, w.commit, w.blind = nil, nil, plumbing.ZeroHash, false
+	w.repo, w.now, w.left, w.commit, w.blind = nil, nil, nil, plumbing.ZeroHash, false
 	return err
 }
 
@@ -184,8 +186,7 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 		return nil, w.failed(err)
 	}
 	if before != nil && before.Hash == seen.root.Hash {
-		w.found(seen, after)
-		return nil, nil
+		return nil, w.failed(w.found(seen, after))
 	}
 	changes, err := w.repo.between(before, seen.root)
 	if err != nil {
@@ -208,8 +209,7 @@ func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err := w.repo.store(p, l.Branch, after); err != nil {
 		return nil, w.failed(err)
 	}
-	w.found(seen, after)
-	return taken, nil
+	return taken, w.failed(w.found(seen, after))
 }
 
 // still says that nothing happened in the directory since the last look, which saw the last checkpoint.
@@ -229,7 +229,9 @@ type side struct {
 func (w *Workspace) sides(root *node, l Look, changes []Change) ([]side, error) {
 	var mine, others []Change
 	for _, c := range changes {
-		if l.Agent || w.named(l.Paths, c.Path) {
+		// What was left out until now was there before.
+		before := !c.Old.Exists() && w.left.has(c.Path)
+		if !before && (l.Agent || w.named(l.Paths, c.Path)) {
 			mine = append(mine, c)
 		} else {
 			others = append(others, c)
@@ -261,7 +263,7 @@ func unknown(r *repo, id string) error {
 
 // failed is an error about the checkpoints of this directory.
 func (w *Workspace) failed(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return fmt.Errorf("checkpoint of %s: %w", w.dir, err)
@@ -300,7 +302,7 @@ func (w *Workspace) begin() (err error) {
 			return err
 		}
 	}
-	w.now = w.loadStamps()
+	w.now, w.left = w.loadStamps(), w.loadLeft()
 	return nil
 }
 
@@ -309,16 +311,21 @@ type seen struct {
 	root    *node
 	left    []string
 	leftOut int
-	partial bool
+	// outs are the names that are left out of the directories that were read: of all of them,
+	// with whole.
+	outs           leftOut
+	whole, partial bool
 }
 
 // found keeps what a look found, which a checkpoint has.
-func (w *Workspace) found(s seen, commit plumbing.Hash) {
+func (w *Workspace) found(s seen, commit plumbing.Hash) error {
 	w.moved = w.moved || w.now != s.root
-	if !s.partial {
-		w.now, w.commit = s.root, commit
-		w.watch.keep()
+	if s.partial {
+		return nil
 	}
+	w.now, w.commit = s.root, commit
+	w.watch.keep()
+	return w.leave(s.outs, s.whole)
 }
 
 // unwatch ends the watch.
@@ -336,13 +343,13 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []s
 		return seen{}, err
 	}
 	defer root.Close()
-	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), keep: func(data []byte) (plumbing.Hash, error) {
+	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
 	if w.dir != "/" && w.dir != w.all.Home {
 		now, err := w.scan(root, s, whole)
 		if err == nil {
-			return seen{root: now, left: s.left, leftOut: s.leftOut}, nil
+			return seen{root: now, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}, nil
 		}
 		if !errors.Is(err, errLarge) {
 			return seen{}, err
@@ -363,7 +370,7 @@ func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
 		return nil, err
 	}
 	w.watch.begin(info, whole || w.now == nil)
-	s.watch = w.watch
+	s.watch, s.whole = w.watch, w.watch == nil || len(w.watch.dirs) == 0
 	now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, nil, 0)
 	if s.unwatched || errors.Is(err, errLarge) {
 		w.blind = true
