@@ -233,6 +233,20 @@ test("what a pod changed in files is shown by turn, with what podd does not keep
   b.clean();
 });
 
+test("a pod in a checkout shows its branch", async () => {
+  const repo = path.join(work, "repo");
+  const git = (...args) => execFileSync("git", ["-C", repo, "-c", "user.name=a", "-c", "user.email=a@example.org", ...args]);
+  fs.mkdirSync(repo);
+  git("init", "-q");
+  git("commit", "-q", "--allow-empty", "-m", "begin");
+  podctl("create", "branched", "--dir", repo, "--worktree", "--ask", "never");
+  await b.size(wide);
+  await b.goto("#/");
+  await b.page.locator(".row", { hasText: "repo (podd/branched)" }).click();
+  await b.page.locator(".facts", { hasText: "repo (podd/branched)" }).waitFor();
+  b.clean();
+});
+
 test("keys alone lead everywhere", async () => {
   await b.size(wide);
   await b.goto("#/");

@@ -1,6 +1,6 @@
 // What the page knows of a pod, in words.
 
-import { ago, lasts, percent, plural, short, usd } from "./format.js";
+import { ago, lasts, percent, plural, short, tail, usd } from "./format.js";
 
 /** @import { WatchedPod } from "./types.d.ts" */
 
@@ -69,4 +69,10 @@ export function fill(p) {
   if (!tokens) return undefined;
   if (!window) return { share: 0, text: `${short(tokens)} tokens`, brief: short(tokens) };
   return { share: Math.min(1, tokens / window), text: `${percent(tokens, window)} of ${short(window)} tokens`, brief: percent(tokens, window) };
+}
+
+/** place is where a pod works: its directory, or the repository and branch of its checkout. @param {WatchedPod} p */
+export function place(p) {
+  const { dir, checkout } = p.pod.spec ?? {};
+  return checkout ? `${tail(checkout.source)} (${checkout.branch})` : tail(dir);
 }

@@ -13,7 +13,7 @@ export interface Usage {
 export interface Pod {
   id: string;
   name: string;
-  spec?: { dir?: string; model?: string; parent?: string; plan?: boolean };
+  spec?: { dir?: string; checkout?: { source?: string; branch?: string }; model?: string; parent?: string; plan?: boolean };
   state?: string;
   stateReason?: string;
   turn?: string;

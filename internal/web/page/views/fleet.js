@@ -1,8 +1,8 @@
 // The fleet: all pods, who waits first.
 
 import { add, el, icon, keyed, say } from "../dom.js";
-import { doing, elapsed, fill, groups, need, sorted, state, today } from "../fleet.js";
-import { ago, plural, tail, usd } from "../format.js";
+import { doing, elapsed, fill, groups, need, place, sorted, state, today } from "../fleet.js";
+import { ago, plural, usd } from "../format.js";
 import { live } from "../live.js";
 
 /** @import { Approval, WatchedPod } from "../types.d.ts" */
@@ -24,7 +24,7 @@ export function fleet(main) {
   function draw() {
     const pods = [...live.pods.values()];
     const word = filter.value.trim().toLowerCase();
-    const shown = word ? pods.filter((p) => `${p.pod.name} ${p.pod.spec?.dir ?? ""}`.toLowerCase().includes(word)) : pods;
+    const shown = word ? pods.filter((p) => `${p.pod.name} ${p.pod.spec?.dir ?? ""} ${place(p)}`.toLowerCase().includes(word)) : pods;
     const working = pods.filter((p) => need(p) === 3).length;
     const cost = pods.reduce((n, p) => n + (p.work?.dayCostUsd ?? 0), 0);
     say(sum, live.complete || pods.length > 0 ? `${plural(pods.length, "pod")} · ${working} working · ${usd(cost)} today` : "Loading…");
@@ -99,7 +99,7 @@ export function row(p, before) {
     el("span", { class: "name" }, icon(state(p)), el("b", {}, p.pod.name)),
     el("span", { class: "state" }, state(p)),
     el("span", { class: "doing" }, doing(p)),
-    el("span", { class: "dir", title: p.pod.spec?.dir ?? "" }, tail(p.pod.spec?.dir)),
+    el("span", { class: "dir", title: p.pod.spec?.dir ?? "" }, place(p)),
     el("span", { class: "elapsed" }, elapsed(p)),
     el("span", { class: "context", title: context ? `context: ${context.text}` : "" }, context && meter, context && el("span", { class: "value" }, context.brief), context && el("span", { class: "unseen" }, " of the context")),
     el("span", { class: "cost" }, today(p), today(p) && el("span", { class: "unseen" }, " today")),

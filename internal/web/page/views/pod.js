@@ -2,8 +2,8 @@
 
 import { device } from "../device.js";
 import { add, el, icon, say } from "../dom.js";
-import { doing, elapsed, fill, state, today } from "../fleet.js";
-import { plural, tail } from "../format.js";
+import { doing, elapsed, fill, place, state, today } from "../fleet.js";
+import { plural } from "../format.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
@@ -223,7 +223,7 @@ function header(head, p) {
   const context = fill(p);
   // Each with what a narrow screen leaves out.
   const facts = [
-    [tail(p.pod.spec?.dir)],
+    [place(p)],
     ["", p.pod.spec?.model],
     [p.pod.node && `on ${p.pod.node}`],
     [p.pod.queued && plural(p.pod.queued, "submit waits", "submits wait")],
