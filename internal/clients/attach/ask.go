@@ -143,8 +143,10 @@ func propose(a *app, q *question, answer view.Answer) {
 			a.log.notice(yellow, "! "+err.Error())
 			return
 		}
-		a.log.notice(yellow, "? always adds the rule: "+view.Rule(wire.RuleFromProto(rule)))
-		a.confirming = &confirmation{question: "Add this rule, and run the call?", enter: true, yes: func() { resolve(a, q, answer) }}
+		a.confirming = &confirmation{
+			about:    "always adds the rule: " + view.Rule(wire.RuleFromProto(rule)),
+			question: "Add this rule, and run the call?", enter: true, yes: func() { resolve(a, q, answer) },
+		}
 	})
 }
 

@@ -75,3 +75,24 @@ func TestRuleIsConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// A rule that is not on the screen as a whole is not added, however long the call above it is.
+func TestRuleIsSeen(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 80, 12
+	for range 50 {
+		a.log.notice(plain, "a line of the call")
+	}
+	added := false
+	a.confirming = &confirmation{about: "adds " + strings.Repeat("much ", 300) + "of it", question: "Add it?", enter: true, yes: func() { added = true }}
+	if a.press(key{kind: keyEnter}); added || a.confirming == nil {
+		t.Error("a rule that is cut is added")
+	}
+	a.rows = 40
+	if lines, _, _ := (frame{a}).draw(); !strings.Contains(texts(lines), "? adds much") || !strings.Contains(texts(lines), "of it") {
+		t.Errorf("it shows\n%s", texts(lines))
+	}
+	if a.press(key{kind: keyEnter}); !added {
+		t.Error("a rule that was seen is not added")
+	}
+}

@@ -88,6 +88,9 @@ func (a frame) panels() (rows []line) {
 	if a.tiny() {
 		return nil
 	}
+	if c := a.confirming; c != nil && c.about != "" {
+		return wrapped(c.about, yellow, "? ", "  ", a.columns)
+	}
 	if a.showsTasks() {
 		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
 	}
@@ -103,6 +106,16 @@ func (a frame) panels() (rows []line) {
 		rows = append(rows, in(dim, "  "+offer))
 	}
 	return rows
+}
+
+// showsAbout says whether all that the view's question is about is on the screen. The plain view,
+// which has no columns, says it.
+func (a frame) showsAbout() bool {
+	if a.confirming.about == "" || a.columns == 0 {
+		return true
+	}
+	input, _, _ := a.inputRows()
+	return !a.tiny() && len(a.panels())+len(input)+2 <= a.rows
 }
 
 // draw lays the screen out: as many lines as it has rows, and the position of the cursor.

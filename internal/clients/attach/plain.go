@@ -204,6 +204,9 @@ func (p *plainView) tell() {
 	}
 	p.question()
 	if p.confirming != p.confirmed && p.confirming != nil {
+		if p.confirming.about != "" {
+			p.say(p.confirming.about)
+		}
 		p.say(p.confirming.question + " Type " + p.confirming.words() + ", anything else for no.")
 	}
 	p.confirmed = p.confirming

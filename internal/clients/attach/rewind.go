@@ -13,8 +13,9 @@ import (
 
 // confirmation is a question of the view's own.
 type confirmation struct {
-	question string
-	yes      func()
+	// about must be on the screen as a whole before yes counts; it may be empty.
+	about, question string
+	yes             func()
 	// files is for the answer f, which takes files back too; nil without changed files.
 	files func()
 	// enter says that Enter means yes.
@@ -51,9 +52,14 @@ func (a *app) confirmed(k key) bool {
 	if c == nil {
 		return false
 	}
+	yes := k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter
+	if yes && !(frame{a}).showsAbout() {
+		a.said = "not all of it is on the screen: make the terminal larger, or press Esc"
+		return true
+	}
 	a.confirming = nil
 	switch {
-	case k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter:
+	case yes:
 		c.yes()
 	case k.kind == keyText && strings.EqualFold(k.text, "f") && c.files != nil:
 		c.files()
