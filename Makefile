@@ -45,7 +45,7 @@ demo-web: build ## build, then watch pods work on the page for browsers; prints 
 
 .PHONY: test
 test: cgo-check bubblewrap ## run all tests with the race detector; installs bubblewrap where it is missing and can be
-	go test $(RACE) -timeout 20m ./...
+	go test $(RACE) -timeout 40m ./...
 
 # What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
@@ -55,7 +55,7 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
 .PHONY: test-integrations
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
-	go test -tags integrations -timeout 20m ./integrations/...
+	go test -tags integrations -timeout 40m ./integrations/...
 
 .PHONY: cast
 cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing
