@@ -74,7 +74,7 @@ func (f *FS) RemoveUnfinished(ctx context.Context, path string) error {
 	return err
 }
 
-// abandoned says whether nobody writes a file any more.
+// abandoned says whether the writer of a file is gone.
 func abandoned(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(begun) {

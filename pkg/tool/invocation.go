@@ -22,8 +22,8 @@ type Invocation struct {
 	// Agreed are the previews that the person saw; empty if the tool gave none. Without
 	// Approved, the call may have changed since.
 	Agreed []item.Preview
-	// Check says that a person checks the pod's work: nobody looks for a result after a kill of
-	// podd, and the command ends with the next start.
+	// Check says that the command checks the pod's work for a person. If podd is killed, its next
+	// start ends the command and drops the result.
 	Check bool
 	// Plan says that the turn only plans: the call must change nothing.
 	Plan bool

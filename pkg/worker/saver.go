@@ -91,7 +91,7 @@ func (s *saver) goesOn(calls []*call) {
 	}
 }
 
-// looked notes a look at the files. What a resumed turn started does not count as over.
+// looked notes a look at the files. Commands of the resumed turn do not count as over.
 func (s *saver) looked(resumed int64) {
 	s.over = make(map[string]bool)
 	for _, job := range s.j.now.Jobs.Known {
@@ -99,8 +99,9 @@ func (s *saver) looked(resumed int64) {
 	}
 }
 
-// busy says whether a background command ran since the last look of this turn: what changed is
-// taken for its work. Before the turn, a person may have worked for hours beside a server.
+// busy says whether a background command ran since this turn's last look: then it counts as the
+// author of what changed. Not so before the turn: a person may have worked for hours while a
+// server ran.
 func (s *saver) busy() bool {
 	return s.over != nil && slices.ContainsFunc(s.j.now.Jobs.Known, func(j fold.Job) bool { return !s.over[j.ID] })
 }
