@@ -242,7 +242,7 @@ test("a pod in a checkout shows its branch", async () => {
   podctl("create", "branched", "--dir", repo, "--worktree", "--ask", "never");
   await b.size(wide);
   await b.goto("#/");
-  await b.page.locator(".row", { hasText: "repo (podd/branched)" }).click();
+  await b.page.locator("main .row", { hasText: "repo (podd/branched)" }).click();
   await b.page.locator(".facts", { hasText: "repo (podd/branched)" }).waitFor();
   b.clean();
 });

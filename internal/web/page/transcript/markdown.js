@@ -22,7 +22,7 @@ export function markdown(text, colour) {
   const root = el("div", { class: "markdown" });
   build(root, parser.parse(text, {}), colour);
   for (const t of root.querySelectorAll("table")) {
-    const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" });
+    const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "table" });
     t.replaceWith(box);
     box.append(t);
   }
