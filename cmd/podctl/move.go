@@ -12,9 +12,9 @@ func newMoveCommand(p *program) *cobra.Command {
 	r := new(poddv1.MovePodRequest)
 	cmd := &cobra.Command{
 		Use:   "move [POD] NODE",
-		Short: "Give a pod of a stopped node to another node",
-		Long: "Gives a pod, with its sub-pods, to the node NODE, which goes on with its turn and its submits. Stop podd on its node\n" +
-			"first. Files are not copied: NODE needs the same directory, or another one with --dir.",
+		Short: "Give a pod to another node",
+		Long: "Gives a pod, with its sub-pods, to the node NODE, which goes on with its turn and its submits. A running\n" +
+			"turn stops as when podd stops. Files are not copied: NODE needs the same directory, or another one with --dir.",
 		Example:           "  podctl move api n2 --dir /srv/api",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

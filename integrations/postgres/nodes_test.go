@@ -34,7 +34,8 @@ func newCluster(t *testing.T) *cluster {
 // node prepares a podd that has not started.
 func (c *cluster) node(name string, h scripted.Handler) *rig.World {
 	c.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	// No connection out of this machine takes a port of this address meanwhile.
+	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -268,7 +268,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err == nil {
 		d.link.open(d.host)

@@ -28,16 +28,51 @@ func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.
 	switch {
 	case s.nodes == nil:
 		return nil, errNoNodes
+	case r.GetNode() != s.host.Node && len(r.GetFamily()) > 0:
+		return s.handOver(ctx, r)
 	case r.GetNode() != s.host.Node:
 		return nil, item.Errorf(item.KindPrecondition, store.ReasonNotOwner, "this is node %s: ask node %s", s.host.Node, r.GetNode())
 	}
 	p, err := s.host.Fleet.Move(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
+		n, ours, err := s.nodes.Store.Locate(ctx, pods[0].ID)
+		if err == nil && !ours && n.Answers() {
+			return s.ask(ctx, n, r, pods)
+		}
 		return s.nodes.Store.Take(ctx, pods, r.GetForce())
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &poddv1.MovePodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// handOver gives pods of this node to another one, which asks for them.
+func (s *fleet) handOver(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.MovePodResponse, error) {
+	family := make([]item.Pod, len(r.GetFamily()))
+	for i, p := range r.GetFamily() {
+		family[i] = wire.PodFromProto(p)
+	}
+	return &poddv1.MovePodResponse{}, s.host.Fleet.HandOver(ctx, family, r.GetNode(), func(ctx context.Context, pods []item.Pod) error {
+		return s.nodes.Store.HandOver(ctx, pods, r.GetNode())
+	})
+}
+
+// ask asks the node of pods for them. If its answer is lost, the database says whether it gave
+// them.
+func (s *fleet) ask(ctx context.Context, n store.Node, r *poddv1.MovePodRequest, pods []item.Pod) error {
+	asked := &poddv1.MovePodRequest{Pod: pods[0].ID, Node: r.GetNode()}
+	for _, p := range pods {
+		asked.Family = append(asked.Family, wire.PodToProto(p))
+	}
+	to := &router{Nodes: s.nodes, user: localUser()}
+	_, _, err := to.send(ctx, n, asked, poddv1.FleetService_MovePod_FullMethodName)
+	if err == nil {
+		return nil
+	}
+	if _, ours, unknown := s.nodes.Store.Locate(context.WithoutCancel(ctx), pods[0].ID); unknown == nil && ours {
+		return nil
+	}
+	return err
 }
 
 // move sends the call to the node that gets the pod.
@@ -52,8 +87,9 @@ func (r *router) move(ctx context.Context, req *poddv1.MovePodRequest, handler g
 		return nil, store.NoNode(req.GetNode())
 	case all[i].Self:
 		return handler(ctx, req)
-	case !all[i].Answers():
-		return nil, item.Errorf(item.KindUnavailable, store.ReasonNodeAway, "node %s does not run: start podd there, or move the pod to another node", all[i].Name)
+	}
+	if err := all[i].CanTake(); err != nil {
+		return nil, err
 	}
 	resp, _, err := r.send(ctx, all[i], req, poddv1.FleetService_MovePod_FullMethodName)
 	return resp, err

@@ -155,10 +155,17 @@ func (f *following) run(srv any, handler grpc.StreamHandler) error {
 		req := proto.CloneOf(f.req)
 		req.AfterSeq = f.out.cursor
 		if ours {
-			return handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
+			err := handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
+			if isMoving(err) && sleep(ctx, triesPause) {
+				continue
+			}
+			return err
 		}
 		if err == nil && n.Answers() {
 			err = f.relay(ctx, n, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
+			if isMoving(err) && sleep(ctx, triesPause) {
+				continue
+			}
 			if !passes(err) || ctx.Err() != nil {
 				return err
 			}

@@ -43,6 +43,9 @@ type Fixed struct {
 	// Idle is how long a pod stays in memory with nothing to do; default ten
 	// minutes.
 	Idle time.Duration
+	// Grace is how long a running turn has to reach a step boundary when its pod moves to another
+	// node; default ten seconds.
+	Grace time.Duration
 	// TrashFor is how long the trash keeps a deleted pod; 0 means that there is no trash.
 	TrashFor time.Duration
 	// Logger gets messages for the operator; nil discards them.
@@ -54,6 +57,9 @@ type Fixed struct {
 func (c Fixed) withDefaults() Fixed {
 	if c.Idle == 0 {
 		c.Idle = 10 * time.Minute
+	}
+	if c.Grace == 0 {
+		c.Grace = 10 * time.Second
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

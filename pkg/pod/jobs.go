@@ -100,6 +100,9 @@ func (k *jobs) stop() (wait bool) {
 		if item.KindOf(closing) == item.KindNotFound {
 			reason = "the pod was deleted"
 		}
+		if item.ReasonOf(closing) == store.ReasonMoving {
+			reason = "the pod moved to another node"
+		}
 		k.late = time.After(jobsPatience)
 		k.commands.StopAll(reason)
 	}

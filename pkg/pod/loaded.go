@@ -24,7 +24,10 @@ type loaded struct {
 	// deleted counts the running Deletes of a pod, during which it is not loaded.
 	deleted map[string]int
 	// late are the pods that could not be loaded yet, by their ids, with the reason.
-	late    map[string]error
+	late map[string]error
+	// parked are the pods that are moving to another node, with a channel that is closed when
+	// that is over. Meanwhile they are not loaded.
+	parked  map[string]chan struct{}
 	closing bool
 
 	// ending is closed when closing is set.
@@ -36,13 +39,14 @@ type loaded struct {
 func newLoaded(s store.Store, load func(item.Pod) *actor) *loaded {
 	return &loaded{
 		store: s, load: load, actors: make(map[string]*actor), deleted: make(map[string]int), late: make(map[string]error),
-		ending: make(chan struct{}),
+		parked: make(map[string]chan struct{}), ending: make(chan struct{}),
 	}
 }
 
-// acquire loads a pod, if necessary, and keeps it loaded until release is called.
+// acquire loads a pod, if necessary, and keeps it loaded until release is called. It waits while
+// the pod is moving.
 func (l *loaded) acquire(ctx context.Context, idOrName string) (a *actor, release func(), err error) {
-	rec, err := l.store.Pod(ctx, idOrName)
+	rec, err := l.settled(ctx, idOrName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,6 +54,10 @@ func (l *loaded) acquire(ctx context.Context, idOrName string) (a *actor, releas
 	if l.closing {
 		l.mu.Unlock()
 		return nil, nil, errStopping
+	}
+	if l.parked[rec.ID] != nil {
+		l.mu.Unlock()
+		return l.acquire(ctx, idOrName) // It began to move just now.
 	}
 	if l.deleted[rec.ID] > 0 {
 		l.mu.Unlock()

@@ -4,14 +4,15 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
 )
 
 // Move gives a pod of another node, with its sub-pods, to this one, where their workspace is
-// in dir if that isn't empty. take changes the owner in the store and refuses pods that may
-// still run. Their turns and submits then go on here.
+// in dir if that isn't empty. take changes the owner in the store, or lets the node that has
+// them do so, and refuses pods that may still run. Their turns and submits then go on here.
 func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(context.Context, []item.Pod) error) (item.Pod, error) {
 	h := f.host
 	top, err := h.Store.Pod(ctx, idOrName)
@@ -42,6 +43,7 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 		family[i].Spec = resolve(spec, item.PodSpec{})
 	}
 	if err := take(ctx, family); err != nil {
+		h.pods.start(func() { f.await(family) })
 		return item.Pod{}, err
 	}
 	for _, p := range family {
@@ -49,6 +51,27 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 	}
 	h.pods.start(func() { goOn(h, family) })
 	return h.Store.Pod(ctx, top.ID)
+}
+
+// awaited is how long pods may arrive after the answer of the node that had them was lost.
+const awaited = time.Minute
+
+// await goes on with pods that arrive although the move failed: the answer was lost.
+func (f *Fleet) await(family []item.Pod) {
+	h := f.host
+	for until := time.Now().Add(awaited); time.Now().Before(until); {
+		if top, err := h.Store.Pod(h.base, family[0].ID); err == nil && top.Node == h.Node {
+			goOn(h, family)
+			return
+		}
+		again := time.NewTimer(pollEvery)
+		select {
+		case <-again.C:
+		case <-h.pods.ending:
+			again.Stop()
+			return
+		}
+	}
 }
 
 // goOn loads those pods that have something to do.

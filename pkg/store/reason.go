@@ -51,6 +51,8 @@ const (
 	// does not answer.
 	ReasonNotOwner = rules.NotOwner
 	ReasonNodeAway = rules.NodeAway
+	// ReasonMoving: a pod is moving to another node.
+	ReasonMoving = "POD_MOVING"
 	// ReasonNodeUp: a node answers that must not.
 	ReasonNodeUp = "NODE_UP"
 	// ReasonClosed: the store is closed.

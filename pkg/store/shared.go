@@ -28,6 +28,26 @@ type Shared interface {
 	// of their specs; what the node may still append is refused. A node that was not stopped
 	// in order needs force.
 	Take(ctx context.Context, pods []item.Pod, force bool) error
+	// HandOver makes pods of this node those of another, which is up, with the directories of
+	// their specs; what this node may still append is refused.
+	HandOver(ctx context.Context, pods []item.Pod, to string) error
+}
+
+// CanTake refuses a node that no pod can be moved to.
+func (n Node) CanTake() error {
+	switch {
+	case n.State == NodeUp:
+		return nil
+	case n.State == NodeDraining:
+		return item.Errorf(item.KindUnavailable, ReasonNodeAway, "node %s is stopping: move the pod to another node, or start podd there again", n.Name)
+	}
+	return item.Errorf(item.KindUnavailable, ReasonNodeAway, "node %s does not run: start podd there, or move the pod to another node", n.Name)
+}
+
+// Moving is the error for a call to a pod that is moving to another node: KindUnavailable,
+// reason POD_MOVING.
+func Moving(pod, to string) error {
+	return item.Errorf(item.KindUnavailable, ReasonMoving, "pod %s is moving to node %s: try again", pod, to)
 }
 
 // NoNode says that no node has a name: KindNotFound, reason NODE_NOT_FOUND.

@@ -79,12 +79,47 @@ func (m *Membership) takeOne(ctx context.Context, tx pgx.Tx, p item.Pod, sub, fo
 	if _, err := tx.Exec(ctx, "UPDATE heads SET place = $2, epoch = epoch + 1 WHERE pod = $1", p.ID, m.node); err != nil {
 		return err
 	}
+	return storeDirs(ctx, tx, p)
+}
+
+// storeDirs stores the directories of a pod's spec.
+func storeDirs(ctx context.Context, tx pgx.Tx, p item.Pod) error {
 	was, err := record(ctx, tx, p.ID)
 	if err != nil {
 		return err
 	}
 	was.Spec.Dir, was.Spec.Read, was.Spec.Write = p.Spec.Dir, p.Spec.Read, p.Spec.Write
 	return storeRecord(ctx, tx, was)
+}
+
+// HandOver gives pods of this node to another one, all or none.
+func (m *Membership) HandOver(ctx context.Context, pods []item.Pod, to string) error {
+	return m.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		for _, p := range pods {
+			if _, err := m.lockOwn(ctx, tx, p.ID); err != nil {
+				return err
+			}
+		}
+		n, id, err := m.lockNode(ctx, tx, "name", to)
+		switch {
+		case err != nil:
+			return err
+		case id == "":
+			return rules.NoNode(to)
+		}
+		if err := n.CanTake(); err != nil {
+			return err
+		}
+		for _, p := range pods {
+			if _, err := tx.Exec(ctx, "UPDATE heads SET place = $2, epoch = epoch + 1 WHERE pod = $1", p.ID, id); err != nil {
+				return err
+			}
+			if err := storeDirs(ctx, tx, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // checkTake refuses to take a pod that a node runs or, without force, may run. A podd that may

@@ -762,7 +762,9 @@ type MovePodRequest struct {
 	// Its workspace there; empty keeps the path.
 	Dir string `protobuf:"bytes,3,opt,name=dir,proto3" json:"dir,omitempty"`
 	// Move it from a node of which nobody knows whether its machine still runs commands.
-	Force         bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	Force bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	// Only nodes set it: the pods with their new specs, which node asks their node for.
+	Family        []*Pod `protobuf:"bytes,5,rep,name=family,proto3" json:"family,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -823,6 +825,13 @@ func (x *MovePodRequest) GetForce() bool {
 		return x.Force
 	}
 	return false
+}
+
+func (x *MovePodRequest) GetFamily() []*Pod {
+	if x != nil {
+		return x.Family
+	}
+	return nil
 }
 
 type MovePodResponse struct {
@@ -1620,12 +1629,13 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x11RemoveNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05force\x18\x02 \x01(\bR\x05force\"\x14\n" +
-	"\x12RemoveNodeResponse\"^\n" +
+	"\x12RemoveNodeResponse\"\x84\x01\n" +
 	"\x0eMovePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x10\n" +
 	"\x03dir\x18\x03 \x01(\tR\x03dir\x12\x14\n" +
-	"\x05force\x18\x04 \x01(\bR\x05force\"1\n" +
+	"\x05force\x18\x04 \x01(\bR\x05force\x12$\n" +
+	"\x06family\x18\x05 \x03(\v2\f.podd.v1.PodR\x06family\"1\n" +
 	"\x0fMovePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"\x97\x01\n" +
 	"\fWatchRequest\x12\x12\n" +
@@ -1768,36 +1778,37 @@ var file_podd_v1_fleet_proto_depIdxs = []int32{
 	1,  // 4: podd.v1.Node.state:type_name -> podd.v1.NodeState
 	21, // 5: podd.v1.Node.seen_at:type_name -> google.protobuf.Timestamp
 	22, // 6: podd.v1.Node.lease_age:type_name -> google.protobuf.Duration
-	23, // 7: podd.v1.MovePodResponse.pod:type_name -> podd.v1.Pod
-	15, // 8: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
-	24, // 9: podd.v1.WatchResponse.log:type_name -> podd.v1.StreamResponse
-	25, // 10: podd.v1.WatchResponse.alert:type_name -> podd.v1.Alert
-	21, // 11: podd.v1.WatchResponse.beat:type_name -> google.protobuf.Timestamp
-	23, // 12: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
-	16, // 13: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
-	21, // 14: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
-	2,  // 15: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
-	21, // 16: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
-	19, // 17: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
-	21, // 18: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
-	2,  // 19: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
-	17, // 20: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
-	13, // 21: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
-	6,  // 22: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
-	9,  // 23: podd.v1.FleetService.RemoveNode:input_type -> podd.v1.RemoveNodeRequest
-	11, // 24: podd.v1.FleetService.MovePod:input_type -> podd.v1.MovePodRequest
-	3,  // 25: podd.v1.FleetService.GetUsageSeries:input_type -> podd.v1.GetUsageSeriesRequest
-	18, // 26: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
-	14, // 27: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
-	7,  // 28: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
-	10, // 29: podd.v1.FleetService.RemoveNode:output_type -> podd.v1.RemoveNodeResponse
-	12, // 30: podd.v1.FleetService.MovePod:output_type -> podd.v1.MovePodResponse
-	4,  // 31: podd.v1.FleetService.GetUsageSeries:output_type -> podd.v1.GetUsageSeriesResponse
-	26, // [26:32] is the sub-list for method output_type
-	20, // [20:26] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	23, // 7: podd.v1.MovePodRequest.family:type_name -> podd.v1.Pod
+	23, // 8: podd.v1.MovePodResponse.pod:type_name -> podd.v1.Pod
+	15, // 9: podd.v1.WatchResponse.pod:type_name -> podd.v1.WatchedPod
+	24, // 10: podd.v1.WatchResponse.log:type_name -> podd.v1.StreamResponse
+	25, // 11: podd.v1.WatchResponse.alert:type_name -> podd.v1.Alert
+	21, // 12: podd.v1.WatchResponse.beat:type_name -> google.protobuf.Timestamp
+	23, // 13: podd.v1.WatchedPod.pod:type_name -> podd.v1.Pod
+	16, // 14: podd.v1.WatchedPod.work:type_name -> podd.v1.PodWork
+	21, // 15: podd.v1.PodWork.turn_began:type_name -> google.protobuf.Timestamp
+	2,  // 16: podd.v1.SearchRequest.kinds:type_name -> podd.v1.SearchKind
+	21, // 17: podd.v1.SearchRequest.since:type_name -> google.protobuf.Timestamp
+	19, // 18: podd.v1.SearchResponse.hit:type_name -> podd.v1.SearchHit
+	21, // 19: podd.v1.SearchHit.time:type_name -> google.protobuf.Timestamp
+	2,  // 20: podd.v1.SearchHit.kind:type_name -> podd.v1.SearchKind
+	17, // 21: podd.v1.FleetService.Search:input_type -> podd.v1.SearchRequest
+	13, // 22: podd.v1.FleetService.Watch:input_type -> podd.v1.WatchRequest
+	6,  // 23: podd.v1.FleetService.ListNodes:input_type -> podd.v1.ListNodesRequest
+	9,  // 24: podd.v1.FleetService.RemoveNode:input_type -> podd.v1.RemoveNodeRequest
+	11, // 25: podd.v1.FleetService.MovePod:input_type -> podd.v1.MovePodRequest
+	3,  // 26: podd.v1.FleetService.GetUsageSeries:input_type -> podd.v1.GetUsageSeriesRequest
+	18, // 27: podd.v1.FleetService.Search:output_type -> podd.v1.SearchResponse
+	14, // 28: podd.v1.FleetService.Watch:output_type -> podd.v1.WatchResponse
+	7,  // 29: podd.v1.FleetService.ListNodes:output_type -> podd.v1.ListNodesResponse
+	10, // 30: podd.v1.FleetService.RemoveNode:output_type -> podd.v1.RemoveNodeResponse
+	12, // 31: podd.v1.FleetService.MovePod:output_type -> podd.v1.MovePodResponse
+	4,  // 32: podd.v1.FleetService.GetUsageSeries:output_type -> podd.v1.GetUsageSeriesResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_fleet_proto_init() }

@@ -46,8 +46,9 @@ type FleetServiceClient interface {
 	// RemoveNode removes a node that is gone for good. It refuses one that answers and, without
 	// force, one that still has pods. Needs the client token.
 	RemoveNode(ctx context.Context, in *RemoveNodeRequest, opts ...grpc.CallOption) (*RemoveNodeResponse, error)
-	// MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
-	// node goes on with its work. Needs the client token.
+	// MovePod gives a pod, with its sub-pods, to another node, which goes on with its work. A node
+	// that runs first ends the turn as when podd stops; what comes in meanwhile waits. Needs the
+	// client token.
 	MovePod(ctx context.Context, in *MovePodRequest, opts ...grpc.CallOption) (*MovePodResponse, error)
 	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
 	// logs. What was purged or deleted is missing, and a fork begins with its own entries.
@@ -159,8 +160,9 @@ type FleetServiceServer interface {
 	// RemoveNode removes a node that is gone for good. It refuses one that answers and, without
 	// force, one that still has pods. Needs the client token.
 	RemoveNode(context.Context, *RemoveNodeRequest) (*RemoveNodeResponse, error)
-	// MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
-	// node goes on with its work. Needs the client token.
+	// MovePod gives a pod, with its sub-pods, to another node, which goes on with its work. A node
+	// that runs first ends the turn as when podd stops; what comes in meanwhile waits. Needs the
+	// client token.
 	MovePod(context.Context, *MovePodRequest) (*MovePodResponse, error)
 	// GetUsageSeries shows what pods used on each day, or each pod in these days, from the
 	// logs. What was purged or deleted is missing, and a fork begins with its own entries.

@@ -167,6 +167,8 @@ export interface MovePodRequest {
   dir: string;
   /** Move it from a node of which nobody knows whether its machine still runs commands. */
   force: boolean;
+  /** Only nodes set it: the pods with their new specs, which node asks their node for. */
+  family: Pod[];
 }
 
 export interface MovePodResponse {
@@ -898,7 +900,7 @@ export const RemoveNodeResponse: MessageFns<RemoveNodeResponse> = {
 };
 
 function createBaseMovePodRequest(): MovePodRequest {
-  return { pod: "", node: "", dir: "", force: false };
+  return { pod: "", node: "", dir: "", force: false, family: [] };
 }
 
 export const MovePodRequest: MessageFns<MovePodRequest> = {
@@ -914,6 +916,9 @@ export const MovePodRequest: MessageFns<MovePodRequest> = {
     }
     if (message.force !== false) {
       writer.uint32(32).bool(message.force);
+    }
+    for (const v of message.family) {
+      Pod.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -961,6 +966,14 @@ export const MovePodRequest: MessageFns<MovePodRequest> = {
             }
 
             message.force = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.family.push(Pod.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1812,8 +1825,9 @@ export const FleetServiceService = {
     responseDeserialize: (value: Buffer): RemoveNodeResponse => RemoveNodeResponse.decode(value),
   },
   /**
-   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
-   * node goes on with its work. Needs the client token.
+   * MovePod gives a pod, with its sub-pods, to another node, which goes on with its work. A node
+   * that runs first ends the turn as when podd stops; what comes in meanwhile waits. Needs the
+   * client token.
    */
   movePod: {
     path: "/podd.v1.FleetService/MovePod" as const,
@@ -1862,8 +1876,9 @@ export interface FleetServiceServer extends UntypedServiceImplementation {
    */
   removeNode: handleUnaryCall<RemoveNodeRequest, RemoveNodeResponse>;
   /**
-   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
-   * node goes on with its work. Needs the client token.
+   * MovePod gives a pod, with its sub-pods, to another node, which goes on with its work. A node
+   * that runs first ends the turn as when podd stops; what comes in meanwhile waits. Needs the
+   * client token.
    */
   movePod: handleUnaryCall<MovePodRequest, MovePodResponse>;
   /**
@@ -1932,8 +1947,9 @@ export interface FleetServiceClient extends Client {
     callback: (error: ServiceError | null, response: RemoveNodeResponse) => void,
   ): ClientUnaryCall;
   /**
-   * MovePod gives a pod, with its sub-pods, of a node that does not run to another node. That
-   * node goes on with its work. Needs the client token.
+   * MovePod gives a pod, with its sub-pods, to another node, which goes on with its work. A node
+   * that runs first ends the turn as when podd stops; what comes in meanwhile waits. Needs the
+   * client token.
    */
   movePod(
     request: MovePodRequest,
