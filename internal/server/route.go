@@ -157,18 +157,27 @@ func (r *router) unary(ctx context.Context, req any, method string, handler grpc
 	return r.about(ctx, pod, req, method, handler)
 }
 
-// about answers a call about a pod.
+// isMoving says that a pod did nothing because it is moving to another node.
+func isMoving(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == store.ReasonMoving }
+
+// about answers a call about a pod, once that does not move.
 func (r *router) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
-	for try := 1; ; {
+	for {
+		resp, err = r.aboutSettled(ctx, pod, req, method, handler)
+		if !isMoving(err) || !sleep(ctx, triesPause) {
+			return resp, err
+		}
+	}
+}
+
+func (r *router) aboutSettled(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
+	for try := 1; ; try++ {
 		n, ours, err := r.locate(ctx, pod)
 		if err != nil {
 			return nil, err
 		}
 		if ours {
 			resp, err = handler(ctx, req)
-			if isMoving(err) && sleep(ctx, triesPause) {
-				continue
-			}
 			if item.ReasonOf(err) != store.ReasonNotOwner {
 				return resp, err
 			}
@@ -181,21 +190,14 @@ func (r *router) about(ctx context.Context, pod string, req any, method string, 
 		if err = store.Elsewhere(pod, n); n.Answers() {
 			resp, again, err = r.send(ctx, n, req, method)
 		}
-		if isMoving(err) && sleep(ctx, triesPause) {
-			continue
-		}
 		if routes[method] == thereOrHere && item.ReasonOf(err) == store.ReasonNodeAway {
 			return handler(ctx, req)
 		}
 		if err == nil || !again || try == tries || !sleep(ctx, triesPause) {
 			return resp, err
 		}
-		try++
 	}
 }
-
-// isMoving says that a pod did nothing because it is moving to another node.
-func isMoving(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == store.ReasonMoving }
 
 // locate is Store.Locate; what no pod has is answered here.
 func (r *router) locate(ctx context.Context, pod string) (n store.Node, ours bool, err error) {

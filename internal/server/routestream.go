@@ -145,7 +145,17 @@ type following struct {
 	req *poddv1.StreamRequest
 }
 
+// run follows the pod wherever it moves.
 func (f *following) run(srv any, handler grpc.StreamHandler) error {
+	for {
+		err := f.settled(srv, handler)
+		if !isMoving(err) || !sleep(f.out.Context(), triesPause) {
+			return err
+		}
+	}
+}
+
+func (f *following) settled(srv any, handler grpc.StreamHandler) error {
 	ctx := f.out.Context()
 	for begun := false; ; begun = true {
 		n, ours, err := f.Store.Locate(ctx, f.req.GetPod())
@@ -155,18 +165,11 @@ func (f *following) run(srv any, handler grpc.StreamHandler) error {
 		req := proto.CloneOf(f.req)
 		req.AfterSeq = f.out.cursor
 		if ours {
-			err := handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
-			if isMoving(err) && sleep(ctx, triesPause) {
-				continue
-			}
-			return err
+			return handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
 		}
 		if err == nil && n.Answers() {
 			err = f.relay(ctx, n, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
-			if isMoving(err) && sleep(ctx, triesPause) {
-				continue
-			}
-			if !passes(err) || ctx.Err() != nil {
+			if !passes(err) || isMoving(err) || ctx.Err() != nil {
 				return err
 			}
 			req.AfterSeq = f.out.cursor
