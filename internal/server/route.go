@@ -97,6 +97,8 @@ type router struct {
 const (
 	tries      = 3
 	triesPause = 100 * time.Millisecond
+	// movePatience bounds how long a call waits for a pod that is moving.
+	movePatience = time.Minute
 )
 
 // podOf is the pod that a request names; empty if it names none.
@@ -162,9 +164,9 @@ func isMoving(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == st
 
 // about answers a call about a pod, once that does not move.
 func (r *router) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
-	for {
+	for until := time.Now().Add(movePatience); ; {
 		resp, err = r.aboutSettled(ctx, pod, req, method, handler)
-		if !isMoving(err) || !sleep(ctx, triesPause) {
+		if !isMoving(err) || time.Now().After(until) || !sleep(ctx, triesPause) {
 			return resp, err
 		}
 	}

@@ -13,9 +13,10 @@ import (
 
 // HandOver gives a pod and its sub-pods, with new specs, to another node. It parks them: their
 // turns end as when podd stops, and what comes in waits. hand changes the owner in the
-// store. If that fails, they go on here.
+// store. If that fails, they go on here. It does not end with ctx.
 func (f *Fleet) HandOver(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
 	h := f.host
+	ctx = context.WithoutCancel(ctx) // A half of it helps nobody.
 	unpark, err := h.pods.park(family, to)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (f *Fleet) regain(family []item.Pod) {
 
 // handParked ends parked pods and gives them away.
 func (f *Fleet) handParked(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
-	if err := f.endAll(ctx, family, to); err != nil {
+	if err := f.endAll(family, to); err != nil {
 		return err
 	}
 	// None of them spawns a pod any more.
@@ -68,14 +69,14 @@ func (f *Fleet) handParked(ctx context.Context, family []item.Pod, to string, ha
 			}
 		}
 	}
-	return hand(context.WithoutCancel(ctx), family)
+	return hand(ctx, family)
 }
 
 // endAll ends parked pods, with the grace of a stopping podd.
-func (f *Fleet) endAll(ctx context.Context, family []item.Pod, to string) error {
+func (f *Fleet) endAll(family []item.Pod, to string) error {
 	h := f.host
-	grace, cancel := context.WithTimeout(ctx, h.Grace)
-	defer cancel()
+	grace := make(chan struct{})
+	time.AfterFunc(h.Grace, func() { close(grace) })
 	var all []*actor
 	for _, p := range family {
 		a, _ := h.pods.find(p.ID)
@@ -83,7 +84,7 @@ func (f *Fleet) endAll(ctx context.Context, family []item.Pod, to string) error 
 			continue
 		}
 		all = append(all, a)
-		if !h.pods.start(func() { a.mailbox.leave(grace.Done(), store.Moving(p.Name, to)) }) {
+		if !h.pods.start(func() { a.mailbox.leave(grace, store.Moving(p.Name, to)) }) {
 			return errStopping
 		}
 	}
@@ -92,8 +93,6 @@ func (f *Fleet) endAll(ctx context.Context, family []item.Pod, to string) error 
 	for _, a := range all {
 		select {
 		case <-a.mailbox.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
 		case <-h.pods.ending:
 			return errStopping
 		case <-late.C:
