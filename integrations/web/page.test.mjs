@@ -45,9 +45,12 @@ test("text of a stranger is only text", async () => {
   create("hostile-asks", "--ask", "always");
   submit("hostile-asks", `run echo '${evil}'`);
   const call = await asks("hostile-asks");
+  podctl("submit", "-p", "hostile", "-f", "say #\n\n| | a |\n|---|---|\n| 1 | 2 |");
   await b.size(wide);
   await b.goto("#/pod/hostile");
-  await b.page.locator(".end", { hasText: "Turn 2 finished" }).waitFor();
+  await b.page.locator(".end", { hasText: "Turn 3 finished" }).waitFor();
+  await b.page.locator(".answer td:empty").waitFor();
+  assert.equal(await b.page.locator("h2:empty, th:empty").count(), 0, "what is empty has no role");
   await b.page.locator("details").evaluateAll((all) => all.forEach((d) => (d.open = true)));
   const text = await b.page.locator(".transcript").innerText();
   assert.ok(text.includes("<script>pwned=1</script>"), "markup is shown as text");

@@ -47,6 +47,9 @@ function build(root, tokens, colour) {
     } else if (t.nesting < 0) {
       const closed = open.pop();
       if (t.type === "link_close" && closed) target(closed);
+      // A heading that is not written yet is none, and a corner of a table without text is a cell.
+      if (closed && /^H\d$/.test(closed.tagName) && !closed.textContent) closed.remove();
+      if (closed?.tagName === "TH" && !closed.textContent) closed.replaceWith(el("td"));
     } else {
       leaf(into, t, colour);
     }
