@@ -43,6 +43,10 @@ demo: build ## build, then watch a pod work with a scripted model
 demo-web: build ## build, then watch pods work on the page for browsers; prints its address
 	bin/podd demo --web
 
+.PHONY: demo-nodes
+demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (docs/nodes.md); installs it where it is missing
+	go run ./internal/testing/demonodes
+
 .PHONY: test
 test: cgo-check bubblewrap ## run all tests with the race detector; installs bubblewrap where it is missing and can be
 	go test $(RACE) -timeout 40m ./...
@@ -73,12 +77,16 @@ CAST_NEED := tmux:tmux bwrap:bubblewrap
 # What ends podd and its store on purpose.
 CRASH_NEED := bwrap:bubblewrap strace:strace /usr/lib/postgresql:postgresql
 
-.PHONY: integrations-need npm-need cast-need crash-need
+# What several podd share.
+DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl
+
+.PHONY: integrations-need npm-need cast-need crash-need demo-nodes-need
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
 cast-need: NEED := $(CAST_NEED)
 crash-need: NEED := $(CRASH_NEED)
-integrations-need npm-need cast-need crash-need:
+demo-nodes-need: NEED := $(DEMO_NODES_NEED)
+integrations-need npm-need cast-need crash-need demo-nodes-need:
 	@missing=; for need in $(NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \

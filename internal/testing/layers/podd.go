@@ -136,6 +136,7 @@ var ranks = map[string]int{
 	"internal/guard/trust":            4,
 	"internal/testing/editbench":      4,
 	"internal/testing/pgtest":         0,
+	"internal/testing/demonodes":      3,
 	"internal/testing/certs":          0,
 	"internal/workspace/checkout":     4, // Its tests import the sandbox.
 	"pkg/interceptor/interceptortest": 3,
