@@ -16,8 +16,8 @@ func newACPCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acp",
 		Short: "Serve the Agent Client Protocol to an editor",
-		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session\n" +
-			"gets its own pod with the editor's directory as its workspace; with --pod, all sessions share that pod. Pods\n" +
+		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session " +
+			"gets its own pod with the editor's directory as its workspace; with --pod, all sessions share that pod. Pods " +
 			"keep running after the editor is closed.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -74,10 +74,12 @@ func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOp
 		}
 	}
 	names := nameBook{client: c, known: make(map[string]string)}
+	none := true
 	for a, err := range list(ctx, o) {
 		if err != nil {
 			return err
 		}
+		none = false
 		show := func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, alertLine(a, names.of(ctx, a.GetPod())))
 			return err
@@ -86,7 +88,26 @@ func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOp
 			return err
 		}
 	}
+	if none && !follow && p.output == outputText {
+		_, err := fmt.Fprintln(p.stderr, noAlerts(o))
+		return err
+	}
 	return nil
+}
+
+// noAlerts says which alerts there are none of.
+func noAlerts(o client.AlertOptions) string {
+	what := "no alerts"
+	if o.Unacked {
+		what = "no alerts that are not acknowledged"
+	}
+	if o.Pod != "" {
+		what += " of pod " + sanitize.Line(o.Pod)
+	}
+	if o.After > 0 {
+		what += fmt.Sprintf(" after %d", o.After)
+	}
+	return what
 }
 
 // alertLine is an alert in one line. pod is empty for the daemon's own.

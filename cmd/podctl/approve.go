@@ -28,7 +28,7 @@ func newApproveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve [POD] CALL",
 		Short: "Approve a tool call that waits",
-		Long: "Approves the pending tool call CALL and prints it. Exactly what is printed is approved: a call that has changed\n" +
+		Long: "Approves the pending tool call CALL and prints it. Exactly what is printed is approved: a call that has changed " +
 			"asks again. podctl approvals lists the pending calls.",
 		Example:           "  podctl approvals\n  podctl approve api 42",
 		Args:              operands,

@@ -47,15 +47,15 @@ func operands(cmd *cobra.Command, args []string) error {
 	for i, name := range names {
 		switch {
 		case i >= len(args) && !strings.HasPrefix(name, "["):
-			return usagef("%s needs %s: %s", cmd.CommandPath(), strings.Trim(name, "[]."), cmd.UseLine())
+			return usagef("%s needs %s: %s", verbOf(cmd), strings.Trim(name, "[]."), usageOf(cmd))
 		case i < len(args) && args[i] == "" && !strings.Contains(name, "TEXT"):
-			return usagef("%s: %s is empty: %s", cmd.CommandPath(), strings.Trim(name, "[]."), cmd.UseLine())
+			return usagef("%s: %s is empty: %s", verbOf(cmd), strings.Trim(name, "[]."), usageOf(cmd))
 		case strings.Contains(name, "..."):
 			return nil
 		}
 	}
 	if len(args) > len(names) {
-		return usagef("%s does not take the argument %q: %s", cmd.CommandPath(), args[len(names)], cmd.UseLine())
+		return usagef("%s does not take the argument %q: %s", verbOf(cmd), args[len(names)], usageOf(cmd))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p podOperand) flags(cmd *cobra.Command) {
 		args[0] = ""
 		err := run(cmd, args)
 		if item.ReasonOf(err) == reasonNoPod && item.KindOf(err) == item.KindNotFound && len(args) > 1 {
-			return item.Errorf(item.KindNotFound, reasonNoPod, "no pod has the current directory as its workspace: name the pod, as in %s", cmd.UseLine())
+			return item.Errorf(item.KindNotFound, reasonNoPod, "no pod has the current directory as its workspace: name the pod, as in %s", usageOf(cmd))
 		}
 		return err
 	}
@@ -199,9 +199,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	case strings.Trim(number, "0123456789.") != "" || number == "":
 		return unknownFlag(cmd, unknown)
 	case strings.Contains(cmd.Use, "SEQ"), strings.Contains(cmd.Use, "CALL"):
-		return usagef("%s does not take -%s: numbers of entries, calls and alerts start at 1", cmd.CommandPath(), number)
+		return usagef("%s does not take -%s: numbers of entries, calls and alerts start at 1", verbOf(cmd), number)
 	}
-	return usagef("%s has no flag -%s: put -- before text that starts with a dash", cmd.CommandPath(), number)
+	return usagef("%s has no flag -%s: put -- before text that starts with a dash", verbOf(cmd), number)
 }
 
 // invalidValue says what a flag takes.
@@ -222,16 +222,29 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 
 // unknownFlag names the flag that was probably meant.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
-	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return usagef("%s has no flag -%s: %s --help lists its flags", cmd.CommandPath(), unknown.GetSpecifiedName(), cmd.CommandPath())
+	flag := "--" + unknown.GetSpecifiedName()
+	if unknown.GetSpecifiedShortnames() != "" {
+		flag = "-" + unknown.GetSpecifiedName()
 	}
+	known := fmt.Sprintf("%s --help lists its flags", cmd.CommandPath())
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := typo.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-		return usagef("%s has no flag --%s: did you mean --%s?", cmd.CommandPath(), unknown.GetSpecifiedName(), near)
+	if near := typo.Nearest(unknown.GetSpecifiedName(), names); near != "" && strings.HasPrefix(flag, "--") {
+		known = fmt.Sprintf("did you mean --%s?", near)
 	}
-	return usagef("%s has no flag --%s: %s --help lists its flags", cmd.CommandPath(), unknown.GetSpecifiedName(), cmd.CommandPath())
+	if !cmd.HasParent() {
+		return usagef("unknown flag %s: %s", flag, known)
+	}
+	return usagef("%s has no flag %s: %s", verbOf(cmd), flag, known)
 }
+
+// verbOf names a verb in an error, which begins with the program's name.
+func verbOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+// usageOf is how a verb is typed.
+func usageOf(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
 // usageError is a wrong command line.
 type usageError struct{ error }

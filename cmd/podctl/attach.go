@@ -17,7 +17,7 @@ func newAttachCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [POD]",
 		Short: "Open an interactive view of a pod",
-		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line.\n" +
+		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line. " +
 			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -10,9 +10,10 @@ import (
 
 func newCancelCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "cancel [POD]",
-		Short:             "Cancel the running turn of a pod",
-		Long:              "Ends the pod's open turn with the outcome cancelled, even if it is stuck. Queued prompts stay, and the next one starts.",
+		Use:   "cancel [POD]",
+		Short: "Cancel the running turn of a pod",
+		Long: "Cancels the pod's running turn, even if it is stuck. Queued prompts stay, and the next one " +
+			"starts.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,9 +19,10 @@ func newLandCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "land [POD]",
 		Short: "Bring a pod's commits into a branch",
-		Long: "Commits what is uncommitted in the checkout of a pod (podctl create --worktree), merges it into a branch of your\n" +
-			"repository, and moves the branch: the one that is checked out, or --into. A working tree that has the branch follows,\n" +
-			"unless it has changes of your own in the same files. If a merge has conflicts, land names them and moves nothing.",
+		Long: "Commits what is uncommitted in the checkout of a pod (podctl create --worktree), merges it into a branch of " +
+			"your repository, and moves the branch: the one that is checked out, or --into. A working tree that has the " +
+			"branch follows, unless it has changes of your own in the same files. If a merge has conflicts, land names them " +
+			"and moves nothing.",
 		Example:           "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -48,9 +49,9 @@ func newApplyCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply [POD]",
 		Short: "Bring a pod's files into your working tree",
-		Long: "Makes your files what those in the checkout of a pod are (podctl create --worktree), without a commit: what the pod\n" +
-			"changed since it began, or since the last apply. It never overwrites what is not what the pod began with: if such a\n" +
-			"file is among them, it changes nothing and names it. Files that git ignores stay out.",
+		Long: "Brings what a pod changed in its checkout (podctl create --worktree) into your working tree, without a commit: " +
+			"all since the pod began, or since the last apply. It never overwrites a file that differs from the one the pod " +
+			"began with: if there is one, it changes nothing and names it. Files that git ignores stay out.",
 		Example:           "  podctl apply fix-login --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -65,7 +66,7 @@ func newApplyCommand(of *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "leave files as they are that are not what the pod began with, and change the others")
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that differ from those the pod began with, and change the others")
 	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
 	return cmd
 }

@@ -11,7 +11,7 @@ func newCompactCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact [POD]",
 		Short: "Replace older conversation with a summary",
-		Long: "Asks the model to summarise all but the newest part of the conversation. Later requests send the summary\n" +
+		Long: "Asks the model to summarise all but the newest part of the conversation. Later requests send the summary " +
 			"instead. The log keeps everything. The pod must be idle.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

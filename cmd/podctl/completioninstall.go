@@ -20,7 +20,7 @@ func newCompletionInstallCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the completion script for your shell",
-		Long: "Writes the completion script where your shell finds it, and says what is left to do. The shell is that of\n" +
+		Long: "Writes the completion script where your shell finds it, and says what is left to do. The shell is that of " +
 			"$SHELL or --shell. Running it again brings the script up to date.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

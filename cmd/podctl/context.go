@@ -17,9 +17,9 @@ func newContextCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "context [POD]",
 		Short: "Show what a pod's next model request would contain",
-		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or\n" +
-			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped\n" +
-			"on a terminal.",
+		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or " +
+			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped on " +
+			"a terminal.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,10 +19,10 @@ func newCreateCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create a pod",
-		Long: "Creates a pod whose workspace is the current directory, or DIR with --dir. Its file tools are limited to the\n" +
+		Long: "Creates a pod whose workspace is the current directory, or DIR with --dir. Its file tools are limited to the " +
 			"workspace and the directories given with --read and --write. podctl update changes any of this later.\n" +
-			"With --worktree the pod works in a checkout of its own of the git repository, on branch podd/NAME. Your files and\n" +
-			"branches stay as they are. podctl delete --checkout removes it.",
+			"With --worktree the pod works in a checkout of its own of the git repository, on branch podd/NAME. Your files " +
+			"and branches stay as they are. podctl delete --checkout removes it.",
 		Example:           "  podctl create api --dir ~/src/api --budget 5\n  podctl create fix-login --worktree --base main",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -24,10 +24,10 @@ func newDeleteCommand(of *program) *cobra.Command {
 		Use:     "delete POD",
 		Aliases: []string{"rm"},
 		Short:   "Delete a pod",
-		Long: "Deletes a pod and its sub-pods: cancels their turns, ends their jobs and empties their inboxes. podctl restore\n" +
-			"brings them back, for 14 days unless podd's configuration says otherwise. With --now they are gone for good, and POD\n" +
-			"may be one that was deleted before. The workspace is not touched. A checkout that podd made for the pod stays, and\n" +
-			"--checkout removes it too, unless it has something that is nowhere else: then nothing is deleted.",
+		Long: "Deletes a pod and its sub-pods: cancels their turns, ends their jobs and empties their inboxes. podctl restore " +
+			"brings them back, for 14 days unless podd's configuration says otherwise. With --now they are gone for good, " +
+			"and POD may be one that was deleted before. The workspace is not touched. A checkout that podd made for the pod " +
+			"stays, and --checkout removes it too, unless it has something that is nowhere else: then nothing is deleted.",
 		Example:           "  podctl delete fix-login --checkout --drop node_modules",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -83,8 +83,9 @@ func newRestoreCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore POD [NEW]",
 		Short: "Bring a deleted pod back",
-		Long: "Brings a deleted pod back, with the sub-pods that were deleted with it. POD is its old name or its id: of several\n" +
-			"with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted pods.",
+		Long: "Brings a deleted pod back, with the sub-pods that were deleted with it. POD is its old name or its id: of " +
+			"several with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted " +
+			"pods.",
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -24,8 +24,9 @@ func newDiffCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [POD] [PATH...]",
 		Short: "Show what a pod changed in files",
-		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or\n" +
-			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD first.",
+		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or " +
+			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD " +
+			"first.",
 		Example:           "  podctl diff api\n  podctl diff api --turn 3 src",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -143,10 +144,10 @@ func newUndoCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [POD]",
 		Short: "Take back what a pod changed in files",
-		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second\n" +
-			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it\n" +
-			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other lines,\n" +
-			"and keeps theirs. The conversation stays; podctl rewind --files takes back both.",
+		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second " +
+			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it " +
+			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other " +
+			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both.",
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -161,7 +162,7 @@ func newUndoCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "leave files as they are that somebody changed since, and take the others back")
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that somebody changed since, and take the others back")
 	cmd.Flags().BoolVar(&r.Merge, "merge", false, "merge texts that somebody changed in other lines since")
 	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
 	return cmd

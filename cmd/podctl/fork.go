@@ -16,7 +16,7 @@ func newForkCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fork [POD] NEW",
 		Short: "Create a pod from another pod's history",
-		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may\n" +
+		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may " +
 			"keep running. Files are not copied: both pods work in the same directory.",
 		Example:           "  podctl fork api api-try --at 120",
 		Args:              operands,
@@ -47,9 +47,9 @@ func newRewindCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
-		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files it\n" +
-			"also takes back what the agent changed in files since, as podctl undo does. The pod must not be running a turn;\n" +
-			"without --files, a turn that is stuck is cancelled first.",
+		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files " +
+			"it also takes back what the agent changed in files since, as podctl undo does. The pod must not be running a " +
+			"turn; without --files, a turn that is stuck is cancelled first.",
 		Example:           "  podctl rewind api 120 --files",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -78,7 +78,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&r.Files, "files", false, "also take back what the agent changed in files after SEQ")
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "with --files: leave files as they are that somebody changed since")
+	cmd.Flags().BoolVar(&r.Skip, "skip", false, "with --files: skip files that somebody changed since")
 	cmd.Flags().BoolVar(&r.Merge, "merge", false, "with --files: merge texts that somebody changed in other lines since")
 	return cmd
 }

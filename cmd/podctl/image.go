@@ -29,8 +29,8 @@ func newImageCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "image [POD] [IMAGE] [FILE]",
 		Short: "List a pod's images, or save one to a file",
-		Long: "Lists the images in a pod's log: digest, first entry, description. With IMAGE, a name or the beginning of a\n" +
-			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet.\n" +
+		Long: "Lists the images in a pod's log: digest, first entry, description. With IMAGE, a name or the beginning of a " +
+			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet. " +
 			"The bytes are those that models get: podd reduces large images and converts GIF and WebP.",
 		Example:           "  podctl image api shot.png /tmp/shot.png",
 		Args:              operands,
@@ -147,7 +147,7 @@ func (g gallery) find(ctx context.Context, wanted string) (loggedImage, error) {
 // save writes an image to a file that does not exist yet; "" and "-" are standard output.
 func (g gallery) save(ctx context.Context, image loggedImage, file string) error {
 	if _, is := terminal(g.stdout); is && (file == "" || file == "-") {
-		return usagef("podctl does not write an image to a terminal: name a FILE")
+		return usagef("image does not write to a terminal: name a FILE, or redirect the output")
 	}
 	data, err := g.c.Image(ctx, image.Digest)
 	if err != nil {

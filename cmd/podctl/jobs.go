@@ -25,7 +25,7 @@ func newJobsCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobs [POD]",
 		Short: "List background commands",
-		Long: "Lists the jobs of a pod: the background commands that run, and the last ones that ended. Without POD, lists the\n" +
+		Long: "Lists the jobs of a pod: the background commands that run, and the last ones that ended. Without POD, lists the " +
 			"running jobs of all pods.",
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
@@ -100,7 +100,7 @@ func newJobsLogsCommand(p jobVerbs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [POD] ID",
 		Short: "Show the output of a background command",
-		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it\n" +
+		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it " +
 			"begins at a mark. With -f it prints new output until the job ends, across restarts of podd.",
 		Args:              operands,
 		ValidArgsFunction: p.complete,

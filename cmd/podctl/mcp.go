@@ -18,7 +18,7 @@ func newMCPCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Manage MCP servers",
-		Long: "Lists and tests the MCP servers of a workspace, accepts changes to their tools, and signs in at servers over\n" +
+		Long: "Lists and tests the MCP servers of a workspace, accepts changes to their tools, and signs in at servers over " +
 			"HTTP. Servers come from podd's configuration and, once you run podctl trust, from the workspace's .mcp.json.",
 		Args: verbArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -37,8 +37,8 @@ func newMCPListCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [POD]",
 		Short: "List MCP servers and what they offer",
-		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts.\n" +
-			"It does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
+		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts. It " +
+			"does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
 		Annotations:       withoutPod("the current directory"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -169,7 +169,7 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept NAME",
 		Short: "Accept the changed tools of an MCP server",
-		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks\n" +
+		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks " +
 			"because they changed. Rules and the approval mode still apply.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -28,7 +28,7 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login NAME",
 		Short: "Sign in at an MCP server",
-		Long: "Prints an address to open in a browser on this machine, and waits until you have signed in. podd keeps the\n" +
+		Long: "Prints an address to open in a browser on this machine, and waits until you have signed in. podd keeps the " +
 			"tokens and renews them. If the browser runs elsewhere, use --paste and copy the address where it ends.",
 		Example: "  podctl mcp login tickets --browser",
 		Args:    operands,
@@ -136,8 +136,8 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout NAME",
 		Short: "Forget the tokens of an MCP server",
-		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A\n" +
-			"warning says if the server did not revoke them: end the sign-in there, too.",
+		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A warning " +
+			"says if the server did not revoke them: end the sign-in there, too.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string

@@ -22,8 +22,8 @@ func newModelsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models [ENDPOINT]",
 		Short: "List the models of endpoints",
-		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint\n" +
-			"that has no list shows the models of the configuration, and those that its vendor publishes.",
+		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint that " +
+			"has no list shows the models of the configuration, and those that its vendor publishes.",
 		Args:              operands,
 		ValidArgsFunction: completeEndpoints(p),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,8 +44,9 @@ func newModelsRefreshCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Replace the catalogue of models",
-		Long: "Gets the catalogue of models.dev, keeps the vendors' own models, and gives it to podd, which stores it. Prints what\n" +
-			"changes for models that pods use. Prices and windows take effect at each pod's next turn. podd itself never gets it.",
+		Long: "Gets the catalogue of models.dev, keeps the vendors' own models, and gives it to podd, which stores it. Prints " +
+			"what changes for models that pods use. Prices and windows take effect at each pod's next turn. podd itself " +
+			"never gets it.",
 		Example: "  podctl models refresh\n  podctl models refresh --from catalog.json",
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {

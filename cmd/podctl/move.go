@@ -13,8 +13,8 @@ func newMoveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move [POD] NODE",
 		Short: "Give a pod to another node",
-		Long: "Gives a pod, with its sub-pods, to the node NODE, which goes on with its turn and its submits. A running\n" +
-			"turn stops as when podd stops. Files are not copied: NODE needs the same directory, or another one with --dir.",
+		Long: "Gives a pod, with its sub-pods, to the node NODE, which goes on with its turn and its submits. A running turn " +
+			"stops as when podd stops. Files are not copied: NODE needs the same directory, or another one with --dir.",
 		Example:           "  podctl move api n2 --dir /srv/api",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -30,7 +30,7 @@ func newMoveCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&r.Dir, "dir", "", "its workspace on that node, absolute; default: the same path")
+	cmd.Flags().StringVar(&r.Dir, "dir", "", "absolute path of its workspace on that node (default: the same path)")
 	cmd.Flags().BoolVar(&r.Force, "force", false, "also from a node that is away: be sure that its machine is off")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 func newNodesCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "nodes",
-		Short:             "List the podd that share a database",
+		Short:             "List the nodes that share a database",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -12,7 +12,7 @@ func newPauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause [POD]",
 		Short: "Pause a pod at its next step",
-		Long: "Pauses a pod: a running turn stops at its next step, and no other turn starts until podctl resume. The pause\n" +
+		Long: "Pauses a pod: a running turn stops at its next step, and no other turn starts until podctl resume. The pause " +
 			"survives restarts of podd. New prompts are queued.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -16,8 +16,8 @@ func newReloadCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Reload podd's configuration",
-		Long: "Makes podd reread its configuration file, as SIGHUP does, and lists the keys that changed and those that need\n" +
-			"a restart. An invalid file is rejected and the current configuration stays in effect. Running turns keep the\n" +
+		Long: "Makes podd reread its configuration file, as SIGHUP does, and lists the keys that changed and those that need a " +
+			"restart. An invalid file is rejected and the current configuration stays in effect. Running turns keep the " +
 			"settings that they started with.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -83,9 +83,11 @@ func newRootCommand(p *program) *cobra.Command {
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	podOperand{p}.flags(root)
+	wrapHelp(p, root)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = helpArgs
+		help.Args, help.Short = helpArgs, "Show the help of a command"
+		help.Long, help.Example = "Shows the help of podctl or of a command.", "  podctl help jobs logs"
 	}
 	return root
 }

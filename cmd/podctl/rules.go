@@ -25,8 +25,8 @@ func newRulesCommand(of *program) *cobra.Command {
 		Use:         "rules [POD]",
 		Annotations: withoutPod("all pods"),
 		Short:       "List the rules of a pod",
-		Long: "Lists the rules that pods have of their own, of one pod or of all: an answer with \"always\" adds one. podd config\n" +
-			"shows the rules for all pods.",
+		Long: "Lists the rules that pods have of their own, of one pod or of all: an answer with \"always\" adds one. podd " +
+			"config shows the rules for all pods.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

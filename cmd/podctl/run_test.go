@@ -169,3 +169,44 @@ func TestHelpNamesEveryVerb(t *testing.T) {
 		}
 	}
 }
+
+// No line of any help is wider than 100 columns, and nothing of a text is lost where it is
+// broken.
+func TestHelpFits(t *testing.T) {
+	p := program{stdin: strings.NewReader(""), env: func(string) string { return "" }, now: time.Now}
+	for _, cmd := range append(everyVerb(), newRootCommand(&p)) {
+		var out, stderr bytes.Buffer
+		p.stdout, p.stderr = &out, &stderr
+		if code := run(t.Context(), append(strings.Fields(cmd.CommandPath())[1:], "--help"), p); code != 0 {
+			t.Errorf("%s --help: exit code %d, %s", cmd.CommandPath(), code, stderr.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if len(line) > helpColumns+1 || strings.HasSuffix(line, " \n") {
+				t.Errorf("%s --help has the line %q of %d columns", cmd.CommandPath(), line, len(line)-1)
+			}
+		}
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(cmd.Long), " ")) {
+			t.Errorf("%s --help lacks a part of %q", cmd.CommandPath(), cmd.Long)
+		}
+	}
+}
+
+func TestWrapHelp(t *testing.T) {
+	for _, c := range []struct {
+		line    string
+		columns int
+		want    string
+	}{
+		{"Shows pods.\n", 11, "Shows pods.\n"},
+		{"Shows all pods.\n", 24, "Shows all pods.\n"},
+		{"Shows all pods and what they do.\n", 20, "Shows all pods and\nwhat they do.\n"},
+		{"  -p, --pod string   pod name, instead of the argument POD\n", 42, "  -p, --pod string   pod name, instead of\n                     the argument POD\n"},
+		{"  -p, --pod string   pod name, instead of the argument POD\n", 5, "  -p, --pod string   pod name, instead of\n                     the argument POD\n"},
+		{"  podctl submit -f \"explain this\"\n", 24, "  podctl submit -f \"explain this\"\n"},
+		{strings.Repeat("x", 30) + "\n", 20, strings.Repeat("x", 30) + "\n"},
+	} {
+		if got := wrapHelpLine(c.line, c.columns); got != c.want {
+			t.Errorf("%q in %d columns is\n%swant\n%s", c.line, c.columns, got, c.want)
+		}
+	}
+}

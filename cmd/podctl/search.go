@@ -39,8 +39,8 @@ func newSearchCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find text in the logs of all pods",
-		Long: "Finds TEXT in prompts, answers, reasoning, tool calls and their results, and notes: literally, in any case, the\n" +
-			"newest entry first. It also finds what a rewind took back, and says so, but nothing in the trash. podctl tail\n" +
+		Long: "Finds TEXT in prompts, answers, reasoning, tool calls and their results, and notes: literally, in any case, the " +
+			"newest entry first. It also finds what a rewind took back, and says so, but nothing in the trash. podctl tail " +
 			"--after SEQ shows what followed. Exit code 4: nothing found.",
 		Example:           "  podctl search connection refused\n  podctl search -p api --kind prompt --since 7d \"retry\"",
 		Args:              operands,

@@ -23,9 +23,10 @@ func newStatsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats [POD]",
 		Short: "Show what a pod, or all pods, used",
-		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together without those in the\n" +
-			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes. With --by\n" +
-			"it shows what each of the last days used, or each pod in these days, from the entries that the logs still have.",
+		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together without those in the " +
+			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes. With " +
+			"--by it shows what each of the last days used, or each pod in these days, from the entries that the logs still " +
+			"have.",
 		Example:           "  podctl stats\n  podctl stats api --by day --days 7",
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,

@@ -37,11 +37,11 @@ func newSubmitCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit [TEXT...]",
 		Short: "Submit a prompt to a pod",
-		Long: "Submits a prompt to a pod: TEXT, followed by standard input if that is a pipe or a file. An @path in TEXT adds\n" +
-			"that file; --image attaches an image from anywhere; standard input is sent unchanged. The argument - marks where standard input goes, and lets you type\n" +
-			"it at a terminal.\n" +
+		Long: "Submits a prompt to a pod: TEXT, followed by standard input if that is a pipe or a file. An @path in TEXT adds " +
+			"that file; --image attaches an image from anywhere; standard input is sent unchanged. The argument - marks " +
+			"where standard input goes, and lets you type it at a terminal.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory; it is created on first use.\n" +
-			"With -f, submit follows the turn until it ends: the answer goes to standard output, tool calls and alerts to\n" +
+			"With -f, submit follows the turn until it ends: the answer goes to standard output, tool calls and alerts to " +
 			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -91,6 +91,7 @@ func newRunCommand(p *program) *cobra.Command {
 	cmd := newSubmitCommand(p)
 	cmd.Use, cmd.Short = "run [TEXT...]", "Submit a prompt to a pod and follow the turn: submit -f"
 	cmd.Example = strings.ReplaceAll(cmd.Example, "submit -f", "run")
+	cmd.Long = strings.Replace(cmd.Long, "With -f, submit follows", "Follows", 1)
 	follow := cmd.Flags().Lookup("follow")
 	follow.DefValue = "true"
 	mustRegister(follow.Value.Set("true"))

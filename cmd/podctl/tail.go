@@ -25,7 +25,7 @@ func newTailCommand(p *program) *cobra.Command {
 		Use:     "tail [POD]",
 		Aliases: []string{"logs"},
 		Short:   "Show the last entries of a pod's log",
-		Long: "Shows the last entries of a pod's log, or with --after all entries above a number. With -f it keeps printing\n" +
+		Long: "Shows the last entries of a pod's log, or with --after all entries above a number. With -f it keeps printing " +
 			"new entries, across restarts of podd; stopping it does not affect the pod.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -24,9 +24,9 @@ func newTrustCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust DIR",
 		Short: "Trust a workspace's own configuration",
-		Long: "Prints .podd/config.toml and .mcp.json of a workspace and asks whether podd may use them. You trust exactly\n" +
-			"what is printed: when a file changes, podd ignores it until you trust it again; rules that you trusted stay\n" +
-			"in force.",
+		Long: "Prints .podd/config.toml and .mcp.json of a workspace and asks whether podd may use them. You trust exactly " +
+			"what is printed: when a file changes, podd ignores it until you trust it again; rules that you trusted stay in " +
+			"force.",
 		Example: "  podctl trust .",
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,7 +68,7 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 		return p.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
 	case !flags.yes:
 		if err := p.asked(ctx, "Trust these files?",
-			usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl trust needs a terminal to ask: run it at one, or add --yes once you have read the files")},
+			usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "trust needs a terminal to ask: run it at one, or add --yes once you have read the files")},
 			item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "you did not trust the files, so podd ignores them")); err != nil {
 			return err
 		}

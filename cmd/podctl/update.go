@@ -15,7 +15,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [POD]",
 		Short: "Change a pod's settings",
-		Long: "Changes the settings of a pod for which you give a flag, and no others. --read and --write replace the whole\n" +
+		Long: "Changes the settings of a pod for which you give a flag, and no others. --read and --write replace the whole " +
 			"list; --read '' empties it. Other flags with an empty value or 0 restore podd's default.",
 		Example:           "  podctl update greeter --model gpt-5.1 --budget 5",
 		Args:              operands,

@@ -21,7 +21,7 @@ func newVersionCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of podctl and podd",
-		Long: "Shows the versions of podctl and of the running podd. With -o json it prints podd's status; if podd is not\n" +
+		Long: "Shows the versions of podctl and of the running podd. With -o json it prints podd's status; if podd is not " +
 			"running, a status with podctl's version and pid 0.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

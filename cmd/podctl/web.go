@@ -22,7 +22,7 @@ func newWebCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Let browsers use the page of podd web",
-		Long:  "Lets browsers use the page of podd web, lists and removes them.",
+		Long:  "Lets browsers use the page of podd web, lists them, and removes them.",
 		Args:  verbArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -52,7 +52,7 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pair",
 		Short: "Let a browser in",
-		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it,\n" +
+		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it, " +
 			"podctl shows its number and asks: say yes only if the browser shows the same.",
 		Example: "  podctl web pair --scope answer --days 7\n  podctl web pair --pod web --pod api",
 		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
@@ -64,7 +64,7 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Example = "open", "Open the page in this machine's browser, and let it in", "  podctl web open --scope control"
 	}
 	cmd.Flags().StringVar(&flags.scope, "scope", "view", "what the browser may do: view, answer or control")
-	cmd.Flags().StringArrayVar(&flags.pods, "pod", nil, "a pod that the browser may know of, with its sub-pods; several times for several, all by default")
+	cmd.Flags().StringArrayVar(&flags.pods, "pod", nil, "a pod that the browser may know of, with its sub-pods; repeatable (default: all)")
 	p.completePodFlag(cmd)
 	cmd.Flags().Int32Var(&flags.days, "days", 30, "for how many days, at most 366")
 	completeWith(cmd, "scope", scopeNames...)
@@ -80,7 +80,7 @@ func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) e
 		return usagef("--days must be 1 to 366, not %d", flags.days)
 	}
 	if _, ok := terminal(p.stdin); !ok {
-		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl web %s needs a terminal to compare a number: run it at one", map[bool]string{false: "pair", true: "open"}[flags.open])}
+		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "web %s needs a terminal to compare a number: run it at one", map[bool]string{false: "pair", true: "open"}[flags.open])}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

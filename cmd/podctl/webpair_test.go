@@ -87,6 +87,61 @@ func (w *world) startWeb(args ...string) *watched {
 	}
 }
 
+// pairs lets the browser of a page in with a code that podctl shows, to the end of podctl.
+func pairs(t *testing.T, page *webtest.Page, p *podctlProcess, typed func(string), code string) {
+	t.Helper()
+	b := webtest.New(page)
+	stream := b.Ask(code)
+	if _, last := stream.Next(); last {
+		t.Fatal("the code is refused")
+	}
+	if a := b.Reveal(code); a.Status != http.StatusOK {
+		t.Fatalf("the nonce is refused: %d %s", a.Status, a.Body)
+	}
+	p.out.await(t, "Does the browser show the same number?")
+	typed("y\r")
+	m, _ := stream.Next()
+	var paired struct{ Device struct{ ID string } }
+	if err := json.Unmarshal(m.Body, &paired); err != nil || paired.Device.ID == "" {
+		t.Fatalf("the browser got %s, %v", m.Body, err)
+	}
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d: %s", code, p.out.String())
+	}
+}
+
+// web open opens this machine's browser at the page, and web revoke ends what it may do.
+func TestOpenAndRevoke(t *testing.T) {
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
+	said := w.startWeb("--listen", "127.0.0.1:0")
+	origin := strings.TrimSuffix(regexp.MustCompile(`http://\S+,`).FindString(said.String()), ",")
+	dir := t.TempDir()
+	opened := filepath.Join(dir, "opened")
+	for _, name := range []string{"xdg-open", "open"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho \"$1\" > "+opened+"\n"), 0o700); err != nil { //nolint:gosec // It is a program.
+			t.Fatal(err)
+		}
+	}
+	p, typed := w.onTerminalWith([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "web", "open", "--scope", "control")
+	p.out.await(t, "and type the code ")
+	page := &webtest.Page{T: t, Origin: origin, Client: new(http.Transport)}
+	t.Cleanup(page.Client.CloseIdleConnections)
+	code := regexp.MustCompile(`and type the code ([A-Z]{10});`).FindStringSubmatch(p.out.String())[1]
+	pairs(t, page, p, typed, code)
+	if address, err := os.ReadFile(opened); err != nil || strings.TrimSpace(string(address)) != origin+"/#pair="+code {
+		t.Errorf("it opened %q, %v", address, err)
+	}
+	if out, _ := w.podctl("web", "devices").run(0); !regexp.MustCompile(`test +control +all +`).MatchString(out) {
+		t.Errorf("the devices are %s", out)
+	}
+	if out, _ := w.podctl("web", "revoke", "test").run(0); out != "test is revoked\n" {
+		t.Errorf("web revoke says %s", out)
+	}
+	if _, stderr := w.podctl("web", "devices").run(0); !strings.Contains(stderr, "no browser is paired") {
+		t.Errorf("web devices says %s", stderr)
+	}
+}
+
 // A person pairs a phone at a terminal: it shows the page's address as a QR code, and the
 // number of the phone.
 func TestPairAtATerminal(t *testing.T) {
@@ -115,23 +170,9 @@ func TestPairAtATerminal(t *testing.T) {
 	if code == nil {
 		t.Fatalf("no code is shown: %s", p.out.String())
 	}
-	b := webtest.New(page)
-	stream := b.Ask(code[1])
-	if _, last := stream.Next(); last {
-		t.Fatal("the code is refused")
-	}
-	if a := b.Reveal(code[1]); a.Status != http.StatusOK {
-		t.Fatalf("the nonce is refused: %d %s", a.Status, a.Body)
-	}
-	p.out.await(t, "Does the browser show the same number?")
+	pairs(t, page, p, typed, code[1])
 	checkQR(t, p.out.String(), origin+"/#pair="+code[1])
-	typed("y\r")
-	m, _ := stream.Next()
-	var paired struct{ Device struct{ ID string } }
-	if err := json.Unmarshal(m.Body, &paired); err != nil || paired.Device.ID == "" {
-		t.Fatalf("the browser got %s, %v", m.Body, err)
-	}
-	if p.wait() != 0 || !strings.Contains(p.out.String(), "with the scope answer and the pods: mine") {
+	if !strings.Contains(p.out.String(), "with the scope answer and the pods: mine") {
 		t.Errorf("podctl says %s", p.out.String())
 	}
 	if out, _ := w.podctl("web", "devices").run(0); !regexp.MustCompile(`test +answer +mine +`).MatchString(out) {
