@@ -196,7 +196,9 @@ func TestPlainPreview(t *testing.T) {
 	if out, _ := w.podctl("rules", "p", "-o", "json").run(0); strings.TrimSpace(out) != "" {
 		t.Errorf("a rule was added without a yes: %s", out)
 	}
-	expect("/answer\nn no\n", "command: date")
+	typed("a\n")
+	p.out.awaitBehind(t, "nothing was changed", "Add this rule, and run the call? Type y for yes")
+	expect("n not like this\n", "denied by ", "not like this", "command: date")
 	expect("a\n", `allow, tool "shell", command "date"`)
 	expect("y\n", "rule added: ", "Answer: Done.")
 	if out, _ := w.podctl("rules", "p", "-o", "json").run(0); !strings.Contains(out, "shell") {

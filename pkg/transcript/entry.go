@@ -13,7 +13,8 @@ import (
 func (t *Transcript) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Submitted:
-		t.put(t.add(Block{ID: userID(k.RequestID), Kind: User, Seq: e.Seq, State: Queued, Text: k.Text, Images: attached(k.Segments)}))
+		m := attached(k)
+		t.put(t.add(Block{ID: userID(k.RequestID), Kind: User, Seq: e.Seq, State: Queued, Text: typed(m), Images: ImagesOf(m)}))
 	case item.TurnStarted:
 		t.turn, t.claimed = e.Turn, slices.Clone(k.RequestIDs)
 	case item.Promoted:
@@ -82,7 +83,7 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 		if len(t.claimed) > 0 {
 			id, t.claimed = userID(t.claimed[0]), t.claimed[1:]
 		}
-		t.user(e, id, it.Text, ImagesOf(it))
+		t.user(e, id, typed(it), ImagesOf(it))
 	case item.AssistantMessage:
 		t.message(e, Answer, it.Text)
 	case item.Reasoning:

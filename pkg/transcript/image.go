@@ -1,6 +1,11 @@
 package transcript
 
-import "podd/pkg/item"
+import (
+	"fmt"
+	"strings"
+
+	"podd/pkg/item"
+)
 
 // Image describes a picture of a block. GetImage returns its bytes by the digest.
 type Image struct {
@@ -20,13 +25,28 @@ func ImagesOf(it item.Item) (list []Image) {
 	return list
 }
 
-// attached are the pictures that a submit attaches.
-func attached(segments []item.Segment) []Image {
+// attached is a submit as the message that it becomes.
+func attached(s item.Submitted) item.UserMessage {
 	var images []item.Image
-	for _, s := range segments {
-		if s, ok := s.(item.ImageSegment); ok {
-			images = append(images, s.Image)
+	for _, segment := range s.Segments {
+		if picture, ok := segment.(item.ImageSegment); ok {
+			images = append(images, picture.Image)
 		}
 	}
-	return ImagesOf(item.UserMessage{Images: item.NewImages(images...)})
+	return item.UserMessage{Text: s.Text, Images: item.NewImages(images...)}
+}
+
+// typed is the text of a message without the lines that tell the model where its pictures are.
+func typed(m item.UserMessage) string {
+	text := "\n" + m.Text
+	for _, i := range item.ImagesOf(m) {
+		before, after, found := strings.Cut(text, fmt.Sprintf("\n[%s]\n", i))
+		switch {
+		case found && after != "":
+			text = before + "\n" + after
+		case found:
+			text = before
+		}
+	}
+	return strings.TrimPrefix(text, "\n")
 }

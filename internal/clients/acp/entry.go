@@ -42,7 +42,11 @@ func (s *session) put(p transcript.Put) {
 	case transcript.User:
 		// The editor itself shows this session's prompts.
 		if b.State == transcript.Done && !s.muted && !s.said(strings.TrimPrefix(b.ID, "s:")) {
-			s.send(acp.UpdateUserMessageText(b.Text))
+			text := b.Text
+			for _, i := range b.Images {
+				text += "\n" + view.Picture(i)
+			}
+			s.send(acp.UpdateUserMessageText(strings.TrimPrefix(text, "\n")))
 		}
 	case transcript.Answer:
 		s.sendText(&s.text, spokenText, p)

@@ -76,6 +76,20 @@ func TestRuleIsConfirmed(t *testing.T) {
 	}
 }
 
+// A denial with its reason, typed where the rule is asked about, is the answer to the call.
+func TestRuleIsAnsweredWithADenial(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 80, 12
+	a.waiting([]*poddv1.Approval{{CallSeq: 3, Tool: "shell", Arguments: `{"command":"date"}`}})
+	a.confirming = &confirmation{question: "Add it?", enter: true, yes: func() { t.Error("the rule was added") }}
+	for _, r := range "n not so" {
+		a.press(key{kind: keyText, text: string(r)})
+	}
+	if got := a.answer.text(); got != "n not so" || a.confirming != nil {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
 // A rule that is not on the screen as a whole is not added, however long the call above it is.
 func TestRuleIsSeen(t *testing.T) {
 	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})

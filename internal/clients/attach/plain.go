@@ -102,7 +102,13 @@ func (p *plainView) typed(text string) {
 	line := strings.TrimSpace(text)
 	switch {
 	case p.confirming != nil:
+		answer, denies := view.ParseAnswer(line)
+		denies = denies && p.confirming.enter && answer.Reason != ""
 		p.press(key{keyText, strings.ToLower(line + "n")[:1]})
+		p.answer.clear()
+		if denies {
+			p.typed(text)
+		}
 		return
 	case p.answering && line == "":
 		p.press(key{kind: keyEscape})

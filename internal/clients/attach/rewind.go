@@ -18,7 +18,7 @@ type confirmation struct {
 	yes             func()
 	// files is for the answer f, which takes files back too; nil without changed files.
 	files func()
-	// enter says that Enter means yes.
+	// enter says that Enter means yes. Other text answers the call that the question is about.
 	enter bool
 }
 
@@ -26,7 +26,7 @@ type confirmation struct {
 func (c *confirmation) keys() string {
 	switch {
 	case c.enter:
-		return "[Enter] yes [Esc] no"
+		return "[Enter] yes [Esc] no [n REASON] deny"
 	case c.files != nil:
 		return "[y] yes [f] files too [Esc] no"
 	}
@@ -65,6 +65,7 @@ func (a *app) confirmed(k key) bool {
 		c.files()
 	default:
 		a.said = "nothing was changed"
+		return !c.enter || k.kind != keyText // It begins another answer to the call.
 	}
 	return true
 }

@@ -24,6 +24,21 @@ function pictures(list = []) {
   return list.map((i) => ({ name: i.name ?? "", media_type: i.mediaType ?? "", width: i.width ?? 0, height: i.height ?? 0, bytes: num(i.bytes), digest: i.digest ?? "" }));
 }
 
+/** typed is the text of a prompt without the lines that tell the model where its pictures are. @param {string} text @param {Image[]} [images] */
+function typed(text, images = []) {
+  let left = `\n${text}`;
+  for (const i of images) {
+    const bytes = Number(i.bytes);
+    const size = bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000)} KB`;
+    const line = `\n[${i.name && `${i.name}, `}image ${i.width}x${i.height}, ${size}]\n`;
+    const at = left.indexOf(line);
+    if (at < 0) continue;
+    const after = left.slice(at + line.length);
+    left = left.slice(0, at) + (after && `\n${after}`);
+  }
+  return left.replace(/^\n/, "");
+}
+
 const paths = (/** @type {string | number} */ n) => (Number(n) === 1 ? "1 path" : `${n} paths`);
 const liveId = (/** @type {Delta} */ d) => `t${num(d.turn)}:${d.block ?? ""}`;
 
@@ -89,7 +104,7 @@ export class Transcript {
     if (e.submitted) {
       const { requestId = "", text = "", segments = [] } = e.submitted;
       const images = pictures(segments.flatMap((s) => (s.image ? [s.image.image ?? {}] : [])));
-      this.#put(block(e, `s:${requestId}`, "user", { turn: "0", state: "queued", text, images }));
+      this.#put(block(e, `s:${requestId}`, "user", { turn: "0", state: "queued", text: typed(text, images), images }));
     } else if (e.turnStarted) {
       this.#claimed = [...(e.turnStarted.requestIds ?? [])];
     } else if (e.promoted) {
@@ -139,7 +154,8 @@ export class Transcript {
   #item(e, it) {
     if (it.userMessage) {
       const claimed = this.#claimed.shift();
-      this.#user(e, claimed === undefined ? `e${num(e.seq)}` : `s:${claimed}`, it.userMessage.text ?? "", pictures(it.userMessage.images));
+      const images = pictures(it.userMessage.images);
+      this.#user(e, claimed === undefined ? `e${num(e.seq)}` : `s:${claimed}`, typed(it.userMessage.text ?? "", images), images);
     } else if (it.assistantMessage) {
       this.#message(e, "answer", it.assistantMessage.text ?? "");
     } else if (it.reasoning) {
