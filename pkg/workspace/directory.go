@@ -101,7 +101,7 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: d.fs, Spool: d.spool, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
-		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network,
+		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: w.all.Movable != nil && w.all.Movable(d.spec),
 	})
 	if err != nil {
 		return toolset{}, err

@@ -56,6 +56,9 @@ type Config struct {
 	CheckpointDir string
 	// Node is the name of this node, which has them; empty if one podd has all pods.
 	Node string
+	// Movable says whether another node may take over a pod with this spec: then what its tools do
+	// ends with Shell.Lease. nil means no.
+	Movable func(spec item.PodSpec) bool
 	// CheckoutDir has the checkouts that podd makes for pods; empty makes none. It may be in a
 	// hidden directory.
 	CheckoutDir string

@@ -18,6 +18,8 @@ type Plan struct {
 	Network bool `json:"network,omitempty"`
 	// Nested says that the third of Spaces is below the first.
 	Nested bool `json:"nested,omitempty"`
+	// Dies says that it ends when the process that starts it does.
+	Dies bool `json:"dies,omitempty"`
 	// Mounts are what it gets besides /proc and /dev/pts, in order.
 	Mounts []Mount `json:"mounts"`
 }

@@ -119,6 +119,10 @@ func (m *maker) make() error {
 		m.call(unix.SYS_SETNS, m.Spaces[2].Fd(), unix.CLONE_NEWUSER)
 	}
 	m.giveUp(filter)
+	if m.Plan.Dies {
+		// A change of privileges would undo it.
+		m.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	}
 	m.calls = &m.stages.rest
 	m.call(unix.SYS_CLOSE_RANGE, 0, uintptr(^uint32(0)), 0)
 	m.calls = &m.stages.command

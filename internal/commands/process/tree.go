@@ -177,6 +177,19 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 	if t.goneWithin(grace) {
 		return 0
 	}
+	return t.kill()
+}
+
+// Kill is Stop without SIGTERM: it kills the process group before it looks for others. That ends
+// all of a namespace of processes at once, if the leader is its first process.
+func (t *Tree) Kill() (left int) {
+	defer t.leave()
+	t.signalGroup(syscall.SIGKILL)
+	return t.kill()
+}
+
+// kill kills what runs until nothing does, or killPatience is over.
+func (t *Tree) kill() (left int) {
 	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
 		// Repeat: the next round finds what forks in between.
 		t.follow()

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"podd/internal/commands/enter"
+	"podd/internal/commands/lease"
 	"podd/internal/commands/process"
 	"podd/pkg/tool/record"
 )
@@ -30,7 +31,13 @@ type Command struct {
 	Keeper Keeper
 	// Terminal gives it a terminal, which Client.Write types into. It needs a Keeper.
 	Terminal bool
+	// Lease, if any, must last: the shim does not start the command after it, and kills it and
+	// everything that it started when the lease ends.
+	Lease *lease.Lease
 }
+
+// StatusOver is the status of a command that the end of its lease ended.
+const StatusOver = "lease"
 
 // Note is what a shim writes to a command's record.
 type Note struct {
@@ -50,7 +57,7 @@ type Running struct {
 }
 
 // Status is how the command ended, the way a shell reports it: its exit status, or 128
-// plus the number of the signal that ended it. It is empty while the command runs, and
+// plus the number of the signal that ended it, or StatusOver. It is empty while the command runs, and
 // when the status is unknown.
 func (r *Running) Status() string {
 	select {

@@ -30,7 +30,7 @@ type hello struct {
 }
 
 // protocol changes with the form of requests and answers.
-const protocol = 1
+const protocol = 2
 
 // helloPatience is for how long podd waits for a keeper to say hello.
 const helloPatience = 5 * time.Second

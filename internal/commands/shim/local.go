@@ -17,9 +17,9 @@ type Local struct{}
 
 // Start starts a command. On ErrLost it may have run; on any other error it has not.
 func (Local) Start(_ context.Context, c Command) (*Running, error) {
-	if c.Terminal {
+	if c.Terminal || c.Lease != nil {
 		c.Record.Close()
-		return nil, errors.New("commands have no terminals here")
+		return nil, errors.New("commands have no terminals and end with no lease here")
 	}
 	// Limits would not reach what a first process has started.
 	c.Entry = nil
@@ -32,7 +32,7 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 	tree, ended := process.Adopt(child.ID())
 	r := &Running{Tree: tree}
 	go func() {
-		r.status = end(child.Tree, nil, c.Record)
+		r.status = end(child.Tree, nil, c.Record, nil)
 		ended()
 	}()
 	return r, nil

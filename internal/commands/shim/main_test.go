@@ -6,18 +6,22 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"podd/internal/commands/lease"
 	"podd/internal/commands/shim"
 	"podd/pkg/tool/spool"
 )
 
 // scriptVariable makes the test binary a podd that starts one script in the spool at
-// spoolVariable and then waits to be killed.
+// spoolVariable and then waits to be killed. With leaseVariable, the path of a lease that it renews,
+// it starts the script twice: job l ends with the lease, job c does not.
 const (
 	scriptVariable = "PODD_TEST_SCRIPT"
 	spoolVariable  = "PODD_TEST_SPOOL"
+	leaseVariable  = "PODD_TEST_LEASE"
 )
 
 func TestMain(m *testing.M) {
@@ -40,10 +44,6 @@ func startAndWait(script string) error {
 	if err != nil {
 		return err
 	}
-	job, err := folder.CreateJob("shell", "c", nil)
-	if err != nil {
-		return err
-	}
 	client, err := shim.Open(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
@@ -52,8 +52,36 @@ func startAndWait(script string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.Start(context.Background(), command(job, dir, script)); err != nil {
+	start := func(id string, l *lease.Lease) error {
+		job, err := folder.CreateJob("shell", id, nil)
+		if err != nil {
+			return err
+		}
+		c := command(job, dir, script)
+		c.Env = append(c.Env, "JOB="+id)
+		c.Lease = l
+		_, err = client.Start(context.Background(), c)
 		return err
 	}
-	select {}
+	if err := start("c", nil); err != nil {
+		return err
+	}
+	path := os.Getenv(leaseVariable)
+	if path == "" {
+		select {}
+	}
+	l, err := lease.Open(path)
+	if err == nil {
+		err = l.Renewing()()
+	}
+	if err == nil {
+		err = start("l", l)
+	}
+	for ; err == nil; time.Sleep(renewEvery) {
+		err = l.Renewing()()
+	}
+	return err
 }
+
+// renewEvery is how often the podd of a test renews its lease.
+const renewEvery = 100 * time.Millisecond

@@ -18,8 +18,8 @@ import (
 	"podd/pkg/tool/record"
 )
 
-// A request is a head, with the descriptors of output, record and files, and a body: the
-// words what, for askEnter the entry, dir, number of args, args and env, a NUL after each but the last. The head is the
+// A request is a head, with the descriptors of output, record, lease and files, and a body: the
+// words what, leased, for askEnter the entry, dir, number of args, args and env, a NUL after each but the last. The head is the
 // body's length and the number of descriptors, 4 bytes each, most significant byte first.
 const headBytes = 8
 
@@ -77,6 +77,9 @@ const (
 	askInput    = "input"
 )
 
+// leased follows what a command that ends with a lease is asked for; its third descriptor is the lease.
+const leased = "leased"
+
 // encodeInput is a request to type input.
 func encodeInput(mark string, input []byte) request {
 	body := append([]byte(askInput+nul+mark+nul), input...)
@@ -99,7 +102,10 @@ type wireEntry struct {
 
 func encode(c Command) (request, error) {
 	files := []*os.File{c.Output, c.Record.File()}
-	what := []string{askRun}
+	what := []string{askRun, ""}
+	if c.Lease != nil {
+		files, what[1] = append(files, c.Lease.File()), leased
+	}
 	switch {
 	case c.Terminal:
 		what[0] = askTerminal
@@ -109,7 +115,7 @@ func encode(c Command) (request, error) {
 			return request{}, err
 		}
 		files = append(files, c.Entry.Spaces...)
-		what = []string{askEnter, string(entry)}
+		what = []string{askEnter, what[1], string(entry)}
 	}
 	files = append(files, c.Files...)
 	if len(files) > maxFiles {
@@ -141,6 +147,8 @@ func (r request) send(conn *net.UnixConn) error {
 // asked is a request as it was received.
 type asked struct {
 	Command
+	// lease is the file of the command's lease; nil without one.
+	lease *os.File
 	// mark is set for input instead of a Command.
 	mark  string
 	input []byte
@@ -188,6 +196,13 @@ func decode(body string, files []*os.File) (asked, error) {
 		}
 		return asked{mark: mark, input: []byte(input)}, nil
 	}
+	how, rest, _ := strings.Cut(rest, nul)
+	var lease *os.File
+	if how == leased && len(files) > 2 {
+		lease, files = files[2], slices.Concat(files[:2], files[3:])
+	} else if how != "" {
+		return asked{}, errDamaged
+	}
 	entry, rest, files, err := decodeEntry(what, rest, files)
 	if err != nil {
 		return asked{}, err
@@ -201,7 +216,7 @@ func decode(body string, files []*os.File) (asked, error) {
 		return asked{}, errDamaged
 	}
 	words, dir := words[2:], words[0]
-	return asked{Command: Command{
+	return asked{lease: lease, Command: Command{
 		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal, Entry: entry,
 		Output: files[0], Record: record.Of(files[1]), Files: files[2:],
 	}}, nil

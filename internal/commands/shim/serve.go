@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"podd/internal/commands/lease"
 	"podd/internal/guard/harden"
 )
 
@@ -180,15 +181,23 @@ func (s *server) serve(conn *net.UnixConn) {
 			if r.mark != "" {
 				tell(s.input(n, r))
 			} else {
-				s.serveOne(n, r.Command, tell)
+				s.serveOne(n, r, tell)
 			}
 		})
 	}
 }
 
 // serveOne starts the n-th command and waits for its end.
-func (s *server) serveOne(n uint64, c Command, tell func(answer)) {
-	child, err := start(c)
+func (s *server) serveOne(n uint64, r asked, tell func(answer)) {
+	c := r.Command
+	var child started
+	watch, err := watchOf(r.lease)
+	if err == nil {
+		defer watch.close()
+		child, err = start(c)
+	} else {
+		c.Record.Close()
+	}
 	t := child.terminal
 	closeAll(c.Files)
 	if c.Entry != nil {
@@ -211,7 +220,34 @@ func (s *server) serveOne(n uint64, c Command, tell func(answer)) {
 		began.NotEntered = child.notEntered.Error()
 	}
 	tell(began)
-	tell(answer{Number: n, Ended: true, Status: end(child.Tree, t, c.Record)})
+	tell(answer{Number: n, Ended: true, Status: end(child.Tree, t, c.Record, watch.Watch)})
+}
+
+// watch is that of a command's lease; empty without one.
+type watch struct {
+	*lease.Watch
+	lease *lease.Lease
+}
+
+// watchOf takes the file of a lease, if there is one; the lease must last.
+func watchOf(file *os.File) (w watch, err error) {
+	if file == nil {
+		return w, nil
+	}
+	if w.lease, err = lease.Of(file); err != nil {
+		return w, err
+	}
+	if w.Watch, err = w.lease.Watch(); err != nil {
+		w.lease.Close()
+	}
+	return w, err
+}
+
+func (w watch) close() {
+	if w.Watch != nil {
+		w.Watch.Close()
+		w.lease.Close()
+	}
 }
 
 // input types the input of the n-th request.

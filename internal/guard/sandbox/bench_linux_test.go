@@ -30,6 +30,8 @@ type house struct {
 	limited bool
 	// client starts commands if they enter prepared namespaces.
 	client *shim.Client
+	// dies is that of the scope.
+	dies bool
 	// git is what commands may change in repositories.
 	git sandbox.GitAccess
 }
@@ -175,7 +177,7 @@ func (h *house) scope() (sandbox.Scope, func()) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git, Network: h.config.Network}, func() { _ = fs.Close() }
+	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git, Network: h.config.Network, Dies: h.dies}, func() { _ = fs.Close() }
 }
 
 // run runs a command in the workspace.

@@ -14,9 +14,9 @@ import (
 
 // wrapBwrap makes the command line of bwrap.
 //
-// It has no --die-with-parent: the parent is a shim, which outlives podd on purpose, and
-// with that option SIGTERM, which bwrap does not pass on, would end everything inside at
-// once. The inside is ended from outside: bwrap's own first process cannot leave the
+// It has no --die-with-parent unless the command must end with the shim, its parent, which
+// outlives podd on purpose: with that option SIGTERM, which bwrap does not pass on, ends
+// everything inside at once. The inside is ended from outside: bwrap's own first process cannot leave the
 // session, and when it ends, everything else does.
 func (s *Sandbox) wrapBwrap(c *Command, scope Scope, hide unseen, argv []string) error {
 	filter, err := seccompFile(confine.AllowLocal)
@@ -29,7 +29,11 @@ func (s *Sandbox) wrapBwrap(c *Command, scope Scope, hide unseen, argv []string)
 		return err
 	}
 	options := s.namespaces(scope)
-	c.Args = slices.Concat([]string{s.program}, options, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
+	var dies []string
+	if scope.Dies {
+		dies = []string{"--die-with-parent"}
+	}
+	c.Args = slices.Concat([]string{s.program}, options, dies, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
 	c.Env = tempEnv("/tmp")
 	s.enter(c, m, options, argv)
 	return nil
@@ -77,7 +81,7 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 		return
 	}
 	c.Entry = &enter.Entry{
-		Plan: enter.Plan{Dir: m.scope.Dir, Network: !m.scope.Network, Nested: nested, Mounts: changes}, Spaces: spaces, Args: argv,
+		Plan: enter.Plan{Dir: m.scope.Dir, Network: !m.scope.Network, Nested: nested, Dies: m.scope.Dies, Mounts: changes}, Spaces: spaces, Args: argv,
 	}
 }
 

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,4 +144,56 @@ func TestStopIsPoliteInside(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A command with Dies does not outlive the process that started it, nor does what it started.
+func TestCommandDiesWithItsStarter(t *testing.T) {
+	for i, mode := range []sandbox.Mode{sandbox.Bwrap, enters} {
+		for j, dies := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s %v", mode, dies), func(t *testing.T) {
+				h := newHouse(t)
+				h.dies = dies
+				seconds := unique(2*i + j)
+				tree := h.start(h.sandbox(mode), "(setsid env -i sleep "+seconds+" &); echo >up; until [ -e go ]; do sleep 0.02; done; echo >went; sleep 600")
+				h.awaitUp(tree)
+				for named(seconds, 0) == 0 && t.Context().Err() == nil {
+					runtime.Gosched()
+				}
+				starter := tree.ID().PID // The shell.
+				if mode == enters {
+					starter = parentOf(t, starter) // The shim.
+				}
+				if err := syscall.Kill(starter, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				if dies {
+					for named(seconds, 0) != 0 && t.Context().Err() == nil {
+						runtime.Gosched()
+					}
+					return
+				}
+				h.write("work/go")
+				for t.Context().Err() == nil {
+					if _, err := os.Stat(h.path("work/went")); err == nil {
+						break
+					}
+					runtime.Gosched()
+				}
+			})
+		}
+	}
+}
+
+// parentOf is the process that started another.
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, ok := strings.Cut(string(stat), ") ")
+	if f := strings.Fields(rest); err == nil && ok && len(f) > 1 {
+		if parent, err := strconv.Atoi(f[1]); err == nil {
+			return parent
+		}
+	}
+	t.Fatalf("process %d has no parent: %v", pid, err)
+	return 0
 }

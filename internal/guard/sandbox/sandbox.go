@@ -79,6 +79,8 @@ type Scope struct {
 	// Joined says that the process that starts the command has a network of its own with
 	// the loopback alone, and that the command uses that.
 	Joined bool
+	// Dies ends the command when the process that starts it ends. Landlock does not.
+	Dies bool
 	// Guard has the paths that must not change; nil means all protected paths that exist.
 	Guard *Guard
 }

@@ -57,7 +57,7 @@ func (f *files) writing(paths ...string) tool.Access {
 
 // bound are the files as a call may use them: where its paths led when it was decided on.
 func (f *files) bound(call *tool.Invocation) *files {
-	to := &files{FS: f.FS, changing: f.changing}
+	to := &files{FS: f.FS, changing: f.changing, mayChange: f.mayChange}
 	if len(call.Agreed) > 0 {
 		to.strict = call.Approved
 		to.agreed = make(map[string]string, len(call.Agreed))

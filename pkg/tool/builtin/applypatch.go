@@ -205,7 +205,7 @@ func (p *patchPlan) write(path string, now *plannedText, text, note string) {
 		},
 		undo: func(ctx context.Context) error {
 			if before.absent {
-				return p.Remove(ctx, path)
+				return p.removeFile(ctx, path)
 			}
 			return p.restore(ctx, path, before.text)
 		},
@@ -216,7 +216,7 @@ func (p *patchPlan) write(path string, now *plannedText, text, note string) {
 func (p *patchPlan) remove(path string, now *plannedText) {
 	before := *now
 	p.steps = append(p.steps, patchStep{path: path, note: "D " + p.show(path), diff: p.diffOf(path, before.text, ""),
-		do:   func(ctx context.Context) error { return p.Remove(ctx, path) },
+		do:   func(ctx context.Context) error { return p.removeFile(ctx, path) },
 		undo: func(ctx context.Context) error { return p.restore(ctx, path, before.text) },
 	})
 	*now = plannedText{absent: true}

@@ -18,6 +18,9 @@ type Config struct {
 	Spool *spool.Folder
 	// Jobs are the pod's background commands; nil means that it can have none.
 	Jobs *PodJobs
+	// Movable says that another node may take over the pod: its commands need bwrap and end with
+	// the lease of Shell, after which no tool changes a file.
+	Movable bool
 	// Limits are those to which the outputs will be cut; nil means the defaults. The tools
 	// that capture or page use them to know how much can be shown.
 	Limits   *tool.Limits
@@ -45,7 +48,7 @@ func New(c Config) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &files{FS: c.FS, changing: new(sync.Mutex)}
+	f := &files{FS: c.FS, changing: new(sync.Mutex), mayChange: c.mayChange}
 	return []tool.Tool{
 		newReadFile(f, c),
 		newWriteFile(f),

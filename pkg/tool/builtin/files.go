@@ -22,6 +22,8 @@ const maxEditBytes = 8 << 20
 type files struct {
 	*scopefs.FS
 	changing *sync.Mutex
+	// mayChange says why no file may change; nil while one may.
+	mayChange func() error
 	// agreed are the bases of the previews that a person agreed to, by the paths to show; nil
 	// for a call without previews. strict says that the files must still have them.
 	agreed map[string]string
@@ -67,6 +69,9 @@ func (f *files) keepsSecrets(path, before, after string) error {
 // store writes a file and records its new content. note is empty, or what to report about
 // the file besides that it was written.
 func (f *files) store(ctx context.Context, path string, data []byte) (note string, err error) {
+	if err := f.mayChange(); err != nil {
+		return "", err
+	}
 	written, err := f.WriteFile(ctx, path, data)
 	if err != nil {
 		return "", err
@@ -76,6 +81,14 @@ func (f *files) store(ctx context.Context, path string, data []byte) (note strin
 		note = fmt.Sprintf("; %s of the file (hard links) kept the old content", plural(int64(n), "other name"))
 	}
 	return note, nil
+}
+
+// removeFile removes a file.
+func (f *files) removeFile(ctx context.Context, path string) error {
+	if err := f.mayChange(); err != nil {
+		return err
+	}
+	return f.Remove(ctx, path)
 }
 
 // unchanged refuses a file that changed since it was read. A file that was never read

@@ -52,6 +52,8 @@ type Shell struct {
 	Grace time.Duration
 	// Sandbox confines commands; nil confines none.
 	Sandbox *Sandbox
+	// Lease ends the commands of pods that another node may take over; nil allows them none.
+	Lease *Lease
 	// Confined says that commands can't leave their sandbox, or that the operator wants them
 	// to run without one and without a question.
 	Confined bool
@@ -126,12 +128,14 @@ type shell struct {
 	log    *slog.Logger
 	// jobs are the pod's; nil if it can have none.
 	jobs *PodJobs
+	// movable is Config.Movable.
+	movable bool
 }
 
 // makeShell makes the shell of a pod. It needs no FS for a command that an earlier podd
 // started.
 func makeShell(c Config) *shell {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, movable: c.Movable, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
 	s.Path = s.Program()
 	s.starter = shim.Local{}
 	if s.Starter != nil {
@@ -171,10 +175,13 @@ func (s *shell) run(ctx context.Context, call *tool.Invocation, args shellArgs) 
 	if s.box != nil && s.box.Refuses() != "" {
 		return tool.Error("shell: not run: %s", s.box.Refuses()), nil
 	}
+	if why := s.barred(args); why != "" {
+		return tool.Error("shell: not run: %s", why), nil
+	}
 	if call.Plan && !s.confines() {
 		return tool.Error("shell: not run: this turn only plans, and no sandbox works here that keeps a command from changes"), nil
 	}
-	r := &shellRun{shell: s, call: call, args: args, id: cmp.Or(call.CallID, rand.Text()), background: args.Background}
+	r := &shellRun{shell: s, call: call, args: args, id: cmp.Or(call.CallID, rand.Text()), background: args.Background, leased: s.movable}
 	if !r.background {
 		return s.runIn(ctx, r, path, nil)
 	}
@@ -266,7 +273,7 @@ func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *j
 		return fmt.Errorf("the command was not run: %w", err)
 	}
 	r.started, r.held, r.guard = time.Now(), confined.Held, guard
-	of := jobNote{Started: r.started, Held: r.held, Guard: note}
+	of := jobNote{Started: r.started, Held: r.held, Guard: note, Leased: r.leased}
 	if j != nil {
 		r.deadline = r.started.Add(s.jobs.all.MaxTime)
 		of.Job = &jobInfo{ID: j.ID, Command: r.args.Command, Quiet: r.args.Quiet, Deadline: r.deadline}

@@ -69,7 +69,7 @@ func (r *shellRun) watch(note jobNote) {
 // adopt takes over a command that has a process.
 func (r *shellRun) adopt(ctx context.Context, note jobNote) {
 	r.watch(note)
-	r.started, r.held = note.Started, note.Held
+	r.started, r.held, r.leased = note.Started, note.Held, note.Leased
 	r.tree = process.Find(*note.Process)
 	// The earlier podd may have ended while it had stopped the command.
 	r.paused = true

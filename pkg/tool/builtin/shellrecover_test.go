@@ -29,6 +29,8 @@ const (
 	spoolVariable  = "PODD_TEST_SPOOL"
 	// sandboxVariable is the mode of its sandbox, if it has one.
 	sandboxVariable = "PODD_TEST_SANDBOX"
+	// leaseVariable is the path of the lease of a movable pod, which is renewed once.
+	leaseVariable = "PODD_TEST_LEASE"
 )
 
 // theCall is the call that is started and recovered.
@@ -64,6 +66,13 @@ func helperMain() {
 func helperSandbox(c *builtin.Config) {
 	if mode := os.Getenv(sandboxVariable); mode != "" {
 		c.Shell.Sandbox = builtin.DetectSandbox(context.Background(), builtin.SandboxConfig{Mode: mode})
+	}
+	if path := os.Getenv(leaseVariable); path != "" {
+		// Without a lease the command is not run, and says why.
+		if l, err := builtin.OpenLease(path); err == nil {
+			_ = l.Renewing()()
+			c.Movable, c.Shell.Lease = true, l
+		}
 	}
 }
 

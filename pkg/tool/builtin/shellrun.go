@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/commands/lease"
 	"podd/internal/commands/process"
 	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
@@ -59,6 +60,8 @@ type shellRun struct {
 	// background says that the command is a job, which runs until deadline.
 	background bool
 	deadline   time.Time
+	// leased says that it ends with the lease of this node.
+	leased bool
 	// ended is how it ended, once it has.
 	ended shellEnd
 }
@@ -79,11 +82,17 @@ func (r *shellRun) settle() {
 // finish waits for the end of the command and of everything that it started.
 func (r *shellRun) finish(ctx context.Context) tool.Output {
 	grace := r.shell.Grace
-	stop := sync.OnceValue(func() int { return r.tree.Stop(grace) })
+	var why error
+	stop := sync.OnceValue(func() int {
+		if errors.Is(why, lease.ErrOver) {
+			return r.tree.Kill() // Another node may begin.
+		}
+		return r.tree.Stop(grace)
+	})
 	moved := sync.OnceValue(r.unguard)
 	defer moved()
 	defer stop() // Also if a watcher of the progress panics.
-	why := r.follow(ctx)
+	why = r.follow(ctx)
 	if r.greedy(why) {
 		grace = 0 // During which it could use the rest.
 	}
@@ -113,11 +122,17 @@ func (e *memoryError) Error() string {
 }
 
 // follow reads the output until the command ends by itself (nil) or must be stopped, and
-// says why: errTimedOut, a memoryError, the cause of ctx, or an error of the spool file.
+// says why: errTimedOut, a memoryError, lease.ErrOver, the cause of ctx, or an error of the
+// spool file.
 func (r *shellRun) follow(ctx context.Context) error {
 	if r.cut != nil {
 		return r.cut
 	}
+	ctx, release, err := r.bind(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	timeout := time.NewTimer(r.left())
 	defer timeout.Stop()
 	wait := minPoll
@@ -283,6 +298,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 		return fmt.Sprintf("was ended after %s: %v, and were removed (put large files into the workspace)", took, why), false
 	case errors.As(why, new(*memoryError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
+	case errors.Is(why, lease.ErrOver), why == nil && r.status() == shim.StatusOver:
+		return fmt.Sprintf("was ended after %s: %v; it may have taken effect", took, lease.ErrOver), false
 	case errors.As(why, new(errHeld)):
 		return fmt.Sprintf("was ended after %s: %v", took, why), false
 	case errors.Is(why, errNoHoles):

@@ -25,6 +25,8 @@ type jobNote struct {
 	shim.Note
 	// Guard is what a later podd protects.
 	Guard *sandbox.GuardNote `json:"guard,omitempty"`
+	// Leased says that the command ends with the lease of its node.
+	Leased bool `json:"leased,omitempty"`
 	// Job is for a command in the background.
 	Job *jobInfo `json:"job,omitempty"`
 }
@@ -35,6 +37,9 @@ func (r *shellRun) start(ctx context.Context, confined *sandbox.Command, use gra
 	c := r.shell.command(confined, use)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
 	c.Keeper, c.Terminal = r.keeper, r.args.Terminal
+	if r.leased {
+		c.Lease = r.shell.Lease.get()
+	}
 	if c.Keeper.Path == "" {
 		c.Entry = confined.Entry
 	}
@@ -73,7 +78,7 @@ func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, 
 	scope := sandbox.Scope{
 		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Network: use.network,
 		Git: use.git.access, GitDirs: use.git.outside, Restores: use.git.restores,
-		ReadOnly: r.call.Plan, Joined: r.keeper.Network,
+		ReadOnly: r.call.Plan, Joined: r.keeper.Network, Dies: r.leased,
 	}
 	if scope.Guard, err = s.guard(r.call.Approved, scope, r.args); err != nil {
 		return nil, nil, err

@@ -95,6 +95,15 @@ func (f *Folder) recordPath(name string) string {
 	return filepath.Join(f.dir, "."+name+recordExt)
 }
 
+// Records are the paths of the records in the folders of a spool, which need not be open.
+func Records(spoolDir string) ([]string, error) {
+	names, err := fs.Glob(os.DirFS(spoolDir), "*/.*"+recordExt)
+	for i, name := range names {
+		names[i] = filepath.Join(spoolDir, name)
+	}
+	return names, err
+}
+
 // outputOf is the name of a record's output.
 func outputOf(record string) (output string, ok bool) {
 	name, ok := strings.CutSuffix(record, recordExt)
