@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -54,7 +55,9 @@ var errNothing = errors.New("nothing to do")
 
 // hand performs acts on one pod, one at a time.
 type hand struct {
-	*round
+	*scene
+	// client is that of the podd which it asks.
+	client *client.Client
 	// ctx ends the waits for the pod.
 	ctx    context.Context
 	pod    *pod
@@ -75,7 +78,7 @@ func (h *hand) next() {
 		return
 	case err == nil:
 		d.sure = true
-	case k == item.KindUnavailable, h.round.ctx.Err() != nil:
+	case k == item.KindUnavailable, h.scene.ctx.Err() != nil:
 	case k == item.KindPrecondition, k == item.KindExhausted, item.ReasonOf(err) == "NOT_WAITING":
 		return // The log must not have it, which count checks.
 	default:
@@ -116,14 +119,14 @@ func (h *hand) check(*deed) error {
 // pause pauses the pod for a while. It stays paused until it is resumed.
 func (h *hand) pause(d *deed) error {
 	ask := func(call func() error) (err error) {
-		await(h.round.ctx, func() bool {
+		await(h.scene.ctx, func() bool {
 			err = call()
 			return item.KindOf(err) != item.KindUnavailable && item.KindOf(err) != item.KindExhausted
 		})
 		return err
 	}
 	err := ask(func() error {
-		_, err := h.client.Pods().Pause(h.round.ctx, &poddv1.PauseRequest{Pod: h.pod.name, Reason: d.mark})
+		_, err := h.client.Pods().Pause(h.scene.ctx, &poddv1.PauseRequest{Pod: h.pod.name, Reason: d.mark})
 		return err
 	})
 	if err != nil {
@@ -136,7 +139,7 @@ func (h *hand) pause(d *deed) error {
 		h.pod.submits.complain("paused as %s and is %v", d.mark, now)
 	}
 	return ask(func() error {
-		_, err := h.client.Pods().Resume(h.round.ctx, &poddv1.ResumeRequest{Pod: h.pod.name})
+		_, err := h.client.Pods().Resume(h.scene.ctx, &poddv1.ResumeRequest{Pod: h.pod.name})
 		return err
 	})
 }
@@ -148,14 +151,14 @@ func (h *hand) withdraw(d *deed) error {
 	}
 	acked := h.pod.submits.all()
 	d.mark = acked[len(acked)-1].id
-	_, err := h.client.Pods().CancelInboxItem(h.round.ctx, &poddv1.CancelInboxItemRequest{Pod: h.pod.name, RequestId: d.mark})
+	_, err := h.client.Pods().CancelInboxItem(h.scene.ctx, &poddv1.CancelInboxItemRequest{Pod: h.pod.name, RequestId: d.mark})
 	return err
 }
 
 // cancel ends the running turn.
 func (h *hand) cancel(d *deed) error {
 	pause(h.ctx, time.Duration(h.random.IntN(60))*time.Millisecond)
-	resp, err := h.client.Pods().Cancel(h.round.ctx, &poddv1.CancelRequest{Pod: h.pod.name, Reason: d.mark})
+	resp, err := h.client.Pods().Cancel(h.scene.ctx, &poddv1.CancelRequest{Pod: h.pod.name, Reason: d.mark})
 	if err == nil && !resp.GetCancelled() {
 		return errNothing
 	}
@@ -164,7 +167,7 @@ func (h *hand) cancel(d *deed) error {
 }
 
 func (h *hand) note(d *deed) error {
-	resp, err := h.client.Pods().Notify(h.round.ctx, &poddv1.NotifyRequest{Pod: h.pod.name, Text: d.mark, Wake: h.random.IntN(2) == 0})
+	resp, err := h.client.Pods().Notify(h.scene.ctx, &poddv1.NotifyRequest{Pod: h.pod.name, Text: d.mark, Wake: h.random.IntN(2) == 0})
 	d.seq = resp.GetSeq()
 	return err
 }
@@ -176,7 +179,7 @@ func (h *hand) rewind(d *deed) error {
 		return err
 	}
 	to := max(1, h.pod.raw.last()-int64(h.random.IntN(20)))
-	resp, err := h.client.Pods().RewindPod(h.round.ctx, &poddv1.RewindPodRequest{Pod: h.pod.name, ToSeq: to})
+	resp, err := h.client.Pods().RewindPod(h.scene.ctx, &poddv1.RewindPodRequest{Pod: h.pod.name, ToSeq: to})
 	d.seq = resp.GetSeq()
 	return err
 }
@@ -185,7 +188,7 @@ func (h *hand) compact(d *deed) error {
 	if err := h.atRest(); err != nil {
 		return err
 	}
-	resp, err := h.client.Pods().Compact(h.round.ctx, &poddv1.CompactRequest{Pod: h.pod.name})
+	resp, err := h.client.Pods().Compact(h.scene.ctx, &poddv1.CompactRequest{Pod: h.pod.name})
 	d.seq = resp.GetSeq()
 	return err
 }
@@ -196,12 +199,12 @@ func (h *hand) fork(d *deed) error {
 	if d.seq == 0 || h.pod.forked {
 		return errNothing
 	}
-	known := h.round.expect(d.mark)
+	known := h.scene.expect(d.mark)
 	defer known()
-	_, err := h.client.Pods().ForkPod(h.round.ctx, &poddv1.ForkPodRequest{Pod: h.pod.name, Name: d.mark, AtSeq: d.seq})
+	_, err := h.client.Pods().ForkPod(h.scene.ctx, &poddv1.ForkPodRequest{Pod: h.pod.name, Name: d.mark, AtSeq: d.seq})
 	if err != nil {
 		// The fork may exist anyway.
-		if _, missing := h.client.Pod(h.round.ctx, d.mark); missing != nil {
+		if _, missing := h.client.Pod(h.scene.ctx, d.mark); missing != nil {
 			return err
 		}
 	}

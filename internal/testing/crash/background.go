@@ -75,17 +75,17 @@ func (i *inspection) once(p *pod, file, verb string, lines map[string]int) {
 }
 
 // nothingRuns checks that no process of a command is left once podd has ended.
-func (r *round) nothingRuns() error {
+func (s *scene) nothingRuns() error {
 	var left []string
 	var err error
-	if !await(r.ctx, func() bool { left, err = r.processes(); return err != nil || len(left) == 0 }) {
-		r.tally.Other.add("processes are left: %s", strings.Join(left, "; "))
+	if !await(s.ctx, func() bool { left, err = s.processes(); return err != nil || len(left) == 0 }) {
+		s.tally.Other.add("processes are left: %s", strings.Join(left, "; "))
 	}
 	return err
 }
 
 // processes are those that work in a workspace of the round, or whose arguments name one.
-func (r *round) processes() (all []string, err error) {
+func (s *scene) processes() (all []string, err error) {
 	found, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *round) processes() (all []string, err error) {
 		at, _ := os.Readlink(filepath.Join(dir, "cwd"))
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		args := strings.Split(string(line), "\x00")
-		if strings.HasPrefix(at, r.dir+"/w-") || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, r.dir+"/w-") }) {
+		if strings.HasPrefix(at, s.dir+"/w-") || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, s.dir+"/w-") }) {
 			all = append(all, fmt.Sprintf("%s: %q", filepath.Base(dir), args))
 		}
 	}

@@ -20,7 +20,7 @@ type kin struct {
 }
 
 // inspection compares the outcome of a round with what its clients know.
-type inspection struct{ *round }
+type inspection struct{ *scene }
 
 // family reads the logs of all pods and folds them.
 func (i *inspection) family() ([]kin, error) {

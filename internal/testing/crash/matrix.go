@@ -186,8 +186,8 @@ func (c *cell) resume() error {
 }
 
 // state is the pod as podd shows it; nil while podd does not answer.
-func (r *round) state(p *pod) *poddv1.Pod {
-	resp, err := r.client.Pods().GetPod(r.ctx, &poddv1.GetPodRequest{Pod: p.name})
+func (s *scene) state(p *pod) *poddv1.Pod {
+	resp, err := s.client.Pods().GetPod(s.ctx, &poddv1.GetPodRequest{Pod: p.name})
 	if err != nil {
 		return nil
 	}

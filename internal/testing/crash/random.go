@@ -38,7 +38,7 @@ func randomRound(r *round, kills int) error {
 	defer enough()
 	var hands sync.WaitGroup
 	for _, p := range r.pods {
-		h := &hand{round: r, ctx: working, pod: p, random: newRandom(r.random.Uint64())}
+		h := &hand{scene: r.scene, client: r.client, ctx: working, pod: p, random: newRandom(r.random.Uint64())}
 		hands.Go(h.work)
 	}
 	for range kills {

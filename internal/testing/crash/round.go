@@ -3,17 +3,12 @@ package crash
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"syscall"
 	"time"
 
-	"podd/pkg/client"
-	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -26,68 +21,30 @@ const (
 
 // round is one state directory with its podd, its clients and its model.
 type round struct {
+	*scene
 	command Command
-	settings
-	dir    string
-	random *rand.Rand
-	tally  *Tally
-
-	model *model
-	// ctx ends with the round; stop ends it.
-	ctx    context.Context
-	stop   context.CancelFunc
-	tasks  sync.WaitGroup
-	client *client.Client
-	podd   *process
+	podd    *process
 	// db is nil for a store in a file.
 	db *database
-	// mu guards pods and unknown, the pods that were requested and may exist by now.
-	mu      sync.Mutex
-	pods    []*pod
-	unknown []string
-	// following are the followers, which run while followed; unfollow ends them.
-	following sync.WaitGroup
-	followed  context.Context
-	unfollow  context.CancelFunc
-	// cancels says that podd was asked to end running commands.
-	cancels bool
-	// answers says that approvals are served.
-	answers bool
-}
-
-// pod is a pod of the round and its followers.
-type pod struct {
-	name, dir string
-	submits   *submitter
-	// raw and resuming follow its log, each its own way.
-	raw, resuming *follower
-	// forked says that it has a fork, isFork that it is one, in the workspace of another
-	// pod.
-	forked, isFork bool
 }
 
 // newRound makes the directory and the model. most is how many messages a request may
 // have, 0 for any number.
 func newRound(ctx context.Context, command Command, dir string, s settings, seed uint64, most int) (*round, error) {
-	r := &round{command: command, settings: s, dir: dir, random: newRandom(seed), tally: &Tally{Rounds: 1}}
 	if err := os.MkdirAll(filepath.Join(dir, "s"), 0o700); err != nil {
 		return nil, err
 	}
 	if err := s.write(dir); err != nil {
 		return nil, err
 	}
-	var err error
-	if r.model, err = newModel(most); err != nil {
+	sc, err := newScene(ctx, dir, s, seed, most, roundTime)
+	if err != nil {
 		return nil, err
 	}
-	r.client, err = client.New(client.Config{
-		Socket: filepath.Join(dir, "s", "podd.sock"), StateDir: filepath.Join(dir, "s"), RetryFor: roundTime,
-	})
-	if err != nil {
+	r := &round{scene: sc, command: command}
+	if err := r.connect(filepath.Join(dir, "s")); err != nil {
 		return nil, errors.Join(err, r.model.server.Close())
 	}
-	r.ctx, r.stop = context.WithTimeout(ctx, roundTime)
-	r.unfollow = func() {}
 	return r, nil
 }
 
@@ -100,13 +57,7 @@ func (r *round) close() {
 		r.podd.signal(syscall.SIGKILL)
 		<-r.podd.exited
 	}
-	for _, p := range r.all() {
-		_ = os.WriteFile(filepath.Join(p.dir, gateFile), nil, 0o600)
-	}
-	_ = r.client.Close()
-	r.tasks.Wait()
-	r.following.Wait()
-	_ = r.model.server.Close()
+	r.scene.close()
 }
 
 // start starts podd, below a tracer if there is one.
@@ -205,93 +156,6 @@ func (r *round) honest() {
 	}
 }
 
-// addPod makes the workspace of a pod.
-func (r *round) addPod(name string) (*pod, error) {
-	p := &pod{name: name, dir: filepath.Join(r.dir, "w-"+name)}
-	if err := os.MkdirAll(p.dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(p.dir, readFile), []byte("There is something to read here.\n"), 0o600); err != nil {
-		return nil, err
-	}
-	r.add(p)
-	return p, nil
-}
-
-func (r *round) add(p *pod) {
-	p.submits = &submitter{pod: p.name, client: r.client}
-	p.raw, p.resuming = newFollower(p.name), newFollower(p.name)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pods = append(r.pods, p)
-}
-
-// expect says that a pod of this name may exist until known is called.
-func (r *round) expect(name string) (known func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unknown = append(r.unknown, name)
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.unknown = slices.DeleteFunc(r.unknown, func(n string) bool { return n == name })
-	}
-}
-
-// expected are the pods that may exist.
-func (r *round) expected() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.unknown)
-}
-
-// adopt adds a pod that podd made in another one's workspace to the round.
-func (r *round) adopt(name, dir string) *pod {
-	p := &pod{name: name, dir: dir, forked: true, isFork: true}
-	r.add(p)
-	r.followOne(p)
-	return p
-}
-
-// all are the pods of the round.
-func (r *round) all() []*pod {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.pods)
-}
-
-// follow starts the followers where they stopped.
-func (r *round) follow() {
-	r.followed, r.unfollow = context.WithCancel(r.ctx)
-	for _, p := range r.all() {
-		r.followOne(p)
-	}
-}
-
-func (r *round) followOne(p *pod) {
-	ctx := r.followed
-	r.following.Go(func() { p.raw.raw(ctx, r.client) })
-	r.following.Go(func() { p.resuming.resuming(ctx, r.client) })
-}
-
-// leave ends the followers: a pod without a follower has to work on by itself.
-func (r *round) leave() {
-	r.unfollow()
-	r.following.Wait()
-}
-
-// create creates the pod in podd; an error says that podd is gone or refused.
-func (r *round) create(p *pod) error {
-	_, err := r.client.Pods().CreatePod(r.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
-	if item.KindOf(err) == item.KindExists {
-		return nil
-	}
-	return err
-}
-
-// subPods is how many pods a pod may have at work.
-const subPods = 2
-
 // createAll creates all pods, over as many restarts of podd as that takes.
 func (r *round) createAll() error {
 	for _, p := range r.all() {
@@ -305,27 +169,6 @@ func (r *round) createAll() error {
 		}
 	}
 	return nil
-}
-
-// busy says what a pod still has to do, in a sentence; empty when nothing is left.
-func (r *round) busy() string {
-	list, err := r.client.Pods().ListPods(r.ctx, &poddv1.ListPodsRequest{})
-	if err != nil {
-		return err.Error()
-	}
-	for _, p := range list.GetPods() {
-		if !resting(p) {
-			return fmt.Sprintf("%s is %s (%s) with %d submits waiting", p.GetName(), p.GetState(), p.GetStateReason(), p.GetQueued())
-		}
-	}
-	return ""
-}
-
-// resting says that a pod has nothing to do: its turns ended, or podd gave the last one up,
-// and no submit waits.
-func resting(p *poddv1.Pod) bool {
-	quiet := p.GetState() == poddv1.PodState_POD_STATE_IDLE || p.GetState() == poddv1.PodState_POD_STATE_INTERRUPTED
-	return quiet && p.GetQueued() == 0
 }
 
 // settle keeps podd running until all work is done.
@@ -347,20 +190,6 @@ func (r *round) settle() error {
 	}
 }
 
-// stuck says what a round that took too long waits for.
-func (r *round) stuck() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 5*time.Second)
-	defer cancel()
-	list, _ := r.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
-	for _, p := range r.all() {
-		r.tally.Other.add("stuck: %s last %d resumes %d", p.name, p.raw.last(), p.raw.resumes)
-	}
-	for _, p := range list.GetPods() {
-		r.tally.Other.add("stuck: %s %s last %d queued %d %s", p.GetName(), p.GetState(), p.GetLastSeq(), p.GetQueued(), p.GetStateReason())
-	}
-	return errStuck
-}
-
 // finish lets all pods become idle, checks everything, and shuts podd down.
 func (r *round) finish() error {
 	if err := r.up(); err != nil {
@@ -371,13 +200,10 @@ func (r *round) finish() error {
 	}
 	r.leave()
 	r.follow()
-	if err := (&inspection{r}).check(); err != nil {
+	if err := (&inspection{r.scene}).check(); err != nil {
 		return err
 	}
-	for _, text := range r.model.illFormed(r.api) {
-		r.tally.IllFormed.add("%s", text)
-	}
-	r.tally.Requests += len(r.model.server.Requests())
+	r.requests()
 	r.podd.signal(syscall.SIGTERM)
 	<-r.podd.exited
 	if r.podd.code() != 0 {
