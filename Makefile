@@ -14,6 +14,9 @@ RACE     ?= -race
 # How often `make crash` kills podd, and how often a store alone.
 PODD_CRASH_KILLS  ?= 500
 PODD_CRASH_ROUNDS ?= 200
+# How many faults `make chaos` makes, from which seed on.
+PODD_CHAOS_FAULTS ?= 1000
+PODD_CHAOS_SEED   ?= 1
 
 TOOLS    := bin/tools
 BUF      := $(TOOLS)/buf
@@ -77,16 +80,20 @@ CAST_NEED := tmux:tmux bwrap:bubblewrap
 # What ends podd and its store on purpose.
 CRASH_NEED := bwrap:bubblewrap strace:strace /usr/lib/postgresql:postgresql
 
+# What breaks several podd, and the clock of their database.
+CHAOS_NEED := bwrap:bubblewrap /usr/lib/postgresql:postgresql /usr/share/doc/libfaketime:libfaketime
+
 # What several podd share.
 DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl
 
-.PHONY: integrations-need npm-need cast-need crash-need demo-nodes-need
+.PHONY: integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
 cast-need: NEED := $(CAST_NEED)
 crash-need: NEED := $(CRASH_NEED)
+chaos-need: NEED := $(CHAOS_NEED)
 demo-nodes-need: NEED := $(DEMO_NODES_NEED)
-integrations-need npm-need cast-need crash-need demo-nodes-need:
+integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need:
 	@missing=; for need in $(NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
@@ -178,6 +185,10 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each store, fail its disk, and check what it promised (docs/reliability.md)
 	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 180m -v -run '^TestCrash(OnPostgres)?$$' ./cmd/podd
 	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./pkg/store
+
+.PHONY: chaos
+chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
+	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
 
 # The same commit gives the same files.
 DATED := export TZ=UTC SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)}

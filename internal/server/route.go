@@ -162,13 +162,21 @@ func (r *router) unary(ctx context.Context, req any, method string, handler grpc
 // isMoving says that a pod did nothing because it is moving to another node.
 func isMoving(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == store.ReasonMoving }
 
+// wasMoved says that a node lost the pod while it answered: it was moved by force.
+func wasMoved(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == store.ReasonStaleEpoch }
+
 // about answers a call about a pod, once that does not move.
 func (r *router) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
 	for until := time.Now().Add(movePatience); ; {
 		resp, err = r.aboutSettled(ctx, pod, req, method, handler)
-		if !isMoving(err) || time.Now().After(until) || !sleep(ctx, triesPause) {
-			return resp, err
+		again := isMoving(err) || wasMoved(err) && routes[method] != there
+		if again && time.Now().Before(until) && sleep(ctx, triesPause) {
+			continue
 		}
+		if wasMoved(err) {
+			err = item.Errorf(item.KindUnavailable, store.ReasonNodeAway, "pod %s was moved to another node; the call may have taken effect: look, and try again", pod)
+		}
+		return resp, err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"podd/pkg/client"
@@ -48,6 +49,8 @@ type deed struct {
 	// have been done.
 	at   time.Time
 	sure bool
+	// from is when the client asked.
+	from time.Time
 }
 
 // errNothing says that there was nothing to act on.
@@ -70,7 +73,7 @@ type hand struct {
 func (h *hand) next() {
 	a := acts[h.random.IntN(len(acts))]
 	h.count++
-	d := deed{act: a.name, mark: fmt.Sprintf("%s-%s-%d", h.pod.name, a.name[:4], h.count)}
+	d := deed{act: a.name, from: time.Now(), mark: fmt.Sprintf("%s-%s-%d", h.pod.name, a.name[:4], h.count)}
 	err := a.do(h, &d)
 	d.at = time.Now()
 	switch k := item.KindOf(err); {
@@ -91,7 +94,11 @@ func (h *hand) next() {
 // job is the next prompt.
 func (h *hand) job() string {
 	h.jobs++
-	return randomJob(h.random, h.jobs, h.answers)
+	text := randomJob(h.random, h.jobs, h.answers)
+	if h.plain {
+		text = strings.ReplaceAll(text, "type", "read")
+	}
+	return text
 }
 
 // atRest waits until the pod has nothing to do.

@@ -17,6 +17,9 @@
 // On PostgreSQL there are random and matrix rounds, which also end the server and break its
 // connections.
 //
+// RunNodes lets three podd share a database, breaks all of them and the connections at random, and
+// besides checks the history of each pod.
+//
 // The package starts processes of podd, PostgreSQL and strace, and waits for all of them. Commands
 // of a pod that outlive podd end by themselves.
 package crash

@@ -35,6 +35,8 @@ type process struct {
 	// sawThrow says that Go's runtime could not write to its own event descriptor, which it
 	// does not survive.
 	sawThrow bool
+	// sawFence says that podd logged that it lost its lease. Of its pods the others may have some.
+	sawFence bool
 }
 
 // startPodd starts podd below a tracer, if there is one, and returns at once. Its log is
@@ -76,6 +78,7 @@ func (p *process) follow(stderr io.Reader, log *os.File) {
 			p.sawFailure = true
 			p.sawDetach = strings.Contains(text, syscall.ENOSYS.Error())
 		}
+		p.sawFence = p.sawFence || strings.Contains(text, "lost its lease")
 		// The runtime may write in the middle of another line.
 		if strings.Contains(text, "netpollBreak write failed") {
 			p.sawThrow = true
@@ -121,6 +124,10 @@ type settings struct {
 const keepTokens = 100
 
 func (s settings) write(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(s.text()), 0o600)
+}
+
+func (s settings) text() string {
 	text := fmt.Sprintf("api = %q\n[compaction]\nkeep_tokens = %d\n", s.api, keepTokens)
 	if s.asks {
 		text += fmt.Sprintf("[[interceptor]]\nname = \"asks\"\non = [\"before_tool\"]\ntimeout = \"30s\"\ncommand = %q\n", askingCommand)
@@ -128,7 +135,7 @@ func (s settings) write(dir string) error {
 	if s.store != "" {
 		text += fmt.Sprintf("[store]\nurl = %q\n", s.store)
 	}
-	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600)
+	return text
 }
 
 // askingCommand is an interceptor that asks about calls with the mark.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -18,6 +19,8 @@ type submitter struct {
 
 	mu    sync.Mutex
 	acked []ack
+	// open are submits without an answer.
+	open  []ack
 	wrong []string
 	count int
 	// refused counts the times that podd had no space.
@@ -31,6 +34,8 @@ type ack struct {
 	id, text string
 	mode     poddv1.SubmitMode
 	seq      int64
+	// from is when the client asked, until when it knew.
+	from, until time.Time
 }
 
 // submit sends a prompt until podd has it; it returns false when ctx ends first.
@@ -44,13 +49,16 @@ func (s *submitter) submitAs(ctx context.Context, text string, mode poddv1.Submi
 	s.count++
 	id := fmt.Sprintf("%s-request-%d", s.pod, s.count)
 	s.mu.Unlock()
-	a := ack{id: id, text: text, mode: mode}
+	a := ack{id: id, text: text, mode: mode, from: time.Now()}
 	var ok bool
-	if a.seq, ok = s.send(ctx, a); !ok {
-		return false
-	}
+	a.seq, ok = s.send(ctx, a)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !ok {
+		s.open = append(s.open, a)
+		return false
+	}
+	a.until = time.Now()
 	s.acked = append(s.acked, a)
 	return true
 }
@@ -158,4 +166,24 @@ func (s *submitter) waiting(f *follower) int {
 		}
 	}
 	return n
+}
+
+// writes are the submits and notes, with and without an answer.
+func (s *submitter) writes() (all []write) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range slices.Concat(s.acked, s.open) {
+		all = append(all, write{a.id, a.from, a.until})
+	}
+	for _, d := range s.deeds {
+		if d.act != "note" {
+			continue
+		}
+		w := write{key: d.mark, from: d.from}
+		if d.sure {
+			w.until = d.at
+		}
+		all = append(all, w)
+	}
+	return all
 }

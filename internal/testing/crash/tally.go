@@ -22,6 +22,8 @@ type Tally struct {
 	// that the model got, Resumed how often a turn was resumed, WornOut how many turns were
 	// given up after the documented number of ends at one step.
 	Commands, Requests, Resumed, WornOut int
+	// Histories is how many writes and readings one order was found for.
+	Histories int
 
 	// Acts counts what clients did besides submitting, by the name of the act.
 	Acts map[string]Answered
@@ -92,6 +94,7 @@ func (t *Tally) merge(o *Tally) {
 	t.Requests += o.Requests
 	t.Resumed += o.Resumed
 	t.WornOut += o.WornOut
+	t.Histories += o.Histories
 	for name, theirs := range o.Acts {
 		if t.Acts == nil {
 			t.Acts = make(map[string]Answered)

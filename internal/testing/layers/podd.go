@@ -216,6 +216,7 @@ func homes() map[string][]string {
 		"github.com/JohannesKaufmann/html-to-markdown/v2": {"internal/extend/webpage"},
 		"github.com/junegunn/fzf":                         {"pkg/scopefs"},
 		"github.com/modelcontextprotocol/go-sdk":          {"internal/extend/mcp"},
+		"github.com/anishathalye/porcupine":               {"internal/testing/crash"},
 		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "pkg/llm/exchange", "internal/testing/bench/"},
 		"github.com/pelletier/go-toml/v2":                 {"internal/config", "internal/clients/desk", "pkg/llm/exchange"},
 		"github.com/spf13/cobra":                          {"cmd/", "internal/ops/manpage"},

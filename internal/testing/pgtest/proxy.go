@@ -15,8 +15,12 @@ type Proxy struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
-	mu    sync.Mutex
-	cut   func(toServer bool) bool
+	mu  sync.Mutex
+	cut func(toServer bool) bool
+	// answers are those that break, each after so many bytes.
+	answers []int
+	// held is open while data waits.
+	held  chan struct{}
 	conns map[net.Conn]bool
 }
 
@@ -27,7 +31,8 @@ func (s *Server) NewProxy(dir string, cut func(toServer bool) bool) (*Proxy, err
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{server: s, dir: dir, listener: l, conns: map[net.Conn]bool{}}
+	p := &Proxy{server: s, dir: dir, listener: l, conns: map[net.Conn]bool{}, held: make(chan struct{})}
+	close(p.held)
 	p.Cut(cut)
 	p.work.Go(p.accept)
 	return p, nil
@@ -47,14 +52,36 @@ func (p *Proxy) Cut(cut func(toServer bool) bool) {
 	}
 }
 
-// Close ends all connections.
-func (p *Proxy) Close() {
-	_ = p.listener.Close()
+// CutAnswers breaks connections in the middle of the next answers of the server, each after so
+// many bytes: what the client asked for is done, and it does not know.
+func (p *Proxy) CutAnswers(after ...int) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answers = append(p.answers, after...)
+}
+
+// Hold keeps all data waiting until release is called, once. It is not called twice meanwhile.
+func (p *Proxy) Hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return func() { close(held) }
+}
+
+// Break ends all connections.
+func (p *Proxy) Break() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for c := range p.conns {
 		_ = c.Close()
 	}
-	p.mu.Unlock()
+}
+
+// Close ends all connections, and takes no more. Nothing may be held.
+func (p *Proxy) Close() {
+	_ = p.listener.Close()
+	p.Break()
 	p.work.Wait()
 	_ = os.Remove(p.listener.Addr().String())
 }
@@ -92,13 +119,8 @@ func (p *Proxy) copy(to, from net.Conn, toServer bool, end func()) {
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			p.mu.Lock()
-			cut := p.cut
-			p.mu.Unlock()
-			if cut(toServer) {
-				return
-			}
-			if _, err := to.Write(buf[:n]); err != nil {
+			pass, breaks := p.decide(toServer, n)
+			if _, err := to.Write(buf[:pass]); err != nil || breaks {
 				return
 			}
 		}
@@ -106,4 +128,26 @@ func (p *Proxy) copy(to, from net.Conn, toServer bool, end func()) {
 			return
 		}
 	}
+}
+
+// decide waits while data is held, and says how many of n bytes go on, and whether the connection
+// breaks then.
+func (p *Proxy) decide(toServer bool, n int) (pass int, breaks bool) {
+	p.mu.Lock()
+	held := p.held
+	p.mu.Unlock()
+	<-held
+	p.mu.Lock()
+	cut, answers := p.cut, p.answers
+	if breaks = !toServer && len(answers) > 0; breaks {
+		p.answers = answers[1:]
+	}
+	p.mu.Unlock()
+	switch {
+	case breaks:
+		return min(n, answers[0]), true
+	case cut(toServer):
+		return 0, true
+	}
+	return n, false
 }

@@ -24,6 +24,7 @@ type Server struct {
 	bin, dir string
 	as       *syscall.SysProcAttr
 	settings []string
+	env      []string
 	cmd      *exec.Cmd
 	ended    chan struct{}
 }
@@ -32,11 +33,16 @@ type Server struct {
 // as name=value. The directory must allow the user of the server to enter; root starts it as
 // the user postgres.
 func Start(ctx context.Context, dir string, settings ...string) (*Server, error) {
+	return StartIn(ctx, dir, nil, settings...)
+}
+
+// StartIn is Start with more variables in the environment of the server.
+func StartIn(ctx context.Context, dir string, env []string, settings ...string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir, settings: settings, as: &syscall.SysProcAttr{}}
+	s := &Server{bin: bin, dir: dir, settings: settings, env: env, as: &syscall.SysProcAttr{}}
 	if err := s.own(); err != nil {
 		return nil, err
 	}
@@ -79,6 +85,7 @@ func (s *Server) Up(ctx context.Context) error {
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), args...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.Dir = log, log, s.as, s.dir
+	cmd.Env = append(os.Environ(), s.env...)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
