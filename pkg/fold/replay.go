@@ -112,7 +112,10 @@ func (l *Log) Replay(f *Fold, upTo item.Seq, visit func(item.Entry)) error {
 		}
 		if k, ok := e.Kind.(item.Rewind); ok {
 			place := places[k.To]
-			if place == nil {
+			switch {
+			case place == nil && l.err != nil:
+				return l.err // The search for rewinds did not get as far.
+			case place == nil:
 				return item.Errorf(item.KindDataLoss, "DAMAGED", "the rewind #%d goes to #%d, which the log does not have", e.Seq, k.To)
 			}
 			if left[k.To]--; left[k.To] > 0 {

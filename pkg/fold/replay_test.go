@@ -224,6 +224,21 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
+// A search for rewinds that failed makes no rewind one to nowhere.
+func TestSearchFails(t *testing.T) {
+	broken := errors.New("broken")
+	entries := []item.Entry{{Seq: 1, Kind: item.Note{}}, {Seq: 2, Kind: item.Note{}}, {Seq: 3, Kind: item.Rewind{To: 1}}}
+	read := func(after item.Seq, only Selection) iter.Seq2[item.Entry, error] {
+		if only == Rewinds {
+			return func(yield func(item.Entry, error) bool) { yield(item.Entry{}, broken) }
+		}
+		return reading(entries)(after, only)
+	}
+	if err := Open(read, 0, 3).Replay(newRules(t).New(), 3, nil); !errors.Is(err, broken) {
+		t.Errorf("replayed with the error %v", err)
+	}
+}
+
 // The sample's fold is saved and restored like any other, and identifies its rules.
 func TestSample(t *testing.T) {
 	rules := newRules(t)

@@ -197,9 +197,25 @@ func (f *fleet) freezePodd() (bool, error) { return f.freeze(nil) }
 // freezeAndMove moves the pods of a podd that does not answer, which then goes on.
 func (f *fleet) freezeAndMove() (bool, error) { return f.freeze(f.moveAway) }
 
+// longVictim is victim for what takes long, of which there is one at a time.
+func (f *fleet) longVictim() (n *node, release func()) {
+	if !f.long.CompareAndSwap(false, true) {
+		return nil, nil
+	}
+	n, release = f.victim()
+	if n == nil {
+		f.long.Store(false)
+		return nil, nil
+	}
+	return n, func() {
+		release()
+		f.long.Store(false)
+	}
+}
+
 // freeze stops a podd for a while, and goes on meanwhile.
 func (f *fleet) freeze(during func(*node)) (bool, error) {
-	n, release := f.victim()
+	n, release := f.longVictim()
 	if n == nil {
 		return false, nil
 	}
@@ -220,7 +236,7 @@ func (f *fleet) freeze(during func(*node)) (bool, error) {
 
 // killAndMove kills a podd and moves its pods before it starts again.
 func (f *fleet) killAndMove() (bool, error) {
-	n, release := f.victim()
+	n, release := f.longVictim()
 	if n == nil {
 		return false, nil
 	}

@@ -108,6 +108,8 @@ type fleet struct {
 	// mu guards the tally of goroutines, and what they read of each pod.
 	mu       sync.Mutex
 	readings map[string][]reading
+	// long says that a node is down for long: two others are left.
+	long atomic.Bool
 	// on ends when podd is to start no more.
 	on         context.Context
 	off        context.CancelFunc
@@ -131,7 +133,7 @@ func (c NodesConfig) round(ctx context.Context, server *clockServer, seed uint64
 		return err
 	}
 	harsh := seed%4 > 0
-	s.plain, s.cancels = true, harsh
+	s.several, s.cancels = true, harsh
 	f := &fleet{scene: s, NodesConfig: c, db: db, server: server, counts: counts, harsh: harsh, readings: map[string][]reading{}}
 	f.on, f.off = context.WithCancel(f.ctx)
 	err = f.run(faults)

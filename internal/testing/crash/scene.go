@@ -40,8 +40,8 @@ type scene struct {
 	unfollow  context.CancelFunc
 	// cancels says that podd was asked to end running commands.
 	cancels bool
-	// answers says that approvals are served, plain that no pod has a job that runs all the time.
-	answers, plain bool
+	// answers says that approvals are served, several that the round has more than one podd.
+	answers, several bool
 }
 
 // newScene starts the model. Nothing of the round takes longer than most.
