@@ -26,7 +26,7 @@ func TestInterruptAndSteer(t *testing.T) {
 	s.await("The ans", "turn 1 running: answering")
 	s.typed("second")
 	s.keys("Enter")
-	s.await("1 queued")
+	s.await("1 queued", "queued: second")
 	s.keys("Escape")
 	s.await("turn 1 cancelled", "> second")
 	close(gate)

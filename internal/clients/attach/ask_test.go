@@ -110,3 +110,22 @@ func TestRuleIsSeen(t *testing.T) {
 		t.Error("a rule that was seen is not added")
 	}
 }
+
+// While the view asks about a rule, the keys that scroll show the call, and answer nothing.
+func TestRuleIsAskedWhileScrolling(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 80, 12
+	for range 50 {
+		a.log.notice(plain, "a line of the call")
+	}
+	a.log.notice(plain, "the last line")
+	a.confirming = &confirmation{question: "Add it?", enter: true, yes: func() { t.Error("the rule was added") }}
+	for _, k := range []keyKind{keyPageUp, keyPageDown, keyWheelUp} {
+		if a.press(key{kind: k}); a.confirming == nil {
+			t.Errorf("the key %v answered the question", k)
+		}
+	}
+	if lines, _, _ := (frame{a}).draw(); strings.Contains(texts(lines), "the last line") || strings.Contains(texts(lines), "[y] once") {
+		t.Errorf("it shows\n%s", texts(lines))
+	}
+}

@@ -14,6 +14,7 @@ const (
 	mostInput   = 6
 	mostOffered = 10
 	mostTasks   = 5
+	mostQueued  = 3
 )
 
 // A smaller screen has only the state line and the draft.
@@ -94,6 +95,7 @@ func (a frame) panels() (rows []line) {
 	if a.showsTasks() {
 		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
 	}
+	rows = append(rows, a.queuedRows(max(min(mostQueued, a.rows/8), 1))...)
 	most := max(min(mostOffered, a.rows/3), 1)
 	for _, row := range a.paths.rows(most) {
 		rows = append(rows, in(dim, "  "+row))
@@ -172,6 +174,8 @@ func (a frame) hint() string {
 		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
 	}
 	switch {
+	case a.confirming != nil:
+		keys = []string{"PgUp/PgDn"}
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
 		if len(a.questions[0].GetPreviews()) > 0 {

@@ -210,8 +210,8 @@ func (a *app) submit(steer bool) {
 			a.draft = sent
 		case resp.GetQueued() && steer:
 			a.log.notice(dim, "· joins the turn at its next step")
-		case resp.GetQueued():
-			a.log.notice(dim, "· queued until the running turn ends")
+		case resp.GetQueued() && a.columns == 0: // The plain view has no row for it.
+			a.log.notice(dim, "· queued")
 		}
 	})
 }

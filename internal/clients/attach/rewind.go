@@ -52,6 +52,9 @@ func (a *app) confirmed(k key) bool {
 	if c == nil {
 		return false
 	}
+	if a.scroll(k.kind) {
+		return true // What the question is about may be above.
+	}
 	yes := k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter
 	if yes && !(frame{a}).showsAbout() {
 		a.said = "not all of it is on the screen: make the terminal larger, or press Esc"

@@ -65,6 +65,12 @@ var scenes = map[string]func(a *app){
 			item.ToolCall{CallID: "p", Name: "read_file", Arguments: `{"path":"shot.png"}`},
 			item.ToolResult{CallID: "p", Tool: "read_file", Output: item.Output{Summary: "read_file: shot.png, an image", Images: item.NewImages(pictureOf(32, 64))}})
 	},
+	"queued": func(a *app) {
+		a.turn, a.pod.State = 3, poddv1.PodState_POD_STATE_RUNNING
+		for _, text := range []string{"then run the tests\nof all packages", "and tell me " + strings.Repeat("what you think ", 12), "commit it", "push it"} {
+			a.log.see(item.Submitted{RequestID: text, Text: text})
+		}
+	},
 	"away": func(a *app) { a.away = true; a.log.open = true },
 }
 
