@@ -202,13 +202,13 @@ func (f *fleet) longVictim() (n *node, release func()) {
 	if !f.long.CompareAndSwap(false, true) {
 		return nil, nil
 	}
-	n, release = f.victim()
+	n, free := f.victim()
 	if n == nil {
 		f.long.Store(false)
 		return nil, nil
 	}
 	return n, func() {
-		release()
+		free()
 		f.long.Store(false)
 	}
 }
