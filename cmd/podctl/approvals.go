@@ -12,7 +12,6 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
-	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -111,20 +110,6 @@ func (p *program) completeCalls(cmd *cobra.Command, args []string, start string)
 		return err
 	})
 	return calls, cobra.ShellCompDirectiveNoFileComp
-}
-
-// waitingCalls counts the calls that wait, by the ids of their pods. An old podd without
-// approvals has none.
-func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string]int, error) {
-	list, err := approvals(ctx, c, pod)
-	if err != nil && item.KindOf(err) != item.KindUnimplemented {
-		return nil, err
-	}
-	counts := make(map[string]int)
-	for _, a := range list {
-		counts[a.GetPod()]++
-	}
-	return counts, nil
 }
 
 // until is a future time, and how far away it is.

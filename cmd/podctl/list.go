@@ -53,11 +53,7 @@ func listPods(ctx context.Context, p *program, c *client.Client) error {
 		return err
 	}
 	if p.output == outputText {
-		waiting, err := waitingCalls(ctx, c, "")
-		if err != nil {
-			return err
-		}
-		return p.podTable(p.stdout, resp.GetPods(), waiting)
+		return p.podTable(p.stdout, resp.GetPods())
 	}
 	for _, pod := range resp.GetPods() {
 		if err := p.printJSON(pod); err != nil {
@@ -67,8 +63,8 @@ func listPods(ctx context.Context, p *program, c *client.Client) error {
 	return nil
 }
 
-// podTable shows pods, a row each. waiting counts the calls that wait for a person.
-func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]int) error {
+// podTable shows pods, a row each.
+func (p *program) podTable(w io.Writer, pods []*poddv1.Pod) error {
 	if len(pods) == 0 {
 		_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
 		return err
@@ -81,7 +77,7 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 	fmt.Fprintln(t, strings.Join(podColumns[:], "\t"))
 	for _, message := range pods {
 		pod := wire.PodFromProto(message)
-		row := rowOf(p, pod, waiting[pod.ID], cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
+		row := rowOf(p, pod, cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
 		fmt.Fprintln(t, strings.Join(row[:], "\t"))
 	}
 	return t.Flush()
@@ -106,8 +102,8 @@ func (r podRow) sameAs(other podRow) bool {
 }
 
 // rowOf shows a pod; parent is the name of the pod that spawned it.
-func rowOf(p *program, pod item.Pod, approvals int, parent string) podRow {
-	state := p.state(pod, approvals)
+func rowOf(p *program, pod item.Pod, parent string) podRow {
+	state := p.state(pod)
 	if parent != "" {
 		state += ", spawned by " + sanitize.Line(parent)
 	}
@@ -126,7 +122,7 @@ func rowOf(p *program, pod item.Pod, approvals int, parent string) podRow {
 }
 
 // state names a pod's state, with its pending pause, wait, approvals, jobs and queue.
-func (p *program) state(pod item.Pod, approvals int) string {
+func (p *program) state(pod item.Pod) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
 		notes = append(notes, "pausing")
@@ -134,8 +130,8 @@ func (p *program) state(pod item.Pod, approvals int) string {
 	if at := pod.Status.WaitUntil; !at.IsZero() {
 		notes = append(notes, "until "+p.clock(at))
 	}
-	if approvals > 0 {
-		notes = append(notes, plural(approvals, "approval"))
+	if pod.Status.Approvals > 0 {
+		notes = append(notes, plural(pod.Status.Approvals, "approval"))
 	}
 	if pod.Status.Jobs > 0 {
 		notes = append(notes, plural(pod.Status.Jobs, "job"))

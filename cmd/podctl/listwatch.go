@@ -93,7 +93,7 @@ func (w *podLister) row(id string) podRow {
 	pod := w.pods[id]
 	parent := pod.GetPod().GetSpec().GetParent()
 	name := cmp.Or(w.pods[parent].GetPod().GetName(), parent)
-	return rowOf(w.program, wire.PodFromProto(pod.GetPod()), int(pod.GetApprovals()), name)
+	return rowOf(w.program, wire.PodFromProto(pod.GetPod()), name)
 }
 
 // show prints a pod unless it looks as before.

@@ -30,11 +30,7 @@ func newShowCommand(p *program) *cobra.Command {
 				if p.output == outputJSON {
 					return printShown(p, resp)
 				}
-				waiting, err := waitingCalls(cmd.Context(), c, resp.GetPod().GetId())
-				if err != nil {
-					return err
-				}
-				shown := p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()])
+				shown := p.podFacts(wire.PodFromProto(resp.GetPod()))
 				shown = append(shown, networkFact(resp), projectFact(resp), undoFact(resp))
 				return append(shown, modelFacts(resp.GetModelSettings())...).writeTo(p.stdout)
 			})
@@ -42,8 +38,8 @@ func newShowCommand(p *program) *cobra.Command {
 	}
 }
 
-// podFacts describe a pod. approvals is the number of its calls that wait for approval.
-func (p *program) podFacts(pod item.Pod, approvals int) facts {
+// podFacts describe a pod.
+func (p *program) podFacts(pod item.Pod) facts {
 	instructions := ""
 	if n := len(pod.Spec.Instructions); n > 0 {
 		instructions = fmt.Sprintf("custom, %s bytes", view.Count(int64(n)))
@@ -55,11 +51,11 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 	return facts{
 		{"name", pod.Name},
 		{"id", pod.ID},
-		{"state", p.state(pod, approvals)},
+		{"state", p.state(pod)},
 		{"reason", pod.Status.Reason},
 		{"paused", held(pod)},
 		{"waiting until", p.waitingUntil(pod)},
-		{"approvals", hint(approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
+		{"approvals", hint(pod.Status.Approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
 		{"node", pod.Node},

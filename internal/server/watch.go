@@ -74,8 +74,8 @@ func (w *watch) pods() error {
 			if !within.pod(w.ctx, p) {
 				continue
 			}
-			pod := &poddv1.WatchedPod{Pod: wire.PodToProto(p), Approvals: int32(c.Approvals), Work: workToProto(c.Work)} //nolint:gosec // Few.
-			m.Kind = &poddv1.WatchResponse_Pod{Pod: pod}
+			pod := wire.PodToProto(p)
+			m.Kind = &poddv1.WatchResponse_Pod{Pod: &poddv1.WatchedPod{Pod: pod, Approvals: pod.GetApprovals(), Work: workToProto(c.Work)}}
 		case c.Removed != "":
 			// A sub-pod's parents were known when it was sent.
 			if !within.id(w.ctx, c.Removed) {

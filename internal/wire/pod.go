@@ -70,6 +70,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Lifted:       pausesToProto(pod.Status.Lifted),
 		Jobs:         toInt32(pod.Status.Jobs),
 		Node:         clean(pod.Node),
+		Approvals:    toInt32(pod.Status.Approvals),
 	}
 }
 
@@ -91,6 +92,7 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			WaitUntil:    timeFromProto(p.GetWaitUntil()),
 			Lifted:       pausesFromProto(p.GetLifted()),
 			Jobs:         int(p.GetJobs()),
+			Approvals:    int(p.GetApprovals()),
 		},
 		First:  item.Seq(p.GetFirstSeq()),
 		Last:   item.Seq(p.GetLastSeq()),

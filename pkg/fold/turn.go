@@ -119,9 +119,14 @@ func (t *Turn) question(is func(*Question) bool) *Question {
 	return nil
 }
 
-// Asks says whether a call waits for a person.
-func (t *Turn) Asks() bool {
-	return t.Open && slices.ContainsFunc(t.Questions, func(q Question) bool { return q.IsOpen() })
+// Asks counts the calls that wait for a person.
+func (t *Turn) Asks() (n int) {
+	for _, q := range t.Questions {
+		if t.Open && q.IsOpen() {
+			n++
+		}
+	}
+	return n
 }
 
 // HasCall says whether a call has no result yet.

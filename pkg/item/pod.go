@@ -159,6 +159,8 @@ type PodStatus struct {
 	Lifted []Pause
 	// Jobs counts the running background commands.
 	Jobs int
+	// Approvals counts the calls that wait for a person.
+	Approvals int
 }
 
 // Pause says why a pod is paused.

@@ -88,7 +88,7 @@ func (j *journal) quarantine(ctx context.Context, damage error) error {
 		return damage
 	}
 	status := j.rec.Status
-	status.State, status.Reason, status.Jobs = item.StateQuarantined, damage.Error(), 0
+	status.State, status.Reason, status.Jobs, status.Approvals = item.StateQuarantined, damage.Error(), 0, 0
 	if _, err := j.store.Append(ctx, store.Batch{Pod: j.id, Epoch: j.epoch, Status: &status}); err != nil {
 		return err
 	}

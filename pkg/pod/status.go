@@ -50,12 +50,12 @@ func (s situation) after(log fold.State) situation {
 // status is the pod's status after the entries so far.
 func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
-	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running())}
+	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Approvals: t.Asks()}
 	from, wakes := log.Wakes()
 	switch {
 	case s.pause != nil && (!t.Open || s.held):
 		out.State, out.Reason, out.WaitUntil = item.StatePaused, s.pause.Reason, s.pause.Until
-	case t.Asks():
+	case out.Approvals > 0:
 		out.State, out.Reason = item.StateWaiting, "waiting for approval"
 	case t.Open && s.waiting != "":
 		out.State, out.Reason, out.WaitUntil = item.StateWaiting, s.waiting, s.until

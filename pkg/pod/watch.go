@@ -17,10 +17,8 @@ type Fleet struct{ host *Host }
 
 // FleetChange is what a watcher learns next.
 type FleetChange struct {
-	// Pod is a pod that is new or has changed, with the number of its calls that wait for a
-	// person.
-	Pod       *store.PodRecord
-	Approvals int
+	// Pod is a pod that is new or has changed.
+	Pod *store.PodRecord
 	// Work is what it works on; nil for a watcher that did not ask.
 	Work *Work
 	// Removed is the id of a pod that was deleted.
@@ -98,9 +96,8 @@ type watcher struct {
 
 // watched is a pod as it was sent.
 type watched struct {
-	body      []byte
-	approvals int
-	work      Work
+	body []byte
+	work Work
 }
 
 // send sends what differs from what is known. more is false when the consumer stops.
@@ -109,27 +106,19 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	if err != nil {
 		return false, err
 	}
-	asking, err := w.host.Approvals(ctx, "")
-	if err != nil {
-		return false, err
-	}
-	approvals := make(map[string]int)
-	for _, a := range asking {
-		approvals[a.Pod]++
-	}
 	there := make(map[string]bool, len(pods))
 	for i := range pods {
 		p := &pods[i]
 		there[p.ID] = true
-		now := watched{body: p.Body, approvals: approvals[p.ID]}
-		change := FleetChange{Pod: p, Approvals: now.approvals}
+		now := watched{body: p.Body}
+		change := FleetChange{Pod: p}
 		if w.observer != nil {
 			if now.work, err = w.look(ctx, p.Decode()); err != nil {
 				return false, err
 			}
 			change.Work = &now.work
 		}
-		if before, ok := w.known[p.ID]; ok && before.approvals == now.approvals && before.work == now.work && bytes.Equal(before.body, now.body) {
+		if before, ok := w.known[p.ID]; ok && before.work == now.work && bytes.Equal(before.body, now.body) {
 			continue
 		}
 		w.known[p.ID] = now

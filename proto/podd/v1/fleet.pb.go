@@ -1124,7 +1124,7 @@ func (*WatchResponse_Beat) isWatchResponse_Kind() {}
 type WatchedPod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Its calls that wait for a person.
+	// The same as approvals of pod.
 	Approvals int32 `protobuf:"varint,2,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	// Only if the request asks for it.
 	Work          *PodWork `protobuf:"bytes,3,opt,name=work,proto3" json:"work,omitempty"`

@@ -221,7 +221,7 @@ export interface WatchedPod {
   pod:
     | Pod
     | undefined;
-  /** Its calls that wait for a person. */
+  /** The same as approvals of pod. */
   approvals: number;
   /** Only if the request asks for it. */
   work: PodWork | undefined;

@@ -241,6 +241,8 @@ export interface Pod {
   lifted: Pause[];
   /** The name of the node that runs it; empty if one podd has all pods. */
   node: string;
+  /** Its calls that wait for a person. */
+  approvals: number;
 }
 
 export interface CreatePodRequest {
@@ -1476,6 +1478,7 @@ function createBasePod(): Pod {
     jobs: 0,
     lifted: [],
     node: "",
+    approvals: 0,
   };
 }
 
@@ -1531,6 +1534,9 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.node !== "") {
       writer.uint32(138).string(message.node);
+    }
+    if (message.approvals !== 0) {
+      writer.uint32(152).int32(message.approvals);
     }
     return writer;
   },
@@ -1682,6 +1688,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.node = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.approvals = reader.int32();
             continue;
           }
         }
