@@ -200,10 +200,13 @@ func union(a, b map[string]string) map[string]string {
 }
 
 // texts are the files below a directory, with their modes. What a killed write leaves beside its
-// file is not one of them.
+// file is not one of them, nor is what git keeps.
 func texts(dir string) (map[string]string, error) {
 	all := make(map[string]string)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == ".git" {
+			return fs.SkipDir
+		}
 		if err != nil || e.IsDir() || scopefs.Unfinished(e.Name()) {
 			return err
 		}
@@ -219,19 +222,19 @@ func texts(dir string) (map[string]string, error) {
 	return all, err
 }
 
-// sound lets git check the checkpoints.
-func (f *files) sound() error {
-	repos, err := filepath.Glob(filepath.Join(f.dir, "s", "checkpoints", "*.git"))
+// sound lets git check the checkpoints, and other repositories.
+func (r *round) sound(others ...string) error {
+	repos, err := filepath.Glob(filepath.Join(r.dir, "s", "checkpoints", "*.git"))
 	if err != nil {
 		return err
 	}
 	if len(repos) == 0 {
-		f.tally.Other.add("there are no checkpoints")
+		r.tally.Other.add("there are no checkpoints")
 	}
-	for _, repo := range repos {
-		out, err := exec.CommandContext(f.ctx, "git", "--git-dir", repo, "fsck", "--full", "--no-dangling").CombinedOutput()
+	for _, repo := range append(repos, others...) {
+		out, err := exec.CommandContext(r.ctx, "git", "--git-dir", repo, "fsck", "--full", "--no-dangling").CombinedOutput()
 		if err != nil || strings.Contains(string(out), "warning") {
-			f.tally.Other.add("git fsck %s: %v: %s", repo, err, out)
+			r.tally.Other.add("git fsck %s: %v: %s", repo, err, out)
 		}
 	}
 	return nil

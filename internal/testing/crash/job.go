@@ -16,6 +16,8 @@ import (
 //	ask/MS/STATUS    the same, after a person has agreed
 //	hold             a command that waits until the round opens its gate
 //	edit/MS/STATUS   a command that changes files of the workspace
+//	many             a command that makes many files
+//	commit           a command that commits all files of a repository
 //	write, read      file tools
 //	spawn/MS/STATUS  a pod of its own, whose job is such a command
 //	stall            no call: the answer stops in its middle until the gate opens
@@ -107,6 +109,10 @@ func (a action) command(id string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(id, "c"))
 		return fmt.Sprintf("printf %s >f-%d; %s; mkdir -p d-%d; printf %s >d-%d/x; chmod 6%d0 d-%d/x; rm -f f-%d; [ ! -e f-%d ] || mv f-%d f-%d; exit %d",
 			id, n%5, wait, n%3, id, n%3, n%4+4, n%3, (n+2)%5, (n+1)%5, (n+1)%5, (n+3)%5, a.status)
+	case "many":
+		return fmt.Sprintf("mkdir many-%s; for i in $(seq 300); do echo %s >many-%s/$i; done", id, id, id)
+	case "commit":
+		return "git add -A && git commit -q -m " + id
 	case "hold":
 		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
 	case "ask":

@@ -19,7 +19,7 @@ type Config struct {
 	Kills int
 	// Seed is that of the first random round; each later one uses the next number.
 	Seed uint64
-	// Only runs one part: random, points, faults, matrix or files; empty runs all.
+	// Only runs one part: random, points, faults, matrix, files or checkouts; empty runs all.
 	Only string
 	// Postgres keeps the pods in a PostgreSQL database. Without points and faults, which are
 	// of a file; instead the server ends too, and its connections.
@@ -69,7 +69,7 @@ func (rn *runner) run(ctx context.Context) error {
 			return err
 		}
 		fmt.Fprintf(rn.Out, "only random kills: %v\n", err)
-		return errors.Join(rn.part(ctx, "random", rn.randomRounds), rn.part(ctx, "files", rn.fileRounds))
+		return errors.Join(rn.part(ctx, "random", rn.randomRounds), rn.part(ctx, "files", rn.fileRounds), rn.part(ctx, "checkouts", rn.checkoutRounds))
 	}
 	return errors.Join(
 		rn.part(ctx, "matrix", rn.matrixRounds),
@@ -77,6 +77,7 @@ func (rn *runner) run(ctx context.Context) error {
 		rn.part(ctx, "faults", rn.faultRounds),
 		rn.part(ctx, "random", rn.randomRounds),
 		rn.part(ctx, "files", rn.fileRounds),
+		rn.part(ctx, "checkouts", rn.checkoutRounds),
 	)
 }
 

@@ -2,11 +2,13 @@ package checkout_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -418,6 +420,41 @@ func TestSettle(t *testing.T) {
 	}
 	b.make(checkout.Wanted{Name: "p"})
 	b.fsck(b.repo)
+}
+
+// A podd that was killed before it stored what it makes leaves a name that can be taken.
+func TestEmptyPlace(t *testing.T) {
+	b := setup(t)
+	if err := os.MkdirAll(filepath.Join(b.state, "checkouts", "p"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.make(checkout.Wanted{Name: "p"})
+}
+
+// A podd that starts waits for the git that a killed one started.
+func TestSettleWaitsForGit(t *testing.T) {
+	b := setup(t)
+	b.make(checkout.Wanted{Name: "p"})
+	held, err := os.Open(filepath.Join(b.state, "checkouts", ".running"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	exists := func(string) (bool, error) { return true, nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.all.Settle(ctx, exists); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it did not wait: %v", err)
+	}
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.all.Settle(t.Context(), exists); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLand(t *testing.T) {

@@ -68,9 +68,10 @@ func (all *Checkouts) environ() []string {
 
 // Names in Dir that are podd's own.
 const (
-	tempName   = ".tmp"
-	trashName  = ".trash"
-	recordName = "podd.json"
+	tempName    = ".tmp"
+	trashName   = ".trash"
+	runningName = ".running"
+	recordName  = "podd.json"
 )
 
 func (all *Checkouts) temp() string  { return filepath.Join(all.Dir, tempName) }

@@ -140,6 +140,11 @@ func (all *Checkouts) git(ctx context.Context, c command) (string, error) {
 		return "", err
 	}
 	defer done()
+	release, err := runs(all.Dir).hold(run)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	run.Stdin, run.Env = c.stdin, append(c.environ(all.environ(), all.Home), run.Env...)
 	var out, says bytes.Buffer
 	run.Stdout, run.Stderr = &out, &says

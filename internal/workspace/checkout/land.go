@@ -78,7 +78,8 @@ func (w *lander) land(ctx context.Context, into, message string) (out Landed, er
 	if err := w.r.save(); err != nil {
 		return out, full(err)
 	}
-	return out, w.finish(ctx)
+	// What has begun ends: a git that is stopped here would leave files of the person's half changed.
+	return out, w.finish(context.WithoutCancel(ctx))
 }
 
 // target is the branch that a landing moves, with its commit and its working tree.

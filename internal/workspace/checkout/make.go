@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
@@ -62,21 +63,29 @@ func (all *Checkouts) Make(ctx context.Context, w Wanted) (r *Record, err error)
 	return r, nil
 }
 
-// begin stores the record of a new checkout.
-func (all *Checkouts) begin(r *Record) error {
-	if err := os.MkdirAll(all.Dir, 0o700); err != nil {
+// begin makes the directory of a new checkout, with its record: both or nothing.
+func (all *Checkouts) begin(r *Record) (err error) {
+	if err := os.MkdirAll(all.temp(), 0o700); err != nil {
 		return err
 	}
-	err := os.Mkdir(r.place, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		old, err := load(r.place)
+	place := r.place
+	if r.place, err = os.MkdirTemp(all.temp(), "new-"); err != nil {
+		return err
+	}
+	_ = syscall.Rmdir(place) // A killed podd may have left it empty.
+	if err = r.save(); err == nil {
+		err = os.Rename(r.place, place)
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(r.place))
+	}
+	r.place = place
+	if errors.Is(err, fs.ErrExist) { // Also if the directory is not empty.
+		old, err := load(place)
 		if err != nil {
-			return item.Errorf(item.KindExists, "CHECKOUT_EXISTS", "podd has something in %s already: choose another name", r.place)
+			return item.Errorf(item.KindExists, "CHECKOUT_EXISTS", "podd has something in %s already: choose another name", place)
 		}
 		return item.Errorf(item.KindExists, "CHECKOUT_EXISTS", "the checkout of an earlier pod %s is still in %s: podctl delete %s --checkout removes it, or choose another name", r.Name, old.Dir(), old.Pod)
-	}
-	if err == nil {
-		err = r.save()
 	}
 	if err == nil {
 		err = syncDir(all.Dir)

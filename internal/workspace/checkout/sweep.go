@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -13,6 +14,12 @@ import (
 // landings. exists says whether a pod exists, deleted ones in the trash included. says are sentences
 // about what a person has to look at.
 func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool, error)) (says []string, err error) {
+	if _, err := os.Lstat(all.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err := runs(all.Dir).quiet(ctx, all.Logger); err != nil {
+		return nil, err
+	}
 	records, err := all.records(git.Resolve(all.Dir))
 	if err != nil {
 		return nil, err

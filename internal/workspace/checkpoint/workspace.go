@@ -122,10 +122,12 @@ func (w *Workspace) Rest() error {
 		return nil
 	}
 	defer w.all.forget(w)
-	err := errors.Join(w.saveStamps(), w.unwatch())
+	err := w.unwatch()
 	if w.repo != nil {
 		err = errors.Join(err, w.repo.close())
 	}
+	// git finds what the stamps name once the packs have it.
+	err = errors.Join(err, w.saveStamps())
 	w.repo, w.now, w.left, w.commit, w.blind = nil, nil, nil, plumbing.ZeroHash, false
 	return err
 }

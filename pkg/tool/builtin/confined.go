@@ -39,7 +39,8 @@ func (s *Sandbox) Confine(ctx context.Context, c Confined, argv ...string) (cmd 
 	cmd = exec.CommandContext(ctx, confined.Args[0], confined.Args[1:]...) //nolint:gosec // The callers' own programs.
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, confined.Env, confined.Files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// SIGTERM lets git remove its locks.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, func() { confined.Close(); _ = files.Close() }, nil
 }
