@@ -9,6 +9,7 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -47,7 +48,7 @@ func nodeTable(p *program, nodes []*poddv1.Node) error {
 		return err
 	}
 	t := newTable(p.stdout)
-	fmt.Fprintln(t, "NAME\tSTATE\tLEASE\tPODS\tRUNNING\tADDRESS\tVERSION\tCONFIG")
+	fmt.Fprintln(t, "NAME\tSTATE\tLEASE\tPODS\tMOVABLE\tRUNNING\tADDRESS\tVERSION\tCONFIG")
 	var notes []string
 	for _, n := range nodes {
 		name, state := sanitize.Line(n.GetName()), nodeState(n)
@@ -56,11 +57,10 @@ func nodeTable(p *program, nodes []*poddv1.Node) error {
 		}
 		age := view.Duration(n.GetLeaseAge().AsDuration()) + " ago"
 		fmt.Fprintln(t, strings.Join([]string{
-			name, state, age, fmt.Sprint(n.GetPods()), fmt.Sprint(n.GetRunning()), sanitize.Line(n.GetAddress()), sanitize.Line(n.GetVersion()), sanitize.Line(n.GetConfigDigest()),
+			name, state, age, fmt.Sprint(n.GetPods()), fmt.Sprint(n.GetMovable()), fmt.Sprint(n.GetRunning()), sanitize.Line(n.GetAddress()), sanitize.Line(n.GetVersion()), sanitize.Line(n.GetConfigDigest()),
 		}, "\t"))
 		if down(n) && n.GetPods() > 0 {
-			notes = append(notes, fmt.Sprintf("%s is %s since %s: its %s can be read, and go on when podd runs there again or podctl move moves them",
-				sanitize.Line(n.GetName()), state, stamp(n.GetSeenAt().AsTime()), plural(int(n.GetPods()), "pod")))
+			notes = append(notes, fmt.Sprintf("%s is %s since %s: %s", sanitize.Line(n.GetName()), state, stamp(n.GetSeenAt().AsTime()), fate(n)))
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -70,6 +70,18 @@ func nodeTable(p *program, nodes []*poddv1.Node) error {
 		fmt.Fprintln(p.stdout, note)
 	}
 	return nil
+}
+
+// fate says what becomes of the pods of a node that is down.
+func fate(n *poddv1.Node) string {
+	var says []string
+	if movable := int(n.GetMovable()); movable > 0 {
+		says = append(says, fmt.Sprintf("a node with their shared directory takes over its %s that can move", plural(movable, "pod")))
+	}
+	if staying := int(n.GetPods() - n.GetMovable()); staying > 0 {
+		says = append(says, fmt.Sprintf("its %s can be read, and go on when podd runs there again or podctl move moves them", plural(staying, "pod")))
+	}
+	return strings.Join(says, "; ")
 }
 
 // nodeState is the state of a node, such as "up".
@@ -88,6 +100,17 @@ func leaseFact(s *poddv1.GetStatusResponse) string {
 		return ""
 	}
 	return fmt.Sprintf("%s, lease renewed %s ago; podctl nodes lists all", s.GetNode(), view.Duration(s.GetLeaseAge().AsDuration()))
+}
+
+// nodeFact says which node has a pod, and whether another one takes it over; empty without nodes.
+func nodeFact(pod item.Pod) string {
+	switch {
+	case !pod.Movable:
+		return pod.Node
+	case pod.Node == "":
+		return "none: a node with its shared directory takes it over"
+	}
+	return pod.Node + "; movable: if it stops, a node with the shared directory takes over"
 }
 
 // missingNodes says on standard error which nodes did not answer.

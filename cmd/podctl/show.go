@@ -58,7 +58,7 @@ func (p *program) podFacts(pod item.Pod) facts {
 		{"approvals", hint(pod.Status.Approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
-		{"node", pod.Node},
+		{"node", nodeFact(pod)},
 		{"dir", pod.Spec.Dir},
 		{"checkout", checkoutFact(pod.Spec.Checkout)},
 		{"read", strings.Join(pod.Spec.Read, ", ")},

@@ -94,6 +94,8 @@ type StoreConfig struct {
 
 // NodeConfig makes podd one of several that share a database.
 type NodeConfig struct {
+	// Shared are directories that other nodes have at the same paths.
+	Shared []string
 	// Name is unique among them.
 	Name string
 	// Listen is where the others reach this one, HOST:PORT; empty for a podd that has the

@@ -349,6 +349,7 @@ func TestRefusals(t *testing.T) {
 		"a node with two files":        {"[node]\ntls = [\"/a\", \"/b\"]", []string{":2: node.tls must be the absolute paths of certificate, key and authority"}},
 		"a node without a database":    {"[node]\nlisten = \"a:1\"", []string{":2: node.listen needs a database that the nodes share: set store.url"}},
 		"a node without a name":        {"[store]\nurl = \"postgres:///p\"\n[node]\nlisten = \"a:1\"", []string{":4: node.listen needs a name for this node: set node.name"}},
+		"a relative shared directory":  {"[node]\nshared = [\"a\"]", []string{":2: node.shared must be a list of absolute paths"}},
 		"a node without a certificate": {"[store]\nurl = \"postgres:///p\"\n[node]\nname = \"a\"\nlisten = \"a:1\"", []string{":5: node.listen needs a certificate for this node: set node.tls"}},
 		"a store that is too small":    {"[store]\nmax_bytes = 1000", []string{":2: store.max_bytes must be a whole number from 67108864 to "}},
 		"not UTF-8":                    {"model = '\xff'", []string{":1: this is not TOML: "}},

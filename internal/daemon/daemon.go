@@ -374,7 +374,13 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 		}
 	}()
 	defer close(drained)
-	d.host.Close(grace)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		d.host.Close(grace)
+	}()
+	d.link.giveUp(ctx, d.host, closed)
+	<-closed
 	stop, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelStop()
 	d.server.Stop(stop)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/guard/sandbox"
 	"podd/internal/nodes"
 	"podd/internal/ops/keeper"
 	"podd/internal/paths"
@@ -33,8 +34,8 @@ type nodeLink struct {
 	members  *postgres.Membership
 	// host is set once it is open.
 	host atomic.Pointer[pod.Host]
-	// gone are nodes that stopped answering.
-	gone chan store.Node
+	// news are alerts about other nodes.
+	news chan string
 }
 
 // openDatabase opens the database, alone or as a node.
@@ -49,13 +50,17 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	if s.Node.Listen == "" {
 		return keeper.OpenDatabase(ctx, c)
 	}
+	shares, err := openShares(d)
+	if err != nil {
+		return nil, err
+	}
 	link, err := openLink(ctx, s.Node)
 	if err != nil {
 		return nil, err
 	}
 	d.undo = append(d.undo, link.close)
 	c.Join = &postgres.NodeConfig{
-		Name: s.Node.Name, Address: s.Node.Listen, Version: version.String(), Config: digestOf(d.ConfigFile),
+		Name: s.Node.Name, Address: s.Node.Listen, Version: version.String(), Config: digestOf(d.ConfigFile), Shares: shares,
 		Running: link.running, Looked: link.looked,
 	}
 	db, err := keeper.OpenDatabase(ctx, c)
@@ -64,6 +69,27 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	}
 	link.members, d.link = db.Members(), link
 	return db, nil
+}
+
+// openShares opens the shared directories of the configuration. Only bwrap lets podd end all that
+// a command started, which it has to do before another node goes on.
+func openShares(d *Daemon) (shares []string, err error) {
+	dirs := d.Settings.Store.Node.Shared
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	if box := d.detected(); box.Mode() != sandbox.Bwrap {
+		return nil, item.Errorf(item.KindPrecondition, "NODE_SHARED",
+			"node.shared needs the sandbox bwrap, which here is %s: install bubblewrap, or remove node.shared (%s)", box.Mode(), box.Why())
+	}
+	for _, dir := range dirs {
+		share, err := nodes.OpenShare(dir)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, share)
+	}
+	return shares, nil
 }
 
 // openLink reads the certificate and listens.
@@ -77,7 +103,7 @@ func openLink(ctx context.Context, n config.NodeConfig) (*nodeLink, error) {
 	if err != nil {
 		return nil, item.Errorf(item.KindPrecondition, "NODE_LISTEN", "cannot listen at node.listen (%v): choose an address of this machine", err)
 	}
-	return &nodeLink{name: n.Name, identity: identity, peers: nodes.NewPeers(identity), listener: listener, gone: make(chan store.Node, 64)}, nil
+	return &nodeLink{name: n.Name, identity: identity, peers: nodes.NewPeers(identity), listener: listener, news: make(chan string, 64)}, nil
 }
 
 // close ends connections.
@@ -133,6 +159,16 @@ func (l *nodeLink) leave() {
 	}
 }
 
+// giveUp lets other nodes go on with movable pods, while podd stops.
+func (l *nodeLink) giveUp(ctx context.Context, h *pod.Host, closed <-chan struct{}) {
+	if l == nil || l.members.LostTo() != nil {
+		return
+	}
+	if err := h.Fleet.GiveUp(context.WithoutCancel(ctx), closed, l.members.Release); err != nil {
+		h.Logger.Warn("cannot give pods to other nodes, which take them over once podd has stopped", "error", err)
+	}
+}
+
 // running counts the pods with a running turn.
 func (l *nodeLink) running() int {
 	if h := l.host.Load(); h != nil {
@@ -145,21 +181,39 @@ func (l *nodeLink) running() int {
 func (l *nodeLink) looked(look postgres.Look) {
 	if h := l.host.Load(); h != nil {
 		h.Fleet.Elsewhere(look.Alert)
+		// What was taken earlier is recovered with the pods that this node had.
+		if len(look.Taken) > 0 {
+			h.Fleet.Arrived(look.Taken)
+		}
 	}
 	for _, n := range look.Gone {
-		select {
-		case l.gone <- n:
-		default:
-		}
+		l.report(goneText(n))
+	}
+	for from, pods := range look.Took {
+		l.report(fmt.Sprintf("node %s is away: node %s took over %s", from, l.name, ofIts(pods)))
 	}
 }
 
-// tell raises an alert for each node that stopped answering, until ctx ends.
+func (l *nodeLink) report(text string) {
+	select {
+	case l.news <- text:
+	default:
+	}
+}
+
+func ofIts(pods int) string {
+	if pods == 1 {
+		return "1 of its pods"
+	}
+	return fmt.Sprintf("%d of its pods", pods)
+}
+
+// tell raises the alerts about other nodes, until ctx ends.
 func (l *nodeLink) tell(ctx context.Context) {
 	for {
 		select {
-		case n := <-l.gone:
-			l.host.Load().Alerts.Raise(item.LevelWarn, "node", goneText(n))
+		case text := <-l.news:
+			l.host.Load().Alerts.Raise(item.LevelWarn, "node", text)
 		case <-ctx.Done():
 			return
 		}
@@ -168,13 +222,14 @@ func (l *nodeLink) tell(ctx context.Context) {
 
 func goneText(n store.Node) string {
 	text := fmt.Sprintf("node %s at %s has not answered since %s", n.Name, n.Address, n.Seen.Format(time.RFC3339))
-	switch n.Pods {
+	switch staying := n.Pods - n.Movable; staying {
 	case 0:
 		return text
 	case 1:
-		return text + ": its pod goes on when podd runs there again"
+		return text + ": 1 pod goes on when podd runs there again"
+	default:
+		return text + fmt.Sprintf(": %d pods go on when podd runs there again", staying)
 	}
-	return text + fmt.Sprintf(": its %d pods go on when podd runs there again", n.Pods)
 }
 
 // serve answers other nodes; done is closed when it has ended.

@@ -46,7 +46,7 @@ func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*pod
 	for _, n := range all {
 		answer.Nodes = append(answer.Nodes, &poddv1.Node{
 			Name: n.Name, Address: n.Address, Version: n.Version, State: nodeStates[n.State], SeenAt: timestamppb.New(n.Seen), LeaseAge: durationpb.New(n.Age),
-			Pods: int32(n.Pods), Running: int32(n.Running), ConfigDigest: n.Config, Self: n.Self, //nolint:gosec // Few.
+			Pods: int32(n.Pods), Movable: int32(n.Movable), Running: int32(n.Running), ConfigDigest: n.Config, Self: n.Self, //nolint:gosec // Few.
 		})
 	}
 	return answer, nil

@@ -34,9 +34,9 @@ func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.
 		return nil, item.Errorf(item.KindPrecondition, store.ReasonNotOwner, "this is node %s: ask node %s", s.host.Node, r.GetNode())
 	}
 	p, err := s.host.Fleet.Move(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
-		n, ours, err := s.nodes.Store.Locate(ctx, pods[0].ID)
-		if err == nil && !ours && n.Answers() {
-			return s.ask(ctx, n, r, pods)
+		at, err := s.nodes.Store.Locate(ctx, pods[0].ID)
+		if err == nil && !at.Here && at.Answers() {
+			return s.ask(ctx, at.Node, r, pods)
 		}
 		return s.nodes.Store.Take(ctx, pods, r.GetForce())
 	})
@@ -69,7 +69,7 @@ func (s *fleet) ask(ctx context.Context, n store.Node, r *poddv1.MovePodRequest,
 	if err == nil {
 		return nil
 	}
-	if _, ours, unknown := s.nodes.Store.Locate(context.WithoutCancel(ctx), pods[0].ID); unknown == nil && ours {
+	if at, unknown := s.nodes.Store.Locate(context.WithoutCancel(ctx), pods[0].ID); unknown == nil && at.Here {
 		return nil
 	}
 	return err

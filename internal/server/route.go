@@ -20,6 +20,7 @@ import (
 	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -180,27 +181,10 @@ func (r *router) about(ctx context.Context, pod string, req any, method string, 
 	}
 }
 
-func (r *router) aboutSettled(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
+func (r *router) aboutSettled(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (any, error) {
 	for try := 1; ; try++ {
-		n, ours, err := r.locate(ctx, pod)
-		if err != nil {
-			return nil, err
-		}
-		if ours {
-			resp, err = handler(ctx, req)
-			if item.ReasonOf(err) != store.ReasonNotOwner {
-				return resp, err
-			}
-			// It is in the trash of another node, or was moved.
-			if n, err = r.named(ctx, err); err != nil {
-				return nil, err
-			}
-		}
-		again := false
-		if err = store.Elsewhere(pod, n); n.Answers() {
-			resp, again, err = r.send(ctx, n, req, method)
-		}
-		if routes[method] == thereOrHere && item.ReasonOf(err) == store.ReasonNodeAway {
+		resp, again, err := r.aboutOnce(ctx, pod, req, method, handler)
+		if routes[method] == thereOrHere && (isMoving(err) || item.ReasonOf(err) == store.ReasonNodeAway) {
 			return handler(ctx, req)
 		}
 		if err == nil || !again || try == tries || !sleep(ctx, triesPause) {
@@ -209,13 +193,46 @@ func (r *router) aboutSettled(ctx context.Context, pod string, req any, method s
 	}
 }
 
-// locate is Store.Locate; what no pod has is answered here.
-func (r *router) locate(ctx context.Context, pod string) (n store.Node, ours bool, err error) {
-	n, ours, err = r.Store.Locate(ctx, pod)
-	if item.ReasonOf(err) == store.ReasonPodNotFound {
-		return n, true, nil
+// aboutOnce answers a call about a pod. again says that it may be sent once more.
+func (r *router) aboutOnce(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, again bool, err error) {
+	at, err := r.locate(ctx, pod)
+	if err != nil {
+		return nil, false, err
 	}
-	return n, ours, err
+	n := at.Node
+	if at.Here {
+		resp, err = handler(ctx, req)
+		if item.ReasonOf(err) != store.ReasonNotOwner {
+			return resp, false, err
+		}
+		// It is in the trash of another node, or was moved.
+		if n, err = r.named(ctx, err); err != nil {
+			return nil, false, err
+		}
+	}
+	if !n.Answers() {
+		return nil, false, store.Elsewhere(pod, n)
+	}
+	resp, again, err = r.send(ctx, n, req, method)
+	if again && at.Heir && leaves(err) {
+		return nil, false, store.Moving(pod, "")
+	}
+	return resp, again, err
+}
+
+// leaves says that a node does not answer or is stopping.
+func leaves(err error) bool {
+	reason := item.ReasonOf(err)
+	return reason == store.ReasonNodeAway || reason == pod.ReasonStopping
+}
+
+// locate is Store.Locate; what no pod has is answered here.
+func (r *router) locate(ctx context.Context, pod string) (at store.Place, err error) {
+	at, err = r.Store.Locate(ctx, pod)
+	if item.ReasonOf(err) == store.ReasonPodNotFound {
+		return store.Place{Here: true}, nil
+	}
+	return at, err
 }
 
 // named is the node that an error names.

@@ -43,16 +43,16 @@ func (r *router) stream(srv any, ss grpc.ServerStream, method string, handler gr
 	if pod == "" || to == thereOrHere {
 		return handler(srv, first)
 	}
-	n, ours, err := r.locate(ss.Context(), pod)
+	at, err := r.locate(ss.Context(), pod)
 	switch {
 	case err != nil:
 		return err
-	case ours:
+	case at.Here:
 		return handler(srv, first)
-	case !n.Answers():
-		return store.Elsewhere(pod, n)
+	case !at.Answers():
+		return store.Elsewhere(pod, at.Node)
 	}
-	return r.relay(ss.Context(), n, req, method, ss.SendMsg)
+	return r.relay(ss.Context(), at.Node, req, method, ss.SendMsg)
 }
 
 // relay passes on what another node sends.
@@ -158,17 +158,17 @@ func (f *following) run(srv any, handler grpc.StreamHandler) error {
 func (f *following) settled(srv any, handler grpc.StreamHandler) error {
 	ctx := f.out.Context()
 	for begun := false; ; begun = true {
-		n, ours, err := f.Store.Locate(ctx, f.req.GetPod())
-		if err != nil && (!begun || item.KindOf(err) != item.KindUnavailable) {
+		at, err := f.Store.Locate(ctx, f.req.GetPod())
+		if err != nil && !isMoving(err) && (!begun || item.KindOf(err) != item.KindUnavailable) {
 			return err
 		}
 		req := proto.CloneOf(f.req)
 		req.AfterSeq = f.out.cursor
-		if ours {
+		if at.Here {
 			return handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
 		}
-		if err == nil && n.Answers() {
-			err = f.relay(ctx, n, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
+		if err == nil && at.Answers() {
+			err = f.relay(ctx, at.Node, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
 			if !passes(err) || isMoving(err) || ctx.Err() != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func passes(err error) bool {
 }
 
 // pollFor is how long the database is followed before the node is tried again.
-const pollFor = time.Second
+const pollFor = 200 * time.Millisecond
 
 // poll follows the database until the pod's node answers.
 func (f *following) poll(ctx context.Context, srv any, handler grpc.StreamHandler, req proto.Message) error {
@@ -196,7 +196,7 @@ func (f *following) poll(ctx context.Context, srv any, handler grpc.StreamHandle
 	go func() {
 		defer close(ended)
 		for sleep(polling, pollFor) {
-			if n, ours, err := f.Store.Locate(polling, f.req.GetPod()); err == nil && (ours || n.Answers()) {
+			if at, err := f.Store.Locate(polling, f.req.GetPod()); err == nil && (at.Here || at.Answers()) {
 				cancel()
 			}
 		}

@@ -66,7 +66,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		}
 		want := item.Pod{
 			ID: record.ID, Name: record.Name, Spec: record.Spec, CreatedAt: record.CreatedAt,
-			Status: status.Status, First: counts.First, Last: counts.Last, Queued: counts.Queued, Node: counts.Node,
+			Status: status.Status, First: counts.First, Last: counts.Last, Queued: counts.Queued, Node: counts.Node, Movable: counts.Movable,
 		}
 		want.Status.LastActivity = counts.Activity
 		wantEqual(t, got, want)

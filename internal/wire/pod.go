@@ -70,6 +70,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Lifted:       pausesToProto(pod.Status.Lifted),
 		Jobs:         toInt32(pod.Status.Jobs),
 		Node:         clean(pod.Node),
+		Movable:      pod.Movable,
 		Approvals:    toInt32(pod.Status.Approvals),
 	}
 }
@@ -94,10 +95,11 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			Jobs:         int(p.GetJobs()),
 			Approvals:    int(p.GetApprovals()),
 		},
-		First:  item.Seq(p.GetFirstSeq()),
-		Last:   item.Seq(p.GetLastSeq()),
-		Queued: int(p.GetQueued()),
-		Node:   p.GetNode(),
+		First:   item.Seq(p.GetFirstSeq()),
+		Last:    item.Seq(p.GetLastSeq()),
+		Queued:  int(p.GetQueued()),
+		Node:    p.GetNode(),
+		Movable: p.GetMovable(),
 	}
 }
 

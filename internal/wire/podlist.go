@@ -21,6 +21,7 @@ const (
 	fieldPodCreatedAt    = protowire.Number(11)
 	fieldPodLastActivity = protowire.Number(12)
 	fieldPodNode         = protowire.Number(17)
+	fieldPodMovable      = protowire.Number(18)
 	fieldSeconds         = protowire.Number(1)
 	fieldNanos           = protowire.Number(2)
 	fieldListedPod       = protowire.Number(1)
@@ -32,7 +33,8 @@ type PodCounts struct {
 	Queued      int
 	Activity    time.Time
 	// Node is the name of the node that runs the pod; may be empty.
-	Node string
+	Node    string
+	Movable bool
 }
 
 // JoinPod assembles an encoded pod from three sources without decoding them: the fields that
@@ -58,7 +60,7 @@ func fromRecord(n protowire.Number) bool {
 }
 
 func fromCounts(n protowire.Number) bool {
-	return n == fieldPodFirstSeq || n == fieldPodLastSeq || n == fieldPodQueued || n == fieldPodLastActivity || n == fieldPodNode
+	return n == fieldPodFirstSeq || n == fieldPodLastSeq || n == fieldPodQueued || n == fieldPodLastActivity || n == fieldPodNode || n == fieldPodMovable
 }
 
 var errMalformed = errors.New("an encoded pod is malformed")
@@ -84,6 +86,9 @@ func (c PodCounts) appendTo(b []byte) []byte {
 	b = appendNumber(b, fieldPodQueued, int64(toInt32(c.Queued)))
 	if c.Node != "" {
 		b = protowire.AppendString(protowire.AppendTag(b, fieldPodNode, protowire.BytesType), c.Node)
+	}
+	if c.Movable {
+		b = appendNumber(b, fieldPodMovable, 1)
 	}
 	if c.Activity.IsZero() {
 		return b

@@ -137,6 +137,8 @@ type Pod struct {
 	Queued int
 	// Node is the name of the podd that runs it; empty if one podd has all pods.
 	Node string
+	// Movable says that its files are in a shared directory, so that another node takes it over.
+	Movable bool
 }
 
 // PodStatus is the part of a pod's record that its turns change.

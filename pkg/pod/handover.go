@@ -29,7 +29,7 @@ func (f *Fleet) HandOver(ctx context.Context, family []item.Pod, to string, hand
 	unpark()
 	for _, p := range family {
 		h.pods.setLate(p.ID, nil)
-		h.Workspaces.Abandon(p.ID, false) // Nobody waits any more for what it started here.
+		h.Workspaces.Abandon(p.ID, false) // What it started here has no reader any more.
 		h.listeners.changed(hook.PodUpdated, p.ID, p.Name)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (f *Fleet) endAll(family []item.Pod, to string) error {
 			continue
 		}
 		all = append(all, a)
-		if !h.pods.start(func() { a.mailbox.leave(grace, store.Moving(p.Name, to)) }) {
+		if !h.pods.start(func() { a.mailbox.leave(grace, store.Moving(p.Name, to), func(item.Pod) bool { return true }) }) {
 			return errStopping
 		}
 	}
@@ -103,17 +103,47 @@ func (f *Fleet) endAll(family []item.Pod, to string) error {
 	return nil
 }
 
-// leave is end for a pod that moves. If no call runs, its turn ends at once: then it asks the
-// model, and the next owner asks again.
-func (m *mailbox) leave(hurry <-chan struct{}, closing error) {
+// leave is end for a pod that goes on later, perhaps at another node. If it moves there now, a turn
+// in which no call runs ends at once: it asks the model, and the next owner asks again.
+func (m *mailbox) leave(hurry <-chan struct{}, closing error, moves func(item.Pod) bool) {
 	a := m.actor
 	_ = m.do(a.host.base, func() {
 		a.closing = closing
-		if a.turns.now != nil && len(a.journal.state.Turn.Calls) == 0 {
+		if a.turns.now != nil && len(a.journal.state.Turn.Calls) == 0 && moves(a.journal.rec) {
 			a.turns.now.cancel(worker.ErrShutdown)
 		}
 	})
 	m.end(hurry, closing, worker.ErrShutdown)
+}
+
+// giveUpEvery is how often pods that have ended are given up while the Host ends.
+const giveUpEvery = 100 * time.Millisecond
+
+// GiveUp gives up movable pods while Close ends them, until closed is closed, so that other nodes
+// go on with them. release changes the store: it keeps the families of busy pods, and returns those
+// that it gave up.
+func (f *Fleet) GiveUp(ctx context.Context, closed <-chan struct{}, release func(ctx context.Context, busy []string) ([]string, error)) error {
+	again := time.NewTicker(giveUpEvery)
+	defer again.Stop()
+	for over := false; !over; {
+		select {
+		case <-again.C:
+		case <-closed:
+			over = true
+		}
+		var busy []string
+		for _, a := range f.host.pods.all() {
+			busy = append(busy, a.id)
+		}
+		given, err := release(ctx, busy)
+		if err != nil {
+			return err
+		}
+		for _, id := range given {
+			f.host.Workspaces.Abandon(id, false) // What it started here has no reader any more.
+		}
+	}
+	return nil
 }
 
 // park keeps pods from being loaded until unpark is called; callers wait.

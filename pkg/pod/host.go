@@ -95,7 +95,10 @@ type Host struct {
 	base context.Context
 }
 
-var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; try again once it is back")
+// ReasonStopping is the reason of calls to a Host that ends.
+const ReasonStopping = "STOPPING"
+
+var errStopping = item.Errorf(item.KindUnavailable, ReasonStopping, "podd is stopping; try again once it is back")
 
 // NewHost opens the pods of a store. It does not keep ctx: Close ends the Host. Call
 // Recover before serving clients, and Close at the end.
@@ -198,11 +201,7 @@ func passes(err error) bool {
 // ends.
 func (h *Host) recoverLate(pods []item.Pod) {
 	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-h.pods.ending:
-			again.Stop()
+		if !h.pods.sleep(wait) {
 			return
 		}
 		pods = slices.DeleteFunc(pods, func(p item.Pod) bool {
@@ -250,13 +249,14 @@ var (
 )
 
 // Close stops all pods: it accepts no more submits, running turns end at their next step
-// boundary, or at once when ctx ends first, and streams end. It returns when all
+// boundary, those of movable pods also between two of the model's words, or at once when ctx ends
+// first, and streams end. It returns when all
 // goroutines of the Host have ended. One that hangs in a system call can't be ended:
 // Close leaves it behind, and logs that.
 func (h *Host) Close(ctx context.Context) {
 	h.pods.close()
 	for _, a := range h.pods.all() {
-		h.pods.work.Go(func() { a.mailbox.end(ctx.Done(), errStopping, worker.ErrShutdown) })
+		h.pods.work.Go(func() { a.mailbox.leave(ctx.Done(), errStopping, func(p item.Pod) bool { return p.Movable }) })
 	}
 	if !endsIn(&h.pods.work, ctx.Done(), leaveTime) || !endsIn(&h.pods.looks, nil, lookTime) {
 		h.Logger.Error("podd stops although a system call hangs: the file system of a workspace does not answer")

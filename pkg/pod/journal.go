@@ -149,6 +149,9 @@ func (j *journal) setSpec(ctx context.Context, spec item.PodSpec, use func()) er
 		return err
 	}
 	j.rec.Spec = spec
+	if now, err := j.store.Pod(ctx, j.id); err == nil {
+		j.rec.Movable = now.Movable
+	}
 	use()
 	return nil
 }

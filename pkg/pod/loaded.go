@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -213,6 +214,18 @@ func (l *loaded) start(f func()) bool {
 		l.looks.Go(f)
 	}
 	return !l.closing
+}
+
+// sleep waits; false if the Host ends first.
+func (l *loaded) sleep(d time.Duration) bool {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-over.C:
+		return true
+	case <-l.ending:
+		return false
+	}
 }
 
 // unlessClosing runs f while the Host can't begin to end.

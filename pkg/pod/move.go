@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,27 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 	return h.Store.Pod(ctx, top.ID)
 }
 
+// Arrived goes on with pods that this node took over.
+func (f *Fleet) Arrived(ids []string) {
+	h := f.host
+	h.pods.start(func() {
+		for {
+			pods, err := h.Store.Pods(h.base)
+			if err == nil {
+				pods = slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Node != h.Node || !slices.Contains(ids, p.ID) })
+				for _, p := range pods {
+					h.listeners.changed(hook.PodUpdated, p.ID, p.Name)
+				}
+				goOn(h, pods)
+				return
+			}
+			if !h.pods.sleep(pollEvery) {
+				return
+			}
+		}
+	})
+}
+
 // awaited is how long pods may arrive after the answer of the node that had them was lost.
 const awaited = time.Minute
 
@@ -64,11 +86,7 @@ func (f *Fleet) await(family []item.Pod) {
 			goOn(h, family)
 			return
 		}
-		again := time.NewTimer(pollEvery)
-		select {
-		case <-again.C:
-		case <-h.pods.ending:
-			again.Stop()
+		if !h.pods.sleep(pollEvery) {
 			return
 		}
 	}

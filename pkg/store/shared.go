@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"podd/pkg/item"
@@ -12,9 +14,10 @@ import (
 // node. Claim, and each change of a pod other than by Append, is refused elsewhere: with the
 // reason NOT_OWNER or, if that node does not answer, NODE_AWAY; meta node.
 type Shared interface {
-	// Locate finds the node of a pod, in the trash too; here says that it is this one. An
-	// unknown pod is KindNotFound, reason POD_NOT_FOUND.
-	Locate(ctx context.Context, idOrName string) (n Node, here bool, err error)
+	// Locate finds the node of a pod, in the trash too. An
+	// unknown pod is KindNotFound, reason POD_NOT_FOUND. While no node has a movable pod, and
+	// one will take it over, the error is that of Moving.
+	Locate(ctx context.Context, idOrName string) (Place, error)
 	// Nodes returns all nodes in the order of their names; none if this podd has the store
 	// alone.
 	Nodes(ctx context.Context) ([]Node, error)
@@ -33,6 +36,43 @@ type Shared interface {
 	HandOver(ctx context.Context, pods []item.Pod, to string) error
 }
 
+// Place is where a pod is.
+type Place struct {
+	Node
+	// Here says that this podd has it.
+	Here bool
+	// Heir says that another node takes it over if its own one stops answering.
+	Heir bool
+}
+
+// ShareFile is the file with the id of a shared directory.
+const ShareFile = ".podd-share"
+
+// SplitShare splits a share, such as "ID:/mnt/team", into the id of a shared directory and its
+// path, which is the same at all nodes.
+func SplitShare(share string) (id, dir string) {
+	id, dir, _ = strings.Cut(share, ":")
+	return id, dir
+}
+
+// ShareOf is the one of shares that has all directories of a pod, which then is movable; empty
+// if there is none.
+func ShareOf(shares []string, spec item.PodSpec) string {
+	if spec.Checkout != (item.Checkout{}) {
+		return "" // The node has it.
+	}
+	for _, share := range shares {
+		_, dir := SplitShare(share)
+		outside := func(path string) bool {
+			return path != dir && !strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+		}
+		if !slices.ContainsFunc(spec.Readable(), outside) {
+			return share
+		}
+	}
+	return ""
+}
+
 // CanTake refuses a node that no pod can be moved to.
 func (n Node) CanTake() error {
 	switch {
@@ -44,9 +84,12 @@ func (n Node) CanTake() error {
 	return item.Errorf(item.KindUnavailable, ReasonNodeAway, "node %s does not run: start podd there, or move the pod to another node", n.Name)
 }
 
-// Moving is the error for a call to a pod that is moving to another node: KindUnavailable,
-// reason POD_MOVING.
+// Moving is the error for a call to a pod that is moving to another node, whose name is empty while
+// it is not known yet: KindUnavailable, reason POD_MOVING.
 func Moving(pod, to string) error {
+	if to == "" {
+		return item.Errorf(item.KindUnavailable, ReasonMoving, "another node is taking over pod %s: try again", pod)
+	}
 	return item.Errorf(item.KindUnavailable, ReasonMoving, "pod %s is moving to node %s: try again", pod, to)
 }
 
@@ -77,9 +120,10 @@ type Node struct {
 	// Seen is when it last renewed its lease, Age how long ago, by the clock of the store.
 	Seen time.Time
 	Age  time.Duration
-	// Pods counts the pods that it has, Running those with a running turn when it was last seen.
-	Pods, Running int
-	Self          bool
+	// Pods counts the pods that it has, Movable those of them that other nodes with the same shared
+	// directory take over, Running those with a running turn when it was last seen.
+	Pods, Movable, Running int
+	Self                   bool
 }
 
 // Answers says whether calls can be sent to the node.
@@ -91,7 +135,7 @@ func Elsewhere(pod string, n Node) error {
 	switch {
 	case n.Name == "":
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"no known node has pod %s: start the podd that made it as a node, or move the pod", pod)
+			"no node has pod %s: start podd on one that has its workspace, or move the pod", pod)
 	case n.State == NodeStopped:
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
 			"node %s, which has pod %s, is stopped: start podd there, or move the pod", n.Name, pod)

@@ -23,10 +23,25 @@ func (s *Store) LockAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.cancel = cancel
-	m.done.Go(func() { m.keep(keep, again) })
+	m.keepWith(ctx, again)
 	return nil
+}
+
+// Freeze ends the renewal of the lease, as when podd is frozen.
+func (s *Store) Freeze() {
+	s.Membership.shared = false // Its lease does not end in order.
+	s.Membership.close()
+	s.Membership.shared = true
+}
+
+// Renew renews the lease.
+func (s *Store) Renew(ctx context.Context) error {
+	conn, err := s.Membership.lock(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return s.Membership.renew(ctx, conn)
 }
 
 // Copied are the tables that Fill fills.

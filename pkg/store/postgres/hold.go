@@ -27,8 +27,10 @@ type Membership struct {
 	// failed is closed when another podd has come first; lostTo says so.
 	failed chan struct{}
 	lostTo atomic.Pointer[error]
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	// keeping ends with Close.
+	keeping context.Context //nolint:containedctx // That of its goroutines.
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
 	// shared lets other nodes use the database too.
 	shared bool
 	lease  lease
@@ -71,9 +73,8 @@ func (m *Membership) lockWithin(ctx context.Context, within time.Duration) (*pgx
 
 // keepWith keeps the lock that a connection has.
 func (m *Membership) keepWith(ctx context.Context, conn *pgx.Conn) {
-	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.cancel = cancel
-	m.done.Go(func() { m.keep(keep, conn) })
+	m.keeping, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.done.Go(func() { m.keep(m.keeping, conn) })
 }
 
 // lock opens a connection that has the lock. before is the server's process of the connection
@@ -132,8 +133,6 @@ func (m *Membership) keep(ctx context.Context, conn *pgx.Conn) {
 			if err == nil {
 				continue
 			}
-			// While the database does not answer, no node can renew its lease.
-			clear(m.lease.seen)
 			lost := m.lost(err)
 			if !conn.IsClosed() {
 				closeConn(ctx, conn)

@@ -35,6 +35,12 @@ func (m *Membership) RemoveNode(ctx context.Context, name string, force bool) er
 		if err != nil {
 			return err
 		}
+		// Others take over its movable pods.
+		if id != "" && !n.Answers() {
+			if _, err := tx.Exec(ctx, "UPDATE heads SET place = '', epoch = epoch + 1 WHERE place = $1 AND share <> ''", id); err != nil {
+				return err
+			}
+		}
 		var pods int
 		if err := tx.QueryRow(ctx, "SELECT count(*) FROM heads WHERE place = $1", id).Scan(&pods); err != nil {
 			return err
@@ -79,17 +85,17 @@ func (m *Membership) takeOne(ctx context.Context, tx pgx.Tx, p item.Pod, sub, fo
 	if _, err := tx.Exec(ctx, "UPDATE heads SET place = $2, epoch = epoch + 1 WHERE pod = $1", p.ID, m.node); err != nil {
 		return err
 	}
-	return storeDirs(ctx, tx, p)
+	return storeDirs(ctx, tx, p, m.shares)
 }
 
-// storeDirs stores the directories of a pod's spec.
-func storeDirs(ctx context.Context, tx pgx.Tx, p item.Pod) error {
+// storeDirs stores the directories of a pod's spec. shares are those of its node.
+func storeDirs(ctx context.Context, tx pgx.Tx, p item.Pod, shares []string) error {
 	was, err := record(ctx, tx, p.ID)
 	if err != nil {
 		return err
 	}
 	was.Spec.Dir, was.Spec.Read, was.Spec.Write = p.Spec.Dir, p.Spec.Read, p.Spec.Write
-	return storeRecord(ctx, tx, was)
+	return storeRecord(ctx, tx, was, shares)
 }
 
 // HandOver gives pods of this node to another one, all or none.
@@ -110,11 +116,15 @@ func (m *Membership) HandOver(ctx context.Context, pods []item.Pod, to string) e
 		if err := n.CanTake(); err != nil {
 			return err
 		}
+		var shares []string
+		if err := tx.QueryRow(ctx, "SELECT shares FROM nodes WHERE id = $1", id).Scan(&shares); err != nil {
+			return err
+		}
 		for _, p := range pods {
 			if _, err := tx.Exec(ctx, "UPDATE heads SET place = $2, epoch = epoch + 1 WHERE pod = $1", p.ID, id); err != nil {
 				return err
 			}
-			if err := storeDirs(ctx, tx, p); err != nil {
+			if err := storeDirs(ctx, tx, p, shares); err != nil {
 				return err
 			}
 		}
@@ -133,7 +143,7 @@ func (m *Membership) checkTake(ctx context.Context, tx pgx.Tx, h *head, p item.P
 		return item.Errorf(item.KindPrecondition, "MOVED", "pod %s is already on node %s", h.called(p.ID), m.lease.Name)
 	case n.Answers():
 		return item.Errorf(item.KindPrecondition, store.ReasonNodeUp, "node %s, which has pod %s, is up: stop podd there first", n.Name, h.called(p.ID))
-	case n.State == store.NodeStopped:
+	case n.State == store.NodeStopped, h.place == "" && h.movable:
 		return nil
 	case force:
 		_, err = tx.Exec(ctx, "UPDATE nodes SET start = '' WHERE id = $1", id)

@@ -32,18 +32,12 @@ type NodeConfig struct {
 	Version       string
 	// Config is equal for equal configurations.
 	Config string
+	// Shares are the shared directories of this node; see store.ShareOf.
+	Shares []string
 	// Running counts the pods with a running turn.
 	Running func() int
-	// Looked, if set, gets what a look at the others found, each second. It must not block.
+	// Looked, if set, gets what each look at the others found. It must not block.
 	Looked func(Look)
-}
-
-// Look is what a node sees of the others.
-type Look struct {
-	// Alert is the sequence of the last alert.
-	Alert item.Seq
-	// Gone are the nodes that stopped answering; one node alone gets each of them.
-	Gone []store.Node
 }
 
 // lease is the lease of a node on its pods.
@@ -54,14 +48,6 @@ type lease struct {
 	// renewed is when it was renewed.
 	renewed  atomic.Pointer[time.Time]
 	draining atomic.Bool
-	// seen are the beats of other nodes; only keep uses it.
-	seen map[string]beatSeen
-}
-
-// beatSeen is a beat, and since when it is the same.
-type beatSeen struct {
-	beat  int64
-	since time.Time
 }
 
 var _ store.Shared = (*Membership)(nil)
@@ -72,7 +58,7 @@ var _ store.Shared = (*Membership)(nil)
 // is closed.
 func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 	m.shared = true
-	m.lease.NodeConfig, m.lease.start, m.lease.seen = c, rand.Text(), make(map[string]beatSeen)
+	m.lease.NodeConfig, m.lease.start, m.shares = c, rand.Text(), append([]string{}, c.Shares...)
 	conn, err := m.lock(ctx, 0)
 	if err != nil {
 		return err
@@ -84,6 +70,10 @@ func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 	now := time.Now()
 	m.lease.renewed.Store(&now)
 	m.keepWith(ctx, conn)
+	if err := m.settle(ctx); err != nil {
+		return err
+	}
+	m.done.Go(func() { m.watch(m.keeping) })
 	return nil
 }
 
@@ -137,13 +127,13 @@ func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, e
 		}
 		c := m.lease.NodeConfig
 		b := &pgx.Batch{}
-		b.Queue(`INSERT INTO nodes (id, start, boot, name, address, version, config, seen, lease_until)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp() + $8::interval)
+		b.Queue(`INSERT INTO nodes (id, start, boot, name, address, version, config, shares, seen, lease_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp() + $9::interval)
 			ON CONFLICT (id) DO UPDATE SET start = excluded.start, boot = excluded.boot, name = excluded.name, address = excluded.address,
-				version = excluded.version, config = excluded.config, seen = excluded.seen, lease_until = excluded.lease_until,
-				draining = false, away = false, running = 0, beat = nodes.beat + 1`,
-			m.node, m.lease.start, boot, c.Name, c.Address, c.Version, c.Config, interval(leaseFor))
-		b.Queue("UPDATE heads SET place = $1 WHERE place = ''", m.node)
+				version = excluded.version, config = excluded.config, shares = excluded.shares, seen = excluded.seen,
+				lease_until = excluded.lease_until, draining = false, away = false, running = 0, beat = nodes.beat + 1`,
+			m.node, m.lease.start, boot, c.Name, c.Address, c.Version, c.Config, m.shares, interval(leaseFor))
+		b.Queue("UPDATE heads SET place = $1 WHERE place = '' AND share = ''", m.node)
 		return tx.SendBatch(ctx, b).Close()
 	})
 	return in, err
@@ -163,6 +153,7 @@ func (m *Membership) alone(ctx context.Context) error {
 		b := &pgx.Batch{}
 		b.Queue("DELETE FROM nodes WHERE id = $1", m.node)
 		b.Queue("UPDATE heads SET place = $1 WHERE place <> $1 AND place NOT IN (SELECT id FROM nodes)", m.node)
+		b.Queue("UPDATE heads SET share = '' WHERE share <> '' AND place = $1", m.node)
 		return tx.SendBatch(ctx, b).Close()
 	})
 }
@@ -189,25 +180,16 @@ func (m *Membership) end(ctx context.Context, conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// overdue says that a node does not answer, was not stopped in order, and nobody told.
-const overdue = "lease_until < clock_timestamp() AND lease_until > '-infinity' AND NOT away"
-
-// renew renews the lease, and looks at the other nodes.
+// renew renews the lease.
 func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 	running := 0
 	if m.lease.Running != nil {
 		running = m.lease.Running()
 	}
 	at := time.Now()
-	b := &pgx.Batch{}
-	b.Queue(`UPDATE nodes SET beat = beat + 1, seen = clock_timestamp(), lease_until = clock_timestamp() + $3::interval,
+	tag, err := conn.Exec(ctx, `UPDATE nodes SET beat = beat + 1, seen = clock_timestamp(), lease_until = clock_timestamp() + $3::interval,
 		running = $4, draining = $5, away = false WHERE id = $1 AND start = $2`,
 		m.node, m.lease.start, interval(leaseFor), running, m.lease.draining.Load())
-	b.Queue("SELECT last FROM alert_head")
-	b.Queue("SELECT id, beat, "+overdue+" FROM nodes WHERE id <> $1", m.node)
-	r := conn.SendBatch(ctx, b)
-	defer r.Close()
-	tag, err := r.Exec()
 	if err != nil {
 		return err
 	}
@@ -215,77 +197,19 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 		return item.Errorf(item.KindPrecondition, store.ReasonHeld, "this podd lost its lease: node %s was removed, its pods were moved, or another podd runs as it", m.lease.Name)
 	}
 	m.lease.renewed.Store(&at)
-	var look Look
-	if err := r.QueryRow().Scan(&look.Alert); err != nil {
-		return err
-	}
-	over, err := m.late(r)
-	if err != nil {
-		return err
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	if look.Gone, err = m.tell(ctx, conn, over); err == nil && m.lease.Looked != nil {
-		m.lease.Looked(look)
-	}
-	return err
-}
-
-// late are the nodes whose lease is over, by the clock of the database and by this one's:
-// neither a jump of the clock nor a restart of the database ends a lease.
-func (m *Membership) late(r pgx.BatchResults) (over map[string]int64, err error) {
-	rows, err := r.Query()
-	if err != nil {
-		return nil, err
-	}
-	over = make(map[string]int64)
-	var id string
-	var beat int64
-	var late bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &beat, &late}, func() error {
-		was, known := m.lease.seen[id]
-		if !known || was.beat != beat {
-			was = beatSeen{beat, time.Now()}
-			m.lease.seen[id] = was
-		}
-		if late && time.Since(was.since) >= leaseFor {
-			over[id] = beat
-		}
-		return nil
-	})
-	return over, err
-}
-
-// tell marks nodes as away; of several that see it, one gets them.
-func (m *Membership) tell(ctx context.Context, conn *pgx.Conn, over map[string]int64) (gone []store.Node, err error) {
-	for id, beat := range over {
-		tag, err := conn.Exec(ctx, `UPDATE nodes SET away = true
-			WHERE id = $1 AND beat = $2 AND `+overdue, id, beat)
-		if err != nil {
-			return nil, err
-		}
-		if tag.RowsAffected() == 0 {
-			continue
-		}
-		n, err := scanNode(conn.QueryRow(ctx, nodeRows+" WHERE n.id = $2", m.node, id))
-		if err != nil {
-			return nil, err
-		}
-		gone = append(gone, n)
-	}
-	return gone, nil
+	return nil
 }
 
 // nodeRows selects nodes; $1 is this one's id.
 const nodeRows = `SELECT n.name, n.address, n.version, n.config, n.seen, extract(epoch FROM clock_timestamp() - n.seen)::float8,
 	CASE WHEN n.lease_until = '-infinity' THEN 'stopped' WHEN n.lease_until < clock_timestamp() THEN 'away'
 		WHEN n.draining THEN 'draining' ELSE 'up' END,
-	(SELECT count(*) FROM heads WHERE place = n.id AND NOT trashed), n.running, n.id = $1 FROM nodes n`
+	(SELECT count(*) FROM heads WHERE place = n.id AND NOT trashed), (SELECT count(*) FROM heads h WHERE h.place = n.id AND NOT h.trashed AND ` + movable + `),
+	n.running, n.id = $1 FROM nodes n`
 
 func scanNode(row pgx.Row) (n store.Node, err error) {
 	var age float64
-	err = row.Scan(&n.Name, &n.Address, &n.Version, &n.Config, &n.Seen, &age, &n.State, &n.Pods, &n.Running, &n.Self)
+	err = row.Scan(&n.Name, &n.Address, &n.Version, &n.Config, &n.Seen, &age, &n.State, &n.Pods, &n.Movable, &n.Running, &n.Self)
 	n.Age = time.Duration(max(0, age) * float64(time.Second))
 	n.Seen = n.Seen.UTC()
 	return n, err
@@ -308,26 +232,31 @@ func (m *Membership) Nodes(ctx context.Context) (all []store.Node, err error) {
 }
 
 // Locate finds the node of a pod.
-func (m *Membership) Locate(ctx context.Context, idOrName string) (n store.Node, here bool, err error) {
+func (m *Membership) Locate(ctx context.Context, idOrName string) (at store.Place, err error) {
 	err = m.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		if !isText(idOrName) {
 			return rules.NoPod(idOrName)
 		}
-		var place string
-		err := c.QueryRow(ctx, "SELECT h.place FROM pods p JOIN heads h ON h.pod = p.id WHERE p.id = $1 OR p.name = $1 ORDER BY p.id = $1 DESC LIMIT 1", idOrName).Scan(&place)
+		var place, name string
+		err := c.QueryRow(ctx, "SELECT h.place, coalesce(p.name, p.id), "+movable+" AND "+heirs+
+			" FROM pods p JOIN heads h ON h.pod = p.id WHERE p.id = $1 OR p.name = $1 ORDER BY p.id = $1 DESC LIMIT 1", idOrName).
+			Scan(&place, &name, &at.Heir)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return rules.NoPod(idOrName)
 		}
-		if here = place == m.node; here || err != nil {
+		if at.Here = place == m.node; at.Here || err != nil {
 			return err
 		}
-		n, err = scanNode(c.QueryRow(ctx, nodeRows+" WHERE n.id = $2", m.node, place))
+		at.Node, err = scanNode(c.QueryRow(ctx, nodeRows+" WHERE n.id = $2", m.node, place))
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = nil
 		}
+		if err == nil && at.Heir && !at.Answers() {
+			return store.Moving(name, "")
+		}
 		return err
 	})
-	return n, here, err
+	return at, err
 }
 
 // checkPlace refuses a change of a pod that another node has.

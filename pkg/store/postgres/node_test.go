@@ -61,11 +61,11 @@ func TestNodesOwnTheirPods(t *testing.T) {
 			t.Errorf("%s: the error does not name the node: %v", what, err)
 		}
 	}
-	if n, here, err := b.Membership.Locate(ctx, "the-p"); err != nil || here || n.Name != "a" || n.Address != "a:1" || n.State != store.NodeUp {
-		t.Errorf("Locate at b: %+v, %v, %v", n, here, err)
+	if n, err := b.Membership.Locate(ctx, "the-p"); err != nil || n.Here || n.Name != "a" || n.Address != "a:1" || n.State != store.NodeUp {
+		t.Errorf("Locate at b: %+v, %v", n, err)
 	}
-	if _, here, err := a.Membership.Locate(ctx, "p"); err != nil || !here {
-		t.Errorf("Locate at a: %v, %v", here, err)
+	if at, err := a.Membership.Locate(ctx, "p"); err != nil || !at.Here {
+		t.Errorf("Locate at a: %+v, %v", at, err)
 	}
 	if p, err := b.Pod(ctx, "p"); err != nil || p.Node != "a" {
 		t.Errorf("the pod is at %q, %v", p.Node, err)

@@ -45,7 +45,7 @@ const (
 	// openWithin bounds the first connection and the migrations.
 	openWithin = 30 * time.Second
 	// version is the newest version of the schema.
-	version = 1
+	version = 2
 	// lockMigrate and lockPods are the advisory locks: of migrations, and of changes that
 	// concern several pods.
 	lockMigrate, lockPods = 0x706f6464_01, 0x706f6464_02
@@ -53,6 +53,12 @@ const (
 
 //go:embed schema.sql
 var schema string
+
+//go:embed migrate2.sql
+var migrate2 string
+
+// migrations are the steps from each version to the next one, the first from version 1.
+var migrations = []string{migrate2}
 
 // Open opens the database, creates missing tables and migrates older ones. Its errors are
 // item.Errors: reason STORE_CANNOT_OPEN or STORE_NEWER. It does not change a database that it
@@ -181,11 +187,7 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, m *meta, check func(m *met
 				return err
 			}
 			id = rand.Text()
-			if _, err := tx.Exec(ctx, schema); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, "INSERT INTO meta (version, id) VALUES ($1, $2)", version, id)
-			return err
+			return create(ctx, tx, id)
 		}
 		err := tx.QueryRow(ctx, "SELECT version, id, coalesce(left_for, ''), coalesce(filled_from, '') FROM meta").Scan(&m.version, &m.id, &m.left, &m.filling)
 		if err != nil {
@@ -195,9 +197,31 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, m *meta, check func(m *met
 			return item.Errorf(item.KindPrecondition, store.ReasonNewer,
 				"a newer podd wrote the database (version %d, this podd knows %d): install that podd", m.version, version)
 		}
-		return check(m)
+		if err := check(m); err != nil {
+			return err
+		}
+		return migrate(ctx, tx, m.version)
 	})
 	return id, err
+}
+
+// migrate makes the tables of an older version those of the newest one.
+func migrate(ctx context.Context, tx pgx.Tx, from int) error {
+	for _, step := range migrations[from-1:] {
+		if _, err := tx.Exec(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create creates the tables.
+func create(ctx context.Context, tx pgx.Tx, id string) error {
+	if _, err := tx.Exec(ctx, schema); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO meta (version, id) VALUES ($1, $2)", version, id)
+	return err
 }
 
 // checkKeys refuses text that cannot be part of a key.

@@ -52,8 +52,9 @@ func (d *database) createPod(ctx context.Context, tx pgx.Tx, p item.Pod, first, 
 	}
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO pods (id, name, record) VALUES ($1, $2, $3)", p.ID, p.Name, sealPod(p.ID, record))
-	b.Queue("INSERT INTO heads (pod, place, first, last, status, active, active_nanos) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		p.ID, d.node, int64(first), int64(last), status, active.Unix(), active.Nanosecond())
+	b.Queue(`INSERT INTO heads (pod, place, first, last, status, active, active_nanos, share, root)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce((SELECT nullif(root, '') FROM heads WHERE pod = $9), $1))`,
+		p.ID, d.node, int64(first), int64(last), status, active.Unix(), active.Nanosecond(), store.ShareOf(d.shares, p.Spec), p.Spec.Parent)
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -149,18 +150,20 @@ func (s *Store) edit(ctx context.Context, pod string, fn func(ctx context.Contex
 		if err := fn(ctx, tx, &p); err != nil {
 			return err
 		}
-		return storeRecord(ctx, tx, p)
+		return storeRecord(ctx, tx, p, s.shares)
 	})
 }
 
-// storeRecord replaces the record of a pod, and its name with it.
-func storeRecord(ctx context.Context, tx pgx.Tx, p item.Pod) error {
+// storeRecord replaces the record of a pod, and its name with it. shares are those of its node.
+func storeRecord(ctx context.Context, tx pgx.Tx, p item.Pod, shares []string) error {
 	body, err := wire.EncodePodRecord(p)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, "UPDATE pods SET name = $2, record = $3 WHERE id = $1", p.ID, p.Name, sealPod(p.ID, body))
-	return err
+	b := &pgx.Batch{}
+	b.Queue("UPDATE pods SET name = $2, record = $3 WHERE id = $1", p.ID, p.Name, sealPod(p.ID, body))
+	b.Queue("UPDATE heads SET share = $2 WHERE pod = $1 AND share <> $2", p.ID, store.ShareOf(shares, p.Spec))
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // head is the part of a pod that appends change.
@@ -174,13 +177,14 @@ type head struct {
 	active, activeNanos int64
 	name                *string
 	place               string
+	movable             bool
 }
 
 // headColumns are those of head, from heads h and pods p.
-const headColumns = "h.epoch, h.fence, h.first, h.last, h.queued, h.batch, h.status, h.active, h.active_nanos, p.name, h.place"
+const headColumns = "h.epoch, h.fence, h.first, h.last, h.queued, h.batch, h.status, h.active, h.active_nanos, p.name, h.place, " + movable
 
 func (h *head) fields() []any {
-	return []any{&h.epoch, &h.fence, &h.first, &h.last, &h.queued, &h.batch, &h.status, &h.active, &h.activeNanos, &h.name, &h.place}
+	return []any{&h.epoch, &h.fence, &h.first, &h.last, &h.queued, &h.batch, &h.status, &h.active, &h.activeNanos, &h.name, &h.place, &h.movable}
 }
 
 func (h *head) activity() time.Time { return time.Unix(h.active, h.activeNanos).UTC() }
@@ -295,7 +299,7 @@ func (r *podRow) body() ([]byte, error) {
 	if !ok {
 		return nil, rules.Pod(r.id)
 	}
-	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity(), Node: r.node}
+	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity(), Node: r.node, Movable: r.movable}
 	if counts.Last < counts.First {
 		counts.First, counts.Last = 0, 0
 	}

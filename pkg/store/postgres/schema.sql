@@ -1,4 +1,4 @@
--- Version 1. Names and ids compare by their bytes, as in package store.
+-- Version 2. Names and ids compare by their bytes, as in package store.
 CREATE TABLE meta (
 	one boolean PRIMARY KEY DEFAULT true CHECK (one),
 	version int NOT NULL,
@@ -8,7 +8,8 @@ CREATE TABLE meta (
 	filled_from text
 );
 -- A podd of several that use the database at once. id is that of its state directory, start that
--- of its run: a lease whose start is another is over. away is set once others have said so.
+-- of its run: a lease whose start is another is over; without one, others may take its movable
+-- pods. shares are the shared directories that it has. away is set once others have said so.
 CREATE TABLE nodes (
 	id text COLLATE "C" PRIMARY KEY,
 	start text NOT NULL,
@@ -22,7 +23,8 @@ CREATE TABLE nodes (
 	seen timestamptz NOT NULL,
 	running int NOT NULL DEFAULT 0,
 	draining boolean NOT NULL DEFAULT false,
-	away boolean NOT NULL DEFAULT false
+	away boolean NOT NULL DEFAULT false,
+	shares text[] NOT NULL DEFAULT '{}'
 );
 -- record is a sealed podd.v1.Pod: id, name, spec, time of creation. A pod in the trash has
 -- no name here.
@@ -31,7 +33,9 @@ CREATE TABLE pods (
 	name text COLLATE "C" UNIQUE,
 	record bytea NOT NULL
 );
--- place is the id of the podd that has the workspace; empty for one that no podd has yet.
+-- place is the id of the podd that has the pod; empty for one that no podd has yet, and for a
+-- movable one whose podd stopped. share is the shared directory that has the workspace; empty for
+-- a pod that is not movable. root is the pod at the top of its family; empty until its podd joins.
 -- An empty log has a last below its first. batch names what was written last; whoever asks for
 -- it raises fence, which a plain append must know. status is a podd.v1.Pod with only the status.
 CREATE TABLE heads (
@@ -46,8 +50,12 @@ CREATE TABLE heads (
 	batch bytea,
 	status bytea NOT NULL,
 	active bigint NOT NULL,
-	active_nanos int NOT NULL
+	active_nanos int NOT NULL,
+	share text COLLATE "C" NOT NULL DEFAULT '',
+	root text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (fillfactor = 50);
+CREATE INDEX ON heads (place) WHERE share <> '';
+CREATE INDEX ON heads (root);
 -- A deleted pod's entries stay while a fork needs them.
 CREATE TABLE entries (
 	log text COLLATE "C",

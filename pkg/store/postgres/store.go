@@ -39,6 +39,8 @@ type database struct {
 	where, id string
 	// node is the id of this podd: that of the places of its pods.
 	node string
+	// shares are the shared directories of this node; Join sets them.
+	shares []string
 	// leaving ends the waiting for a database that does not answer.
 	leaving        <-chan struct{}
 	closed         atomic.Bool

@@ -63,7 +63,7 @@ func (s *Store) RestorePod(ctx context.Context, id, name string) error {
 			return err
 		}
 		for _, with := range ids[1:] {
-			if err := nameAgain(ctx, tx, with, ""); err != nil {
+			if err := s.nameAgain(ctx, tx, with, ""); err != nil {
 				return err
 			}
 		}
@@ -83,11 +83,11 @@ func (d *database) nameFirst(ctx context.Context, tx pgx.Tx, id, name string) er
 	if err := checkName(ctx, tx, name); err != nil {
 		return err
 	}
-	return nameAgain(ctx, tx, id, name)
+	return d.nameAgain(ctx, tx, id, name)
 }
 
 // nameAgain gives a pod of the trash a name; without one, its own or one like it that is free.
-func nameAgain(ctx context.Context, tx pgx.Tx, id, name string) error {
+func (d *database) nameAgain(ctx context.Context, tx pgx.Tx, id, name string) error {
 	p, err := record(ctx, tx, id)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func nameAgain(ctx context.Context, tx pgx.Tx, id, name string) error {
 		return err
 	}
 	p.Name = name
-	return storeRecord(ctx, tx, p)
+	return storeRecord(ctx, tx, p, d.shares)
 }
 
 // TrashedPods returns the pods in the trash.

@@ -559,7 +559,9 @@ type Node struct {
 	// Equal for equal configuration files.
 	ConfigDigest string `protobuf:"bytes,9,opt,name=config_digest,json=configDigest,proto3" json:"config_digest,omitempty"`
 	// Whether this node answers the call.
-	Self          bool `protobuf:"varint,10,opt,name=self,proto3" json:"self,omitempty"`
+	Self bool `protobuf:"varint,10,opt,name=self,proto3" json:"self,omitempty"`
+	// Those of pods that another node takes over if this one stops.
+	Movable       int32 `protobuf:"varint,11,opt,name=movable,proto3" json:"movable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -662,6 +664,13 @@ func (x *Node) GetSelf() bool {
 		return x.Self
 	}
 	return false
+}
+
+func (x *Node) GetMovable() int32 {
+	if x != nil {
+		return x.Movable
+	}
+	return 0
 }
 
 type RemoveNodeRequest struct {
@@ -1613,7 +1622,7 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\rlargest_input\x18\a \x01(\x03R\flargestInput\"\x12\n" +
 	"\x10ListNodesRequest\"8\n" +
 	"\x11ListNodesResponse\x12#\n" +
-	"\x05nodes\x18\x01 \x03(\v2\r.podd.v1.NodeR\x05nodes\"\xcc\x02\n" +
+	"\x05nodes\x18\x01 \x03(\v2\r.podd.v1.NodeR\x05nodes\"\xe6\x02\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x18\n" +
@@ -1625,7 +1634,8 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\arunning\x18\b \x01(\x05R\arunning\x12#\n" +
 	"\rconfig_digest\x18\t \x01(\tR\fconfigDigest\x12\x12\n" +
 	"\x04self\x18\n" +
-	" \x01(\bR\x04self\"=\n" +
+	" \x01(\bR\x04self\x12\x18\n" +
+	"\amovable\x18\v \x01(\x05R\amovable\"=\n" +
 	"\x11RemoveNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05force\x18\x02 \x01(\bR\x05force\"\x14\n" +

@@ -749,6 +749,8 @@ type Pod struct {
 	Lifted []*Pause `protobuf:"bytes,16,rep,name=lifted,proto3" json:"lifted,omitempty"`
 	// The name of the node that runs it; empty if one podd has all pods.
 	Node string `protobuf:"bytes,17,opt,name=node,proto3" json:"node,omitempty"`
+	// Whether all its files are in a shared directory: if its node stops, another one takes it over.
+	Movable bool `protobuf:"varint,18,opt,name=movable,proto3" json:"movable,omitempty"`
 	// Its calls that wait for a person.
 	Approvals     int32 `protobuf:"varint,19,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -902,6 +904,13 @@ func (x *Pod) GetNode() string {
 		return x.Node
 	}
 	return ""
+}
+
+func (x *Pod) GetMovable() bool {
+	if x != nil {
+		return x.Movable
+	}
+	return false
 }
 
 func (x *Pod) GetApprovals() int32 {
@@ -4611,7 +4620,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
 	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x05 \x01(\tR\x02by\"\xf0\x04\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\x8a\x05\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -4632,7 +4641,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"wait_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\twaitUntil\x12\x12\n" +
 	"\x04jobs\x18\x0f \x01(\x05R\x04jobs\x12&\n" +
 	"\x06lifted\x18\x10 \x03(\v2\x0e.podd.v1.PauseR\x06lifted\x12\x12\n" +
-	"\x04node\x18\x11 \x01(\tR\x04node\x12\x1c\n" +
+	"\x04node\x18\x11 \x01(\tR\x04node\x12\x18\n" +
+	"\amovable\x18\x12 \x01(\bR\amovable\x12\x1c\n" +
 	"\tapprovals\x18\x13 \x01(\x05R\tapprovals\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +

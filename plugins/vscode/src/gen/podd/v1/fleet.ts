@@ -147,6 +147,8 @@ export interface Node {
   configDigest: string;
   /** Whether this node answers the call. */
   self: boolean;
+  /** Those of pods that another node takes over if this one stops. */
+  movable: number;
 }
 
 export interface RemoveNodeRequest {
@@ -663,6 +665,7 @@ function createBaseNode(): Node {
     running: 0,
     configDigest: "",
     self: false,
+    movable: 0,
   };
 }
 
@@ -697,6 +700,9 @@ export const Node: MessageFns<Node> = {
     }
     if (message.self !== false) {
       writer.uint32(80).bool(message.self);
+    }
+    if (message.movable !== 0) {
+      writer.uint32(88).int32(message.movable);
     }
     return writer;
   },
@@ -792,6 +798,14 @@ export const Node: MessageFns<Node> = {
             }
 
             message.self = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.movable = reader.int32();
             continue;
           }
         }

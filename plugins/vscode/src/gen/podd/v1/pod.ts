@@ -241,6 +241,8 @@ export interface Pod {
   lifted: Pause[];
   /** The name of the node that runs it; empty if one podd has all pods. */
   node: string;
+  /** Whether all its files are in a shared directory: if its node stops, another one takes it over. */
+  movable: boolean;
   /** Its calls that wait for a person. */
   approvals: number;
 }
@@ -1478,6 +1480,7 @@ function createBasePod(): Pod {
     jobs: 0,
     lifted: [],
     node: "",
+    movable: false,
     approvals: 0,
   };
 }
@@ -1534,6 +1537,9 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.node !== "") {
       writer.uint32(138).string(message.node);
+    }
+    if (message.movable !== false) {
+      writer.uint32(144).bool(message.movable);
     }
     if (message.approvals !== 0) {
       writer.uint32(152).int32(message.approvals);
@@ -1688,6 +1694,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.node = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.movable = reader.bool();
             continue;
           }
           case 19: {
