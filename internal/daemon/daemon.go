@@ -244,7 +244,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		return err
 	}
 	d.workspaces, err = workspace.New(workspace.Config{
-		SpoolDir:   filepath.Join(d.StateDir, "spool"),
+		SpoolDir:   spoolDir(d.StateDir),
 		SpoolBytes: d.Settings.SpoolBytes,
 		SpoolAge:   d.Settings.SpoolAge,
 		Scrub:      d.secrets.ScrubFile,
@@ -256,6 +256,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
 		Node:          d.link.nodeName(),
+		Movable:       d.link.movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),

@@ -23,6 +23,7 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/store/postgres"
+	"podd/pkg/tool/builtin"
 )
 
 // nodeLink connects this podd with the others of its database. A nil one connects nothing.
@@ -32,6 +33,9 @@ type nodeLink struct {
 	peers    *nodes.Peers
 	listener net.Listener
 	members  *postgres.Membership
+	// shares are the shared directories, until how long commands of pods there may run.
+	shares []string
+	until  *builtin.Lease
 	// host is set once it is open.
 	host atomic.Pointer[pod.Host]
 	// news are alerts about other nodes.
@@ -62,6 +66,9 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	c.Join = &postgres.NodeConfig{
 		Name: s.Node.Name, Address: s.Node.Listen, Version: version.String(), Config: digestOf(d.ConfigFile), Shares: shares,
 		Running: link.running, Looked: link.looked,
+	}
+	if err := link.openLease(d, c.Join); err != nil {
+		return nil, err
 	}
 	db, err := keeper.OpenDatabase(ctx, c)
 	if err != nil {
@@ -110,6 +117,9 @@ func openLink(ctx context.Context, n config.NodeConfig) (*nodeLink, error) {
 func (l *nodeLink) close() {
 	l.peers.Close()
 	_ = l.listener.Close()
+	if l.until != nil {
+		l.until.Close()
+	}
 }
 
 // digestOf is equal for equal files; empty without one.

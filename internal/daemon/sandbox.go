@@ -58,6 +58,7 @@ func (d *Daemon) shell() builtin.Shell {
 	return builtin.Shell{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
+		Lease:    d.link.commands(),
 		Confined: d.sandbox.Fate() != builtin.FateAsk,
 		Env:      d.Settings.ShellEnv,
 		// Not even a name in env passes on a key of podd's.

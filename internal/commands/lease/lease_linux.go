@@ -20,9 +20,8 @@ const wordBytes = 8
 
 // Lease is a mapped file. Its methods may be called from any goroutine. A nil Lease is over.
 type Lease struct {
+	mu   sync.Mutex
 	file *os.File
-
-	mu sync.Mutex
 	// memory is nil once it is closed.
 	memory []byte
 }
@@ -78,8 +77,29 @@ func mapped(file *os.File, prot int) (*Lease, error) {
 	return &Lease{file: file, memory: memory}, nil
 }
 
+// Replace makes the file anew at its path: commands of earlier starts never see it renewed.
+func (l *Lease) Replace(path string) error {
+	file, err := create(path)
+	if err != nil {
+		return fmt.Errorf("cannot make %s: %w", path, err)
+	}
+	made, err := mapped(file, unix.PROT_READ|unix.PROT_WRITE)
+	if err != nil {
+		return err
+	}
+	l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file, l.memory = made.file, made.memory
+	return nil
+}
+
 // File is what Of needs in another process.
-func (l *Lease) File() *os.File { return l.file }
+func (l *Lease) File() *os.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file
+}
 
 // Close unmaps it: then it is over.
 func (l *Lease) Close() {
@@ -105,7 +125,7 @@ func (l *Lease) set(until time.Duration) error {
 		return nil
 	}
 	// Somebody has cut it off.
-	if err := l.file.Truncate(wordBytes); err != nil {
+	if err := l.File().Truncate(wordBytes); err != nil {
 		return err
 	}
 	return l.use(write)

@@ -20,6 +20,9 @@ func Open(string) (*Lease, error) { return nil, errNotLinux }
 // Of works only on Linux.
 func Of(file *os.File) (*Lease, error) { return nil, errors.Join(errNotLinux, file.Close()) }
 
+// Replace does nothing.
+func (l *Lease) Replace(string) error { return errNotLinux }
+
 // File is none.
 func (l *Lease) File() *os.File { return nil }
 

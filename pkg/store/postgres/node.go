@@ -36,6 +36,11 @@ type NodeConfig struct {
 	Shares []string
 	// Running counts the pods with a running turn.
 	Running func() int
+	// Renewing, if set, is called before the lease is renewed, and what it returns once it was.
+	Renewing func() (renewed func())
+	// Fenced, if set, is called before Join ends if others may have pods of an earlier run, before
+	// the first renewed.
+	Fenced func()
 	// Looked, if set, gets what each look at the others found. It must not block.
 	Looked func(Look)
 }
@@ -67,8 +72,6 @@ func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 		_ = conn.Close(ctx)
 		return err
 	}
-	now := time.Now()
-	m.lease.renewed.Store(&now)
 	m.keepWith(ctx, conn)
 	if err := m.settle(ctx); err != nil {
 		return err
@@ -82,6 +85,8 @@ type rival struct {
 	id, boot string
 	beat     int64
 	lives    bool
+	// fenced says that others may have its pods.
+	fenced bool
 }
 
 // register begins a lease. One of an earlier run of this boot ends at once, because the lock of
@@ -90,10 +95,17 @@ func (m *Membership) register(ctx context.Context) error {
 	boot := bootID()
 	var first *rival
 	for ended := time.Now().Add(joinWithin); ; {
-		r, err := m.tryRegister(ctx, boot)
+		renewed := m.lease.renewing()
+		r, fenced, err := m.tryRegister(ctx, boot)
 		switch {
-		case err != nil || r == nil:
+		case err != nil:
 			return err
+		case r == nil:
+			if fenced && m.lease.Fenced != nil {
+				m.lease.Fenced()
+			}
+			renewed()
+			return nil
 		case r.id != m.node:
 			return taken("another node of the database is named %s: choose another node.name", m.lease.Name)
 		case first != nil && first.beat != r.beat || time.Now().After(ended):
@@ -112,12 +124,24 @@ func taken(format string, args ...any) error {
 	return item.Errorf(item.KindPrecondition, "NODE_TAKEN", format, args...)
 }
 
-func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, err error) {
+// renewing is called before a renewal, and what it returns once that has succeeded.
+func (l *lease) renewing() (renewed func()) {
+	at, tell := time.Now(), func() {}
+	if l.Renewing != nil {
+		tell = l.Renewing()
+	}
+	return func() {
+		l.renewed.Store(&at)
+		tell()
+	}
+}
+
+func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, fenced bool, err error) {
 	err = m.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var r rival
 		in = nil
-		err := tx.QueryRow(ctx, `SELECT id, boot, beat, lease_until > clock_timestamp() FROM nodes
-			WHERE id = $1 OR name = $2 ORDER BY id = $1 LIMIT 1 FOR UPDATE`, m.node, m.lease.Name).Scan(&r.id, &r.boot, &r.beat, &r.lives)
+		err := tx.QueryRow(ctx, `SELECT id, boot, beat, lease_until > clock_timestamp(), start = '' OR lease_until = '-infinity' FROM nodes
+			WHERE id = $1 OR name = $2 ORDER BY id = $1 LIMIT 1 FOR UPDATE`, m.node, m.lease.Name).Scan(&r.id, &r.boot, &r.beat, &r.lives, &r.fenced)
 		switch {
 		case err != nil && !errors.Is(err, pgx.ErrNoRows):
 			return err
@@ -125,6 +149,7 @@ func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, e
 			in = &r
 			return nil
 		}
+		fenced = err != nil || r.fenced
 		c := m.lease.NodeConfig
 		b := &pgx.Batch{}
 		b.Queue(`INSERT INTO nodes (id, start, boot, name, address, version, config, shares, seen, lease_until)
@@ -136,7 +161,7 @@ func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, e
 		b.Queue("UPDATE heads SET place = $1 WHERE place = '' AND share = ''", m.node)
 		return tx.SendBatch(ctx, b).Close()
 	})
-	return in, err
+	return in, fenced, err
 }
 
 func interval(d time.Duration) string { return fmt.Sprintf("%d milliseconds", d.Milliseconds()) }
@@ -186,7 +211,7 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 	if m.lease.Running != nil {
 		running = m.lease.Running()
 	}
-	at := time.Now()
+	renewed := m.lease.renewing()
 	tag, err := conn.Exec(ctx, `UPDATE nodes SET beat = beat + 1, seen = clock_timestamp(), lease_until = clock_timestamp() + $3::interval,
 		running = $4, draining = $5, away = false WHERE id = $1 AND start = $2`,
 		m.node, m.lease.start, interval(leaseFor), running, m.lease.draining.Load())
@@ -196,7 +221,7 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 	if tag.RowsAffected() == 0 {
 		return item.Errorf(item.KindPrecondition, store.ReasonHeld, "this podd lost its lease: node %s was removed, its pods were moved, or another podd runs as it", m.lease.Name)
 	}
-	m.lease.renewed.Store(&at)
+	renewed()
 	return nil
 }
 

@@ -31,6 +31,9 @@ func OpenLease(path string) (*Lease, error) {
 // renewal has succeeded.
 func (l *Lease) Renewing() (renewed func() error) { return l.lease.Renewing() }
 
+// Replace makes the file at its path anew: what earlier runs started never sees it renewed.
+func (l *Lease) Replace(path string) error { return l.lease.Replace(path) }
+
 // Close closes the file. For this process the lease is over then.
 func (l *Lease) Close() { l.lease.Close() }
 
