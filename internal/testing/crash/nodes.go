@@ -105,6 +105,8 @@ type fleet struct {
 	// harsh rounds have what costs results of commands: their starters are killed, and pods are
 	// moved by force.
 	harsh bool
+	// shared rounds are harsh ones with pods in a shared directory, which other nodes take over.
+	shared bool
 	// mu guards the tally of goroutines, and what they read of each pod.
 	mu       sync.Mutex
 	readings map[string][]reading
@@ -134,7 +136,7 @@ func (c NodesConfig) round(ctx context.Context, server *clockServer, seed uint64
 	}
 	harsh := seed%4 > 0
 	s.several, s.cancels = true, harsh
-	f := &fleet{scene: s, NodesConfig: c, db: db, server: server, counts: counts, harsh: harsh, readings: map[string][]reading{}}
+	f := &fleet{scene: s, NodesConfig: c, db: db, server: server, counts: counts, harsh: harsh, shared: seed%4 > 1, readings: map[string][]reading{}}
 	f.on, f.off = context.WithCancel(f.ctx)
 	err = f.run(faults)
 	f.close()
@@ -210,6 +212,9 @@ func (f *fleet) addNode(name string) error {
 		return err
 	}
 	text := f.text() + fmt.Sprintf("[node]\nname = %q\nlisten = %q\ntls = [%q, %q, %q]\n", name, address, tls[0], tls[1], tls[2])
+	if f.shared {
+		text += fmt.Sprintf("shared = [%q]\n", f.dir)
+	}
 	if err := os.WriteFile(filepath.Join(n.state, "config.toml"), []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -284,7 +289,10 @@ func (f *fleet) allUp() error {
 
 // createAt creates a pod at a node.
 func (f *fleet) createAt(p *pod) error {
-	_, err := f.at(p.n).Pods().CreatePod(f.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
+	made, err := f.at(p.n).Pods().CreatePod(f.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
+	if err == nil && made.GetPod().GetMovable() != f.shared {
+		f.finding("pod %s is movable: %v", p.name, !f.shared)
+	}
 	return err
 }
 
