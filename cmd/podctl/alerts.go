@@ -95,7 +95,7 @@ func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOp
 	return nil
 }
 
-// noAlerts says which alerts there are none of.
+// noAlerts is the sentence for an empty list.
 func noAlerts(o client.AlertOptions) string {
 	what := "no alerts"
 	if o.Unacked {

@@ -16,7 +16,7 @@ import (
 // store. If that fails, they go on here. It does not end with ctx.
 func (f *Fleet) HandOver(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
 	h := f.host
-	ctx = context.WithoutCancel(ctx) // A half of it helps nobody.
+	ctx = context.WithoutCancel(ctx) // Do not stop halfway.
 	unpark, err := h.pods.park(family, to)
 	if err != nil {
 		return err

@@ -55,8 +55,8 @@ func SplitShare(share string) (id, dir string) {
 	return id, dir
 }
 
-// ShareOf is the one of shares that has all directories of a pod, which then is movable; empty
-// if there is none.
+// ShareOf is the shared directory that contains all directories of a pod, which makes it movable.
+// It is empty for a pod that is not movable.
 func ShareOf(shares []string, spec item.PodSpec) string {
 	if spec.Checkout != (item.Checkout{}) {
 		return "" // The node has it.

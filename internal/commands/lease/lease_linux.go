@@ -42,7 +42,7 @@ func Open(path string) (*Lease, error) {
 	return mapped(file, unix.PROT_READ|unix.PROT_WRITE)
 }
 
-// create makes the file anew.
+// create creates the file.
 func create(path string) (*os.File, error) {
 	name := path + ".new"
 	_ = os.Remove(name)
@@ -77,7 +77,7 @@ func mapped(file *os.File, prot int) (*Lease, error) {
 	return &Lease{file: file, memory: memory}, nil
 }
 
-// Replace makes the file anew at its path: commands of earlier starts never see it renewed.
+// Replace creates a new file at its path, so commands of earlier starts never see a renewal.
 func (l *Lease) Replace(path string) error {
 	file, err := create(path)
 	if err != nil {

@@ -128,7 +128,7 @@ func faultTable(out io.Writer, counts map[string]int, clock string) {
 	fmt.Fprintf(out, "faults: %d\n", all)
 }
 
-// victim takes a node that answers, which release gives back; nil if that is none.
+// victim takes a node that answers until release is called. It returns nil if the chosen one is down or taken.
 func (f *fleet) victim() (n *node, release func()) {
 	n = f.nodes[f.random.IntN(len(f.nodes))]
 	if !n.up() || !n.busy.CompareAndSwap(false, true) {
@@ -338,7 +338,7 @@ func (f *fleet) turnClock() (bool, error) {
 	return true, f.server.setClock([]string{"+0", "+1h", "-1h"}[f.random.IntN(3)])
 }
 
-// freeAddress is one that nobody listens on. No connection out of this machine takes a port of it.
+// freeAddress is an unused address. Outgoing connections use other addresses, so they cannot take its port.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.3:0")
 	if err != nil {

@@ -31,7 +31,7 @@ func OpenLease(path string) (*Lease, error) {
 // renewal has succeeded.
 func (l *Lease) Renewing() (renewed func() error) { return l.lease.Renewing() }
 
-// Replace makes the file at its path anew: what earlier runs started never sees it renewed.
+// Replace creates a new file at its path, so commands of earlier runs never see a renewal.
 func (l *Lease) Replace(path string) error { return l.lease.Replace(path) }
 
 // Close closes the file. For this process the lease is over then.
