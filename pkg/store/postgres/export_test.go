@@ -34,6 +34,9 @@ func (s *Store) Freeze() {
 	s.Membership.shared = true
 }
 
+// Closing is closed when the node begins to close.
+func (s *Store) Closing() <-chan struct{} { return s.Membership.keeping.Done() }
+
 // Renew renews the lease.
 func (s *Store) Renew(ctx context.Context) error {
 	conn, err := s.Membership.lock(ctx, 0)

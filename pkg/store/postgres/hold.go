@@ -162,9 +162,10 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// beat says that the connection is alive, and renews the lease of a node.
+// beat says that the connection is alive, and renews the lease of a node. It does not end with ctx,
+// because end needs the connection.
 func (m *Membership) beat(ctx context.Context, conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	if !m.shared {
 		return conn.Ping(ctx)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	crand "crypto/rand"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -219,4 +220,30 @@ func TestNobodyIsAwayAfterAnOutage(t *testing.T) {
 		}
 	}
 	t.Error("c is never away")
+}
+
+// A node that stops while it renews its lease has stopped, and is not away some seconds later.
+func TestStopWhileRenewing(t *testing.T) {
+	needServer(t)
+	url := inSchema(t, crand.Text())
+	other := join(t, url, "b", nil)
+	s := open(t, postgres.Config{URL: url, Node: "id-a"})
+	begun := make(chan struct{})
+	c := node("a", nil)
+	c.Running = sync.OnceValue(func() int {
+		close(begun)
+		<-s.Closing()
+		return 0
+	})
+	if err := s.Membership.Join(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := other.Membership.Nodes(t.Context())
+	if err != nil || len(all) != 2 || all[0].State != store.NodeStopped {
+		t.Errorf("the nodes are %+v, %v", all, err)
+	}
 }
