@@ -42,7 +42,7 @@ func run(m *testing.M) int {
 }
 
 // needServer skips a test without PostgreSQL.
-func needServer(t *testing.T) {
+func needServer(t testing.TB) {
 	t.Helper()
 	if server == nil {
 		t.Skip(pgtest.ErrMissing)

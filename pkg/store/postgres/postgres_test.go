@@ -13,7 +13,7 @@ import (
 )
 
 // inSchema is the URL of a schema of its own, created if need be.
-func inSchema(t *testing.T, name string) string {
+func inSchema(t testing.TB, name string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	if err != nil {
