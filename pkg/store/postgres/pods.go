@@ -250,7 +250,7 @@ func (s *Store) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 		if !isText(idOrName) {
 			return rules.NoPod(idOrName)
 		}
-		rows, err := c.Query(ctx, podRows+" AND (p.id = $1 OR p.name = $1) ORDER BY p.id = $1 DESC LIMIT 1", idOrName)
+		rows, err := c.Query(ctx, podRows(movable)+" AND (p.id = $1 OR p.name = $1) ORDER BY p.id = $1 DESC LIMIT 1", idOrName)
 		if err != nil {
 			return err
 		}
@@ -270,11 +270,14 @@ func (s *Store) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 	return wire.DecodePod(body)
 }
 
-// podRows selects the pods that are not in the trash.
-const podRows = "SELECT " + podColumns + podTables + " WHERE NOT h.trashed"
+// podRows selects the pods that are not in the trash. movable is the expression for that column.
+func podRows(movable string) string {
+	return "SELECT " + podColumns + movable + podTables + " WHERE NOT h.trashed"
+}
 
+// podColumns are those of podRow but for movable, which follows them.
 const (
-	podColumns = "p.id, p.record, coalesce(n.name, ''), " + headColumns
+	podColumns = "p.id, p.record, coalesce(n.name, ''), h.first, h.last, h.queued, h.status, h.active, h.active_nanos, p.name, "
 	podTables  = " FROM pods p JOIN heads h ON h.pod = p.id LEFT JOIN nodes n ON n.id = h.place"
 )
 
@@ -286,7 +289,9 @@ type podRow struct {
 	head
 }
 
-func (r *podRow) fields() []any { return append([]any{&r.id, &r.record, &r.node}, r.head.fields()...) }
+func (r *podRow) fields() []any {
+	return []any{&r.id, &r.record, &r.node, &r.first, &r.last, &r.queued, &r.status, &r.active, &r.activeNanos, &r.name, &r.movable}
+}
 
 func scanPod(row pgx.CollectableRow) (r podRow, err error) {
 	err = row.Scan(r.fields()...)
@@ -337,16 +342,15 @@ func (s *Store) Pods(ctx context.Context) ([]item.Pod, error) {
 // PodRecords returns all pods in the order of their names, encoded.
 func (s *Store) PodRecords(ctx context.Context) (found []store.PodRecord, err error) {
 	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, podRows+" ORDER BY p.name")
+		rows, err := c.Query(ctx, podRows(movableOfMany)+" ORDER BY p.name")
 		if err != nil {
 			return err
 		}
-		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.PodRecord, error) {
-			r, err := scanPod(row)
-			if err != nil {
-				return store.PodRecord{}, err
-			}
-			return r.listed()
+		var r podRow
+		_, err = pgx.ForEachRow(rows, r.fields(), func() error {
+			p, err := r.listed()
+			found = append(found, p)
+			return err
 		})
 		return err
 	})

@@ -210,6 +210,11 @@ const whole = "NOT EXISTS (SELECT FROM heads s WHERE s.root = h.root AND s.share
 // movable says that another node can take h over.
 const movable = "h.share <> '' AND " + whole
 
+// movableOfMany is movable for a query of many pods: PostgreSQL then looks once for the families
+// of several pods, not once for each pod.
+const movableOfMany = "h.share <> '' AND h.root NOT IN (SELECT root FROM heads WHERE NOT trashed " +
+	"AND root IN (SELECT root FROM heads WHERE pod <> root) GROUP BY root HAVING min(share) <> max(share))"
+
 // claimable says that h is the root of a family that a node with the shares $1 could take over.
 const claimable = "h.pod = h.root AND h.share = ANY ($1) AND " + whole
 

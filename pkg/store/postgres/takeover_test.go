@@ -93,7 +93,7 @@ func TestTakeOver(t *testing.T) {
 	createIn(t, a, "stays", "/mnt/teams", "")
 	createIn(t, a, "mixed", "/mnt/team", "")
 	createIn(t, a, "outside", "/srv", "mixed")
-	createIn(t, a, "gone", "/mnt/team", "p")
+	createIn(t, a, "gone", "/srv", "p")
 	if err := a.TrashPods(ctx, []string{"gone"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,15 @@ func TestTakeOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := a.Pod(ctx, "p"); err != nil || !p.Movable {
-		t.Errorf("pod p: %+v, %v", p, err)
+	listed, err := a.Pods(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range listed {
+		alone, err := a.Pod(ctx, p.ID)
+		if want := slices.Contains([]string{"p", "sub", "subsub"}, p.ID); err != nil || p.Movable != want || alone.Movable != want {
+			t.Errorf("pod %s is movable: %v in the list, %v alone, %v; want %v", p.ID, p.Movable, alone.Movable, err, want)
+		}
 	}
 	a.Freeze()
 	var seen looks

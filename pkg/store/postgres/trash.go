@@ -105,7 +105,7 @@ func (d *database) nameAgain(ctx context.Context, tx pgx.Tx, id, name string) er
 // TrashedPods returns the pods in the trash.
 func (s *Store) TrashedPods(ctx context.Context) (found []store.TrashedPod, err error) {
 	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, "SELECT "+podColumns+", t.at, t.at_nanos, t.deleted_with"+podTables+" JOIN trash t ON t.pod = p.id")
+		rows, err := c.Query(ctx, "SELECT "+podColumns+movable+", t.at, t.at_nanos, t.deleted_with"+podTables+" JOIN trash t ON t.pod = p.id")
 		if err != nil {
 			return err
 		}
