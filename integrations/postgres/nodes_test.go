@@ -20,14 +20,14 @@ import (
 
 // cluster is a database and its nodes n1, n2, ...
 type cluster struct {
-	t      *testing.T
+	t      testing.TB
 	server *pgtest.Server
 	ca     *certs.Authority
 	// addresses are those of the nodes.
 	addresses map[string]string
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t testing.TB) *cluster {
 	return &cluster{t: t, server: start(t), ca: certs.New(t), addresses: map[string]string{}}
 }
 
@@ -177,7 +177,7 @@ func TestNodesForward(t *testing.T) {
 		t.Errorf("podctl list after restore:\n%s", list)
 	}
 	n1.Stop()
-	fails(t, n2, "node n1, which has pod two, is stopped: start podd there", "notify", "two", "text")
+	fails(t, n2, "node n1, which has pod two, is stopped: start podd there, or move the pod: podctl move two NODE", "notify", "two", "text")
 }
 
 // A podd without the right certificate, name or settings is refused with a reason.

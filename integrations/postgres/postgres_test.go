@@ -17,7 +17,7 @@ import (
 )
 
 // start starts a PostgreSQL of the test's own.
-func start(t *testing.T) *pgtest.Server {
+func start(t testing.TB) *pgtest.Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {

@@ -28,7 +28,7 @@ type team struct {
 }
 
 // newTeam starts the nodes n1, n2 and n3, whose models answer by h.
-func newTeam(t *testing.T, h scripted.Handler) *team {
+func newTeam(t testing.TB, h scripted.Handler) *team {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -228,7 +228,7 @@ func TestNodesDrain(t *testing.T) {
 	if states := nodes(t, n3); states["n1"] != "stopped" {
 		t.Errorf("n1 is %s", states["n1"])
 	}
-	fails(t, n3, "node n1, which has pod stays, is stopped: start podd there", "notify", "stays", "text")
+	fails(t, n3, "node n1, which has pod stays, is stopped: start podd there, or move the pod", "notify", "stays", "text")
 	if name := tm.owner("stays"); name != "n1" {
 		t.Errorf("pod stays is at %q", name)
 	}

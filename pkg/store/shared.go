@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -132,16 +133,17 @@ func (n Node) Answers() bool { return n.State == NodeUp || n.State == NodeDraini
 // Elsewhere is the error for a pod that another node has.
 func Elsewhere(pod string, n Node) error {
 	var e *item.Error
+	move := fmt.Sprintf("move the pod: podctl move %s NODE", pod)
 	switch {
 	case n.Name == "":
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"no node has pod %s: start podd on one that has its workspace, or move the pod", pod)
+			"no node has pod %s: start podd on one that has its workspace, or %s", pod, move)
 	case n.State == NodeStopped:
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"node %s, which has pod %s, is stopped: start podd there, or move the pod", n.Name, pod)
+			"node %s, which has pod %s, is stopped: start podd there, or %s", n.Name, pod, move)
 	case n.State == NodeAway:
 		e = item.Errorf(item.KindUnavailable, ReasonNodeAway,
-			"node %s, which has pod %s, has not answered for %s: start podd there", n.Name, pod, n.Age.Round(time.Second))
+			"node %s, which has pod %s, has not answered for %s: start podd there, or %s", n.Name, pod, n.Age.Round(time.Second), move)
 	default:
 		e = item.Errorf(item.KindPrecondition, ReasonNotOwner, "node %s has pod %s: ask podd there", n.Name, pod)
 	}

@@ -38,7 +38,7 @@ func Start(ctx context.Context, dir string, settings ...string) (*Server, error)
 
 // StartIn is Start with more variables in the environment of the server.
 func StartIn(ctx context.Context, dir string, env []string, settings ...string) (*Server, error) {
-	bin, err := binaries()
+	bin, err := Binaries()
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,8 @@ func (s *Server) Stop(atOnce bool) {
 	<-s.ended
 }
 
-func binaries() (string, error) {
+// Binaries is the directory of the programs of PostgreSQL; ErrMissing without them.
+func Binaries() (string, error) {
 	if dir := os.Getenv("PODD_PG_BIN"); dir != "" {
 		return dir, nil
 	}
