@@ -3,11 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"podd/internal/sanitize"
+	"podd/internal/typo"
 	"podd/pkg/client"
+	"podd/pkg/item"
 )
 
 // startPatience is how long podctl waits for a podd that is being started.
@@ -47,4 +52,30 @@ func (p *program) with(f func(*client.Client) error) error {
 	}
 	defer c.Close()
 	return f(c)
+}
+
+// explainPod adds a next step to the error about a pod that does not exist: the pod that was
+// probably meant, or how to list them.
+func explainPod(ctx context.Context, p *program, err error) error {
+	e, ok := errors.AsType[*item.Error](err)
+	if !ok || e.Reason != "POD_NOT_FOUND" {
+		return err
+	}
+	quoted, ok := strings.CutPrefix(e.Message, "no pod named ")
+	name, bad := strconv.Unquote(quoted)
+	if !ok || bad != nil {
+		return err
+	}
+	var names []string
+	for _, known := range p.podNames(ctx, "") {
+		known, _, _ = strings.Cut(known, "\t") // The directory follows.
+		names = append(names, known)
+	}
+	next := "podctl list shows the pods"
+	if near := typo.Nearest(name, names); near != "" {
+		next = fmt.Sprintf("did you mean %s?", near)
+	}
+	better := item.Errorf(e.Kind, e.Reason, "%s: %s", e.Message, next)
+	better.Cause = err
+	return better
 }

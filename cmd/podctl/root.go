@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	err := interruption(ctx, p.explainAge(ctx, root.ExecuteContext(ctx)))
+	err := interruption(ctx, explainPod(ctx, &p, p.explainAge(ctx, root.ExecuteContext(ctx))))
 	if err != nil {
 		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(view.LocalTimes(err.Error())))
 	}

@@ -17,7 +17,7 @@ func newStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "status",
 		Short:             "Show the state and settings of podd",
-		Args:              operands,
+		Args:              statusArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {
@@ -29,6 +29,14 @@ func newStatusCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+}
+
+// statusArgs names the verb for a pod to a person who names one.
+func statusArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && item.ValidPodRef(args[0]) {
+		return usagef("status shows podd, not a pod: podctl show %s", args[0])
+	}
+	return operands(cmd, args)
 }
 
 func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
