@@ -396,3 +396,29 @@ func TestAskedForTheHomeDirectory(t *testing.T) {
 		}
 	}
 }
+
+// attach offers to create the pod of a directory that has none.
+func TestAttachCreatesAPod(t *testing.T) {
+	w := newWorld(t, results("true"))
+	p, typed := w.onTerminal("attach")
+	p.out.await(t, "Create one? [y] yes [Enter] no: ")
+	typed("\r")
+	if code := p.wait(); code != exitNotFound || !strings.Contains(p.out.String(), "no pod has the workspace ") {
+		t.Errorf("exit code %d:\n%s", code, p.out.String())
+	}
+	p, typed = w.onTerminal("attach")
+	p.out.await(t, "Create one? [y] yes [Enter] no: ")
+	typed("y\r")
+	p.out.await(t, "created pod ")
+	p.out.await(t, "Enter send")
+	typed("\x04")
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d:\n%s", code, p.out.String())
+	}
+	p, typed = w.onTerminal("attach")
+	p.out.await(t, "Enter send")
+	typed("\x04")
+	if p.wait(); strings.Contains(p.out.String(), "Create one?") {
+		t.Errorf("it asks for a pod that is there:\n%s", p.out.String())
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -10,6 +11,7 @@ import (
 	"podd/internal/clients/desk"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
+	"podd/pkg/item"
 )
 
 func newAttachCommand(p *program) *cobra.Command {
@@ -18,7 +20,7 @@ func newAttachCommand(p *program) *cobra.Command {
 		Use:   "attach [POD]",
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line. " +
-			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues.",
+			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues. Where no pod works in this directory, it offers to create one.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,7 +33,11 @@ func newAttachCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+			return p.with(func(c *client.Client) error {
+				pod, err := p.pod(cmd.Context(), c, args[0], func(dir string) error { return allowNew(cmd.Context(), p, c, dir) })
+				if err != nil {
+					return err
+				}
 				cfg := attachment(p, c, pod, in, out, settings)
 				cfg.Plain = plain
 				left, err := attach.Run(cmd.Context(), cfg)
@@ -48,6 +54,18 @@ func newAttachCommand(p *program) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "tell in sentences and read lines, for screen readers (PODD_PLAIN)")
 	return cmd
+}
+
+// allowNew asks the person at the terminal whether a directory without a pod gets one.
+func allowNew(ctx context.Context, p *program, c *client.Client, dir string) error {
+	_, _, none := podFor(ctx, c, dir, false)
+	if item.ReasonOf(none) != reasonNoPod {
+		return none
+	}
+	if err := p.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none); err != nil {
+		return err
+	}
+	return p.allowWide(ctx, dir, false)
 }
 
 // attachment is the view of a pod on a terminal.

@@ -7,8 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"podd/internal/clients/cells"
+	"podd/internal/clients/show"
 	"podd/internal/podname"
 	"podd/internal/sanitize"
+	"podd/internal/typo"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -65,6 +68,11 @@ func builtins() []slash {
 	}
 }
 
+// elsewhere are the names that other programs have for commands.
+var elsewhere = map[string]string{
+	"branch": "fork", "clear": "new", "context": "status", "cost": "status", "exit": "quit", "models": "model", "permissions": "approve-mode",
+}
+
 func fixed(words ...string) func(*app) []string { return func(*app) []string { return words } }
 
 // command is the command that the draft is: its name and its arguments. A draft whose slash
@@ -84,10 +92,14 @@ func (a commander) obey() bool {
 		return false
 	}
 	list := a.slashes()
-	i := slices.IndexFunc(list, func(s slash) bool { return s.name == name })
+	called := func(name string) int { return slices.IndexFunc(list, func(s slash) bool { return s.name == name }) }
+	i := called(name)
+	if i < 0 {
+		i = called(elsewhere[name])
+	}
 	switch {
 	case i < 0:
-		a.said = fmt.Sprintf("unknown command /%s; /help lists them, and a blank before the slash makes it text", sanitize.Line(name))
+		a.said = a.unknown(list, name)
 		return true
 	case list[i].idle && a.turn != 0:
 		a.said = fmt.Sprintf("/%s needs an idle pod; Esc interrupts turn %d", name, a.turn)
@@ -97,6 +109,19 @@ func (a commander) obey() bool {
 	a.draft.clear()
 	list[i].run(a.app, args)
 	return true
+}
+
+// unknown says so of a command, and which one was probably meant.
+func (a commander) unknown(list []slash, name string) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, s.name)
+	}
+	next := "; /help lists them, and a blank before the slash makes it text"
+	if near := typo.Nearest(name, names); near != "" {
+		next = ": did you mean /" + near + "?"
+	}
+	return "unknown command /" + sanitize.Line(name) + next
 }
 
 // completeCommand completes the draft if it is a command, and says whether it is.
@@ -198,11 +223,17 @@ func (a commander) offers() []string {
 
 // help lists commands and keys in the transcript.
 func (a commander) help() {
+	rows := 0
+	say := func(style show.Style, text string) {
+		a.log.notice(style, text)
+		rows += 1 + cells.Width(text)/max(a.columns, 1)
+	}
 	for _, s := range a.slashes() {
-		a.log.notice(plain, s.usage())
+		say(plain, s.usage())
 	}
 	keys := []string{
-		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it",
+		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it, and twice in an idle pod rewinds",
+		"Shift-Tab turns plan mode on or off for the next prompts",
 		"!COMMAND runs in your shell, its output joins the draft; !!COMMAND only shows it",
 		"Alt-Enter, Shift-Enter or ^J starts a new line; ^G opens $VISUAL or $EDITOR; Tab completes",
 		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
@@ -215,7 +246,10 @@ func (a commander) help() {
 		}
 	}
 	for _, l := range keys {
-		a.log.notice(dim, l)
+		say(dim, l)
+	}
+	if rows > a.rows-3 && !a.Plain {
+		a.said = "PgUp shows the beginning of the help"
 	}
 }
 

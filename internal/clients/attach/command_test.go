@@ -3,6 +3,7 @@ package attach
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -76,6 +77,40 @@ func TestWhatIsACommand(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s is %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A command has the name that other programs give it, too, and a mistyped one is named.
+func TestNamesOfCommands(t *testing.T) {
+	for typed, want := range map[string]string{
+		"/exit": "", "/nonsense": "unknown command /nonsense; /help lists them, and a blank before the slash makes it text",
+		"/modl x": "unknown command /modl: did you mean /model?", "/permissions": "give when calls ask: never, risky or always",
+	} {
+		a := scene(t)
+		a.draft.insert(typed)
+		if !(commander{a}).obey() {
+			t.Errorf("%s is no command", typed)
+		}
+		if a.said != want || a.quit != (typed == "/exit") {
+			t.Errorf("%s: it says %q, want %q; quit: %v", typed, a.said, want, a.quit)
+		}
+	}
+	for name, command := range elsewhere {
+		if !slices.ContainsFunc(builtins(), func(s slash) bool { return s.name == command }) {
+			t.Errorf("/%s is /%s, which is no command", name, command)
+		}
+	}
+}
+
+// A help that is longer than the screen says how to read its beginning.
+func TestLongHelp(t *testing.T) {
+	for rows, want := range map[int]string{24: "PgUp shows the beginning of the help", 60: ""} {
+		a := scene(t)
+		a.columns, a.rows = 80, rows
+		a.draft.insert("/help")
+		if (commander{a}).obey(); a.said != want {
+			t.Errorf("%d rows: it says %q, want %q", rows, a.said, want)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func (a frame) hint() string {
 	if a.said != "" {
 		return cells.Fit(a.said, a.columns)
 	}
-	keys := []string{"Enter send", "^D leave", "^T tools", "Tab @path", "PgUp/PgDn", "^R history", "^G editor", "Alt-Enter new line"}
+	keys := []string{"Enter send", "^D leave", "/help", "^T tools", "Tab @path", "PgUp/PgDn", "^R history", "^G editor", "Alt-Enter new line"}
 	switch {
 	case a.history.search != nil:
 		keys = []string{"^R older", "Enter take it", "[Esc] back"}
