@@ -8,6 +8,7 @@ import (
 
 	"podd/internal/clients/show"
 	"podd/internal/clients/view"
+	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -141,6 +142,7 @@ func propose(a *app, q *question, answer view.Answer) {
 		a.said = ""
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
+			a.said = sanitize.Line(err.Error()) // A long question hides the transcript.
 			return
 		}
 		a.confirming = &confirmation{

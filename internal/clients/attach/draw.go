@@ -55,6 +55,9 @@ func (a frame) logRows() int {
 func (a frame) prompt() string {
 	switch {
 	case a.confirming != nil:
+		if a.keysBelow() {
+			return a.confirming.question + " "
+		}
 		return a.confirming.question + " " + a.confirming.keys() + " "
 	case a.answering:
 		return "Run it? "
@@ -68,6 +71,12 @@ func (a frame) prompt() string {
 		return "plan> "
 	}
 	return "> "
+}
+
+// keysBelow says whether the answers to the view's question stand in the last line: behind the
+// question they would be cut.
+func (a frame) keysBelow() bool {
+	return !a.tiny() && cells.Width(a.confirming.question+" "+a.confirming.keys()+" ") >= a.columns
 }
 
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
@@ -176,6 +185,9 @@ func (a frame) hint() string {
 	switch {
 	case a.confirming != nil:
 		keys = []string{"PgUp/PgDn"}
+		if a.keysBelow() {
+			keys = slices.Insert(keys, 0, a.confirming.keys())
+		}
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
 		if len(a.questions[0].GetPreviews()) > 0 {

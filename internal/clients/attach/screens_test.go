@@ -59,6 +59,9 @@ var scenes = map[string]func(a *app){
 		a.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "greeter", Turn: 3, Call: 9, ApprovalRequested: item.ApprovalRequested{
 			Tool: "shell", Arguments: `{"command":"make install"}`, Question: "the command \"make install\" may change things outside of the workspace"}}}}
 	},
+	"rewind": func(a *app) {
+		a.confirming = &confirmation{question: "Rewind to before the last prompt? 1 path changed since.", files: func() {}}
+	},
 	"pictures": func(a *app) {
 		a.log.gallery.draws = true
 		a.log.see(item.UserMessage{Text: "and these?", Images: item.NewImages(pictureOf(300, 200), pictureOf(4000, 30))},
