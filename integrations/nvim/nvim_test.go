@@ -249,6 +249,11 @@ step
 call shell {"command": "echo four", "access": "network", "why": "to ask"}
 step
 text Fine.
+on "fourth"
+step
+call shell {"command": "echo five"}
+step
+text Five.
 `)
 	makePod(t, w, "--ask", "always")
 	e := neovim.Edit(t, w)
@@ -302,6 +307,30 @@ text Fine.
 	}
 	e.Keys("a")
 	e.Await("Fine.")
+	e.Await("[idle]")
+
+	// Always shows its rule first: without a yes nothing is added, and the call waits.
+	rule := `Always: allow, tool "shell", command "echo five"`
+	e.Ex("Podd submit fourth")
+	e.Await("[waiting (1 approval)]")
+	for _, choice := range []string{"2", "1"} {
+		e.Ex("Podd approvals")
+		e.AwaitLua(`vim.fn.search('\\[a\\] run once', 'n') > 0 and vim.bo.filetype ~= 'podd'`)
+		e.Lua(`_G.asked = nil`)
+		e.Keys("A")
+		e.AwaitLua(`_G.asked ~= nil`)
+		if got := e.Lua(`return _G.asked.prompt`); got != rule {
+			t.Errorf("the rule is %q, want %q", got, rule)
+		}
+		if got := w.Podctl("rules", "p"); strings.Contains(got, "echo five") {
+			t.Errorf("the rule was added before a yes:\n%s", got)
+		}
+		e.Lua(`_G.asked.done(_G.asked.items[` + choice + `], ` + choice + `)`)
+	}
+	e.Await("Five.")
+	if got := w.Podctl("rules", "p"); !strings.Contains(got, "echo five") {
+		t.Errorf("no rule was added:\n%s", got)
+	}
 }
 
 // Neovim counts alerts and shows them; a key on the alert or :Podd alerts acknowledges

@@ -297,6 +297,25 @@ check("a picture shows below its line", async () => {
   assert.equal(await image.evaluate((i) => i.decode().then(() => i.naturalWidth)), 1);
 });
 
+check("Always shows its rule first, and adds it after a yes", async () => {
+  podctl("submit", "-p", "here", "run echo nine");
+  const page = await e.stream();
+  const dialog = e.page.locator(".monaco-dialog-box");
+  const always = async () => {
+    await page.getByRole("button", { name: "Always" }).click();
+    await dialog.getByText('allow, tool "shell", command "echo nine"').waitFor();
+  };
+  await always();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.ok(waiting("here"));
+  await always();
+  assert.equal(podctl("rules", "here").includes("echo nine"), false);
+  await dialog.getByRole("button", { name: "Add Rule" }).click();
+  await page.locator(".ask").waitFor({ state: "detached" });
+  await e.await("the rule", () => podctl("rules", "here"), (text) => text.includes("echo nine"));
+  await idle();
+});
+
 check("VS Code and Neovim give one notice together, and the other one takes over", async () => {
   await e.closeTab("podd: here");
   const vim = await Neovim.open(home, work);

@@ -212,6 +212,11 @@ class Extension {
       if (reason === undefined) return;
       how = { ...how, reason };
     }
+    if (how.always) {
+      const add = "Add Rule";
+      const detail = visible(await this.connect().rule(what));
+      if ((await vscode.window.showInformationMessage("Add this rule, and run the call?", { modal: true, detail }, add)) !== add) return;
+    }
     await this.connect().answer(what, how);
     await this.watch.look();
   }

@@ -8,7 +8,22 @@ M.LOOK = 500
 
 local watching, unacked = false, {}
 
--- answer answers a call: how is once, always or deny. It applies only to what was shown.
+-- rule is a rule in one line.
+local function rule(r)
+  local parts = { r.decision }
+  for _, name in ipairs({ 'tool', 'path', 'command', 'host' }) do
+    if (r[name] or '') ~= '' then
+      parts[#parts + 1] = ('%s "%s"'):format(name, r[name])
+    end
+  end
+  if r.access and #r.access > 0 then
+    parts[#parts + 1] = 'access ' .. table.concat(r.access, ',')
+  end
+  return require('podd.safe').line(table.concat(parts, ', '))
+end
+
+-- answer answers a call: how is once, always or deny. It applies only to what was shown. Always
+-- shows the rule that it adds, and asks before it does.
 function M.answer(a, how)
   local podd = require('podd')
   local function send(reason)
@@ -20,6 +35,19 @@ function M.answer(a, how)
         podd.fail(err)
       end
     end)
+  end
+  if how == 'always' then
+    bridge.request('GetApprovalRule', { pod = a.pod, call_seq = a.call_seq }, function(err, r)
+      if err then
+        return podd.fail(err)
+      end
+      vim.ui.select({ 'Add the rule and run the call', 'Leave the call waiting' }, { prompt = 'Always: ' .. rule(r.rule) }, function(_, i)
+        if i == 1 then
+          send('')
+        end
+      end)
+    end)
+    return
   end
   if how ~= 'deny' then
     return send('')

@@ -186,6 +186,13 @@ export class Connection {
     return (await this.call(this.approvals.listApprovals.bind(this.approvals), { pod: "" })).approvals;
   }
 
+  /** rule says which rule an answer with always would add. */
+  async rule(what: Approval): Promise<string> {
+    const { rule: r } = await this.call(this.approvals.getApprovalRule.bind(this.approvals), { pod: what.pod, callSeq: what.callSeq });
+    const parts = { tool: r?.tool, path: r?.path, command: r?.command, host: r?.host, access: r?.access.join(",") };
+    return [r?.decision, ...Object.entries(parts).flatMap(([name, value]) => (value ? `${name} ${JSON.stringify(value)}` : []))].join(", ");
+  }
+
   /** answer decides on a call; it applies to exactly what the approval shows. */
   async answer(what: Approval, how: Answer): Promise<void> {
     await this.call(

@@ -12,6 +12,8 @@ export type ToPage =
   | { type: "keep"; state: Kept }
   | { type: "reset"; blocks: Block[] }
   | ({ type: "change" } & Change)
+  /** An answer was given, or not after all: then its call asks on. */
+  | { type: "answered" }
   /** A text was sent with images. */
   | { type: "sent"; text: string }
   | { type: "state"; text: string; busy: boolean; plan: boolean }

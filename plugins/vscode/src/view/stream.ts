@@ -107,6 +107,9 @@ function take(m: ToPage): void {
       find("cancel").hidden = !busy;
       plan.setAttribute("aria-pressed", String(m.plan));
       break;
+    case "answered":
+      for (const button of list.querySelectorAll<HTMLButtonElement>(".ask button")) button.disabled = false;
+      break;
     case "sent":
       if (input.value === m.text) input.value = "";
       break;

@@ -132,7 +132,11 @@ export class Panel {
         this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.pod, m.prefix) });
         break;
       case "answer":
-        await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
+        try {
+          await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
+        } finally {
+          this.post({ type: "answered" });
+        }
         break;
       case "diff":
         await this.asks.diff(this.pod.pod, m.callId);
