@@ -170,7 +170,7 @@ generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and 
 bench: ## Go benchmarks, short, then podd beside a bare daemon of its shape; ONLY=stream: that part alone
 ifeq ($(ONLY),)
 	go test -run '^$$' -bench . -benchmem -benchtime 100ms $$(grep -rl --include='*_test.go' --exclude-dir=integrations '^func Benchmark' . | xargs -n1 dirname | sort -u) | grep -v '^PASS\|^ok '
-	go test -tags integrations -run '^$$' -bench . -benchtime 50x -timeout 30m ./integrations/postgres | grep -v '^PASS\|^ok '
+	go test -tags integrations -run '^$$' -bench . -benchtime 50x -timeout 30m ./integrations/postgres | sed '/^PASS/d; /^ok /d'
 endif
 	go run ./internal/testing/bench -only '$(ONLY)'
 

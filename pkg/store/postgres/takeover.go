@@ -85,7 +85,7 @@ type other struct {
 	over, away bool
 	mate       bool // is up, and shares a directory with this node
 	running    int
-	heritage   bool // has pods that this node could take over
+	heritage   bool // is over, and has pods that this node could take over
 }
 
 // isOver says that a node does not renew its lease, and was not stopped in order.
@@ -102,15 +102,14 @@ func (m *Membership) look(ctx context.Context, w *watching) (look Look, err erro
 		b := &pgx.Batch{}
 		b.Queue("SELECT last FROM alert_head").QueryRow(func(row pgx.Row) error { return row.Scan(&look.Alert) })
 		b.Queue(`SELECT id, start, beat, `+isOver+`, away, lease_until > clock_timestamp() AND NOT draining AND shares && $1, running,
-			EXISTS (SELECT FROM heads h WHERE h.place = nodes.id AND `+claimable+`) FROM nodes`, m.shares).Query(func(rows pgx.Rows) (err error) {
+			CASE WHEN `+isOver+` THEN EXISTS (SELECT FROM heads h WHERE h.place = nodes.id AND `+claimable+`) ELSE false END FROM nodes`, m.shares).Query(func(rows pgx.Rows) (err error) {
 			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o other, err error) {
 				err = row.Scan(&o.id, &o.start, &o.beat, &o.over, &o.away, &o.mate, &o.running, &o.heritage)
 				return o, err
 			})
 			return err
 		})
-		b.Queue("SELECT EXISTS (SELECT FROM heads h WHERE h.place IN ("+deadPlaces+") AND "+claimable+")", m.shares).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&orphans) })
+		b.Queue(orphaned, m.shares).QueryRow(func(row pgx.Row) error { return row.Scan(&orphans) })
 		return c.SendBatch(ctx, b).Close()
 	})
 	if err != nil {
@@ -217,6 +216,13 @@ const movableOfMany = "h.share <> '' AND h.root NOT IN (SELECT root FROM heads W
 
 // claimable says that h is the root of a family that a node with the shares $1 could take over.
 const claimable = "h.pod = h.root AND h.share = ANY ($1) AND " + whole
+
+// orphaned says that a node with the shares $1 could take over a family now. Each look asks, and the
+// answer is mostly no: that takes one look into the index for each dead place, however many pods
+// there are.
+const orphaned = "SELECT CASE WHEN EXISTS (SELECT FROM (" + deadPlaces + ") d (id) WHERE id = (" +
+	"SELECT place FROM heads WHERE share <> '' AND place >= d.id ORDER BY place LIMIT 1)) " +
+	"THEN EXISTS (SELECT FROM heads h WHERE h.place IN (" + deadPlaces + ") AND " + claimable + ") ELSE false END"
 
 // claim makes families of pods that no node has those of this one, and returns the pods that are
 // not in the trash, by the name of the node that stopped answering; "" for one that was stopped.
