@@ -42,6 +42,10 @@ type saver struct {
 	j *journal
 	// open are the calls that have begun, with no checkpoint since.
 	open []*call
+	// calls are those of a step that may change files: a checkpoint before one of them has what
+	// others are about to change, too.
+	calls []*call
+	step  int
 	// over are the background commands that had ended at the last look of this turn; nil before
 	// the first one.
 	over map[string]bool
@@ -60,8 +64,14 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 	if s.w.Checkpoints == nil {
 		return kinds
 	}
+	if s.step != s.j.step {
+		s.step, s.calls = s.j.step, nil
+	}
 	var begin []*call
 	for _, c := range calls {
+		if c.acts && !slices.Contains(s.calls, c) {
+			s.calls = append(s.calls, c)
+		}
 		if c.acts && c.refused == nil && c.made == nil && c.request == nil && !c.later && !slices.Contains(s.open, c) {
 			begin = append(begin, c)
 		}
@@ -74,7 +84,7 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 	if !first {
 		return kinds
 	}
-	return append(s.take(ctx, Changes{Named: s.paths(begin)}), kinds...)
+	return append(s.take(ctx, Changes{Named: s.paths(s.calls)}), kinds...)
 }
 
 // goesOn says that an earlier podd started the calls.

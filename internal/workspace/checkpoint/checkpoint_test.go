@@ -284,7 +284,7 @@ func TestToolsChangeTheirFilesAlone(t *testing.T) {
 	d.write("new/tool", "agent")
 	d.write("new/person", "person")
 	taken := d.take(checkpoint.Look{Paths: []string{d.path("a"), d.path("new/tool"), "/elsewhere"}})
-	if len(taken) != 2 || taken[0].By != item.ByPerson || taken[1].By != item.ByAgent {
+	if len(taken) != 2 || taken[0].By != item.ByAgent || taken[1].By != item.ByPerson {
 		t.Fatalf("taken: %+v", taken)
 	}
 	if _, conflicts := d.undo(0); len(conflicts) > 0 {

@@ -136,6 +136,8 @@ type commit struct {
 	branch  string
 	at      time.Time
 	message string
+	// covers are the files that it has although looks leave them out.
+	covers []string
 }
 
 func (c commit) encode() []byte {
@@ -148,6 +150,12 @@ func (c commit) encode() []byte {
 		fmt.Fprintf(&b, "%s %s <%s@podd.invalid> %d +0000\n", who[0], who[1], who[1], c.at.Unix())
 	}
 	fmt.Fprintf(&b, "\n%s\n", c.message)
+	for i, rel := range c.covers {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s%q\n", covering, rel)
+	}
 	return []byte(b.String())
 }
 

@@ -91,7 +91,7 @@ func (w *Workspace) Changes(line []Mark, by By) ([]Step, error) {
 	return w.spans(line, func(who By) bool { return (who == item.ByPerson) == (by == item.ByPerson) })
 }
 
-// diff compares two commits.
+// diff is what happened to paths between two commits.
 func (w *Workspace) diff(from, to string) ([]Change, error) {
 	if err := cmp.Or(unknown(w.repo, from), unknown(w.repo, to)); err != nil {
 		return nil, err
@@ -104,7 +104,12 @@ func (w *Workspace) diff(from, to string) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.repo.between(a, b)
+	changes, err := w.repo.between(a, b)
+	if err != nil {
+		return nil, err
+	}
+	also, err := w.repo.coverage(from, to)
+	return slices.DeleteFunc(changes, also.changed), err
 }
 
 // Conflict is a path that stays as it is.

@@ -97,8 +97,12 @@ type Workspace struct {
 	repo *repo
 	// now is what the last look found, with the stamps of files; nil when it has to be read.
 	now *node
-	// commit is the checkpoint of now; zero if that is not known.
+	// commit is the checkpoint of the last look; zero if that is not known. full is its files: now, and
+	// the left-out files that it covers, with their stamps.
 	commit plumbing.Hash
+	full   *node
+	covers []string
+	stamps map[string]looked
 	// left is what the last look left out.
 	left leftOut
 	// moved says that now has stamps that the file of stamps lacks.
@@ -128,7 +132,7 @@ func (w *Workspace) Rest() error {
 	}
 	// git finds what the stamps name once the packs have it.
 	err = errors.Join(err, w.saveStamps())
-	w.repo, w.now, w.left, w.commit, w.blind = nil, nil, nil, plumbing.ZeroHash, false
+	w.repo, w.now, w.full, w.left, w.commit, w.blind = nil, nil, nil, nil, plumbing.ZeroHash, false
 	return err
 }
 
@@ -147,8 +151,8 @@ type Look struct {
 	Restored bool
 	// Branch is where git finds the checkpoints of the pod. Message is theirs.
 	Branch, Message string
-	// Named are absolute paths that file tools are about to change or have changed: the only
-	// ones that a directory beyond the bounds covers.
+	// Named are absolute paths that file tools are about to change or have changed. They are covered
+	// also where looks leave them out, and are the only ones in a directory beyond the bounds.
 	Named []string
 }
 
@@ -165,53 +169,77 @@ type Taken struct {
 }
 
 // Take makes the checkpoints that are due: none without a change, else one, or two when the
-// agent and somebody else made changes, those of the others first.
-func (w *Workspace) Take(ctx context.Context, l Look) (taken []Taken, err error) {
+// agent and somebody else made changes, those of the agent first.
+func (w *Workspace) Take(ctx context.Context, l Look) ([]Taken, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	taken, err := w.take(ctx, l)
+	return taken, w.failed(err)
+}
+
+func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error) {
 	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
+		return nil, err
 	}
 	after := hashOf(l.After)
-	before := w.now
+	before, covers := w.full, w.covers
 	if after.IsZero() || after != w.commit {
-		if before, err = w.repo.root(after); err != nil {
-			return nil, w.failed(cmp.Or(unknown(w.repo, l.After), err))
+		if before, covers, err = w.last(l.After); err != nil {
+			return nil, err
 		}
-	} else if w.still() {
+	} else if len(covers)+len(l.Named) == 0 && w.still() {
 		return nil, nil
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	seen, err := w.look(ctx, p, before, l.Named, false)
+	seen, err := w.look(ctx, p, before, covers, l.Named, false)
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, err
 	}
-	if before != nil && before.Hash == seen.root.Hash {
-		return nil, w.failed(w.found(seen, after))
+	also := compare(covers, seen.covers)
+	if before != nil && before.Hash == seen.root.Hash && len(also.fresh) == 0 {
+		return nil, w.found(seen, after)
 	}
 	changes, err := w.repo.between(before, seen.root)
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, err
 	}
-	steps, err := w.sides(seen.root, l, changes)
+	steps, err := w.sides(seen.root, l, changes, also)
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, err
 	}
-	for _, s := range steps {
-		if err := w.write(p, s.root); err != nil {
-			return nil, w.failed(err)
+	for i, s := range steps {
+		if i == len(steps)-1 {
+			covers = seen.covers
 		}
-		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message}
+		if err := w.write(p, s.root); err != nil {
+			return nil, err
+		}
+		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message, covers: covers}
 		if after, err = p.add(plumbing.CommitObject, c.encode()); err != nil {
-			return nil, w.failed(err)
+			return nil, err
 		}
 		taken = append(taken, Taken{Commit: after.String(), By: s.by, Changed: s.changed, LeftOut: seen.leftOut, Partial: seen.partial})
 	}
 	if err := w.repo.store(p, l.Branch, after); err != nil {
-		return nil, w.failed(err)
+		return nil, err
 	}
-	return taken, w.failed(w.found(seen, after))
+	return taken, w.found(seen, after)
+}
+
+// last is what a pod's last checkpoint has, and the left-out files that it covers.
+func (w *Workspace) last(after string) (root *node, covers []string, err error) {
+	if after == "" {
+		return nil, nil, nil
+	}
+	if err := unknown(w.repo, after); err != nil {
+		return nil, nil, err
+	}
+	if root, err = w.repo.root(hashOf(after)); err != nil {
+		return nil, nil, err
+	}
+	covers, err = w.repo.covers(hashOf(after))
+	return root, covers, err
 }
 
 // still says that nothing happened in the directory since the last look, which saw the last checkpoint.
@@ -228,11 +256,11 @@ type side struct {
 }
 
 // sides are the checkpoints of changes that led to root.
-func (w *Workspace) sides(root *node, l Look, changes []Change) ([]side, error) {
+func (w *Workspace) sides(root *node, l Look, changes []Change, also coverage) ([]side, error) {
 	var mine, others []Change
 	for _, c := range changes {
 		// What was left out until now was there before.
-		before := !c.Old.Exists() && w.left.has(c.Path)
+		before := also.changed(c) || !c.Old.Exists() && w.left.has(c.Path) && !also.looked(c.Path)
 		if !before && (l.Agent || w.named(l.Paths, c.Path)) {
 			mine = append(mine, c)
 		} else {
@@ -249,8 +277,8 @@ func (w *Workspace) sides(root *node, l Look, changes []Change) ([]side, error) 
 	case len(others) == 0:
 		return []side{{root, who, len(mine)}}, nil
 	}
-	first, err := w.repo.without(root, mine)
-	return []side{{first, item.ByPerson, len(others)}, {root, who, len(mine)}}, err
+	first, err := w.repo.without(root, others)
+	return []side{{first, who, len(mine)}, {root, item.ByPerson, len(others)}}, err
 }
 
 // ErrUnknown says that the repository does not have the checkpoint: somebody removed it.
@@ -287,6 +315,16 @@ func (w *Workspace) within(path string) (rel string, ok bool) {
 	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
+// inside are those of absolute paths that lie in the directory, relative to it.
+func (w *Workspace) inside(paths []string) (rels []string) {
+	for _, path := range paths {
+		if rel, ok := w.within(path); ok {
+			rels = append(rels, rel)
+		}
+	}
+	return rels
+}
+
 // begin opens the repository and reads the stamps of the last look.
 func (w *Workspace) begin() (err error) {
 	if w.repo != nil {
@@ -310,9 +348,12 @@ func (w *Workspace) begin() (err error) {
 
 // seen is what a look found.
 type seen struct {
-	root    *node
-	left    []string
-	leftOut int
+	// scan is what the look read; root has also the left-out files of covers, whose stamps are stamps.
+	root, scan *node
+	covers     []string
+	stamps     map[string]looked
+	left       []string
+	leftOut    int
 	// outs are the names that are left out of the directories that were read: of all of them,
 	// with whole.
 	outs           leftOut
@@ -321,11 +362,11 @@ type seen struct {
 
 // found keeps what a look found, which a checkpoint has.
 func (w *Workspace) found(s seen, commit plumbing.Hash) error {
-	w.moved = w.moved || w.now != s.root
 	if s.partial {
 		return nil
 	}
-	w.now, w.commit = s.root, commit
+	w.moved = w.moved || w.now != s.scan
+	w.now, w.full, w.covers, w.stamps, w.commit = s.scan, s.root, s.covers, s.stamps, commit
 	w.watch.keep()
 	return w.leave(s.outs, s.whole)
 }
@@ -339,7 +380,7 @@ func (w *Workspace) unwatch() error {
 
 // look reads the directory: where it is watched only what changed, unless whole is set. Beyond
 // the bounds it reads only what checkpoints had before, and the named files.
-func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []string, whole bool) (seen, error) {
+func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, named []string, whole bool) (seen, error) {
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return seen{}, err
@@ -351,7 +392,10 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []s
 	if w.dir != "/" && w.dir != w.all.Home {
 		now, err := w.scan(root, s, whole)
 		if err == nil {
-			return seen{root: now, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}, nil
+			out := seen{scan: now, covers: covers, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}
+			o := overlay{repo: w.repo, root: root, scan: s, before: before, stamps: w.stamps}
+			o.cover(&out, w.inside(named))
+			return out, o.add(&out)
 		}
 		if !errors.Is(err, errLarge) {
 			return seen{}, err
@@ -359,7 +403,7 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, named []s
 	}
 	p.drop()
 	now, err := w.partial(root, s, before, named)
-	return seen{root: now, partial: true}, err
+	return seen{root: now, covers: covers, partial: true}, err
 }
 
 // scan reads the whole directory, or what changed in it.
@@ -384,48 +428,10 @@ func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
 // hidden are the paths in the directory that no checkpoint has.
 func (w *Workspace) hidden() map[string]bool {
 	hidden := make(map[string]bool)
-	for _, path := range w.all.Hidden {
-		if rel, ok := w.within(path); ok {
-			hidden[rel] = true
-		}
+	for _, rel := range w.inside(w.all.Hidden) {
+		hidden[rel] = true
 	}
 	return hidden
-}
-
-// partial looks at the paths that the checkpoint before has, and at the named ones.
-func (w *Workspace) partial(root *os.Root, s *scanner, before *node, named []string) (*node, error) {
-	now := before
-	if now == nil {
-		now = directory("", 0o755, nil)
-	}
-	known, err := w.repo.between(nil, before)
-	if err != nil {
-		return nil, err
-	}
-	paths := make(map[string]bool)
-	for _, c := range known {
-		paths[c.Path] = true
-	}
-	for _, path := range named {
-		if rel, ok := w.within(path); ok && !s.hidden[rel] {
-			paths[rel] = true
-		}
-	}
-	for rel := range paths {
-		f, data, err := lookAt(root, rel)
-		if err != nil {
-			continue // What can't be read stays as it was.
-		}
-		if data != nil {
-			if f.Hash, err = s.keep(data); err != nil {
-				return nil, err
-			}
-		}
-		if now, err = w.repo.with(now, "", strings.Split(rel, "/"), f); err != nil {
-			return nil, err
-		}
-	}
-	return now, nil
 }
 
 // write adds the directories that the repository lacks.
@@ -454,7 +460,7 @@ func (w *Workspace) LeftOut(ctx context.Context) ([]string, error) {
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	found, err := w.look(ctx, p, nil, nil, true)
+	found, err := w.look(ctx, p, nil, nil, nil, true)
 	return found.left, err
 }
 
