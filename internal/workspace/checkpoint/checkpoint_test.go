@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,8 @@ type desk struct {
 	stores *checkpoint.Stores
 	w      *checkpoint.Workspace
 	line   []checkpoint.Mark
+	// branch is the pod's; empty means "pod".
+	branch string
 }
 
 func newDesk(t tb, dir, state string) *desk {
@@ -100,7 +103,7 @@ func (d *desk) take(l checkpoint.Look) []checkpoint.Taken {
 	if n := len(d.line); n > 0 {
 		l.After = d.line[n-1].To
 	}
-	l.Branch, l.Message = "pod", "test"
+	l.Branch, l.Message = cmp.Or(d.branch, "pod"), "test"
 	taken, err := d.w.Take(d.t.Context(), l)
 	d.must(err)
 	for _, t := range taken {

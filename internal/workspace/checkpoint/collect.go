@@ -84,6 +84,9 @@ func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) e
 	if err == nil && size > w.all.Room {
 		err = w.repo.free(ctx, need.Always, since, math.MaxInt32)
 	}
+	if err == nil {
+		err = forgetLeft(w.path)
+	}
 	if err != nil {
 		return w.failed(err)
 	}

@@ -1,6 +1,9 @@
 package checkpoint
 
-import "github.com/go-git/go-git/v5/plumbing"
+import (
+	"github.com/go-git/go-git/v5/plumbing"
+	"golang.org/x/sys/unix"
+)
 
 // Tree names the tree of a checkpoint.
 func (w *Workspace) Tree(commit string) (string, error) {
@@ -15,6 +18,9 @@ func (w *Workspace) Tree(commit string) (string, error) {
 	}
 	return root.Hash.String(), nil
 }
+
+// Born says whether a file system says when a file was made.
+func Born(path string) bool { return born(unix.AT_FDCWD, path) != 0 }
 
 // Aside is the name of a file during a restore, or during one that merges to a text.
 func Aside(name, merged string) string {

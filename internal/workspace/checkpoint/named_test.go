@@ -65,7 +65,7 @@ func TestNamedLeftOutFiles(t *testing.T) {
 // Another pod in the directory does not take the files for its own work.
 func TestNamedByAnotherPod(t *testing.T) {
 	d := ignoring(t)
-	other := &desk{t: t, dir: d.dir, stores: d.stores, w: d.w}
+	other := &desk{t: t, dir: d.dir, stores: d.stores, w: d.w, branch: "other"}
 	other.take(checkpoint.Look{})
 	named := []string{d.path("out/new")}
 	d.take(checkpoint.Look{Named: named})

@@ -24,5 +24,15 @@ func known(err error) error {
 	return err
 }
 
+// born is when a file was made, in nanoseconds; 0 if that is not known. No file that gets its inode
+// later has the same time.
+func born(dir int, name string) int64 {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return 0
+	}
+	return st.Btim.Nano()
+}
+
 // syncData syncs a file.
 func syncData(file *os.File) error { return file.Sync() }

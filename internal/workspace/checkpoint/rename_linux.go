@@ -24,5 +24,16 @@ func known(err error) error {
 	return err
 }
 
+// born is when a file was made, in nanoseconds; 0 if that is not known. No file that gets its inode
+// later has the same time.
+func born(dir int, name string) int64 {
+	var st unix.Statx_t
+	err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
+}
+
 // syncData syncs the bytes of a file whose size is on disk already.
 func syncData(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }

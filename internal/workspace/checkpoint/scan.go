@@ -52,7 +52,7 @@ type scanner struct {
 	began  time.Time
 	// left are the first of the paths that are left out.
 	left []string
-	// outs are the names that are left out of the directories that were read: of all of them,
+	// outs is what is left out of the directories that were read: of all of them,
 	// with whole.
 	outs  leftOut
 	whole bool
@@ -67,10 +67,11 @@ type scanner struct {
 const restoring = ".podd-restore-"
 
 // out leaves a path out.
-func (s *scanner) out(rel string) {
+func (s *scanner) out(rel string, n leftName) {
 	s.leftOut++
 	dir, name := path.Split(strings.TrimSuffix(rel, "/"))
-	s.outs[path.Clean(dir)] = append(s.outs[path.Clean(dir)], name)
+	n.Name = name
+	s.outs[path.Clean(dir)] = append(s.outs[path.Clean(dir)], n)
 	if len(s.left) < maxNamed {
 		s.left = append(s.left, rel)
 	}
@@ -194,7 +195,7 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 	switch mode & typeBits {
 	case typeDir:
 		if depth >= maxDepth || rules.Ignores(rel, true) {
-			s.out(rel + "/")
+			s.out(rel+"/", leftName{Inode: st.Ino, Born: born(int(dir.Fd()), name)})
 			return nil, nil
 		}
 		if k, ok := s.unchanged(rel, mode&0o777, old); ok && !s.watch.changed(rel) {
@@ -215,7 +216,7 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 		return s.link(root, rel, name, old)
 	case typeFile:
 		if st.Size > maxFile || st.Size > maxIgnored && rules.Ignores(rel, false) {
-			s.out(rel)
+			s.out(rel, leftName{Inode: st.Ino, Born: born(int(dir.Fd()), name)})
 			return nil, nil
 		}
 		return s.file(root, rel, name, &st, old)
@@ -226,7 +227,7 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 // unreadable leaves out a path that cannot be read. The checkpoint keeps its earlier state: the
 // path was not deleted.
 func (s *scanner) unreadable(rel string, old *node) (*node, error) {
-	s.out(rel)
+	s.out(rel, leftName{})
 	return old, nil
 }
 

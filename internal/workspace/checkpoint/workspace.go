@@ -103,8 +103,9 @@ type Workspace struct {
 	full   *node
 	covers []string
 	stamps map[string]looked
-	// left is what the last look left out.
-	left leftOut
+	// left is what the last look left out, lefts what the last look of a pod did.
+	left  leftOut
+	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
 	// watch is nil before the first look, and where directories cannot be watched; blind says
@@ -132,7 +133,7 @@ func (w *Workspace) Rest() error {
 	}
 	// git finds what the stamps name once the packs have it.
 	err = errors.Join(err, w.saveStamps())
-	w.repo, w.now, w.full, w.left, w.commit, w.blind = nil, nil, nil, nil, plumbing.ZeroHash, false
+	w.repo, w.now, w.full, w.left, w.lefts, w.commit, w.blind = nil, nil, nil, nil, nil, plumbing.ZeroHash, false
 	return err
 }
 
@@ -187,7 +188,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 		if before, covers, err = w.last(l.After); err != nil {
 			return nil, err
 		}
-	} else if len(covers)+len(l.Named) == 0 && w.still() {
+	} else if len(covers)+len(l.Named) == 0 && w.still(l.Branch) {
 		return nil, nil
 	}
 	p := &packer{repo: w.repo}
@@ -198,7 +199,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 	}
 	also := compare(covers, seen.covers)
 	if before != nil && before.Hash == seen.root.Hash && len(also.fresh) == 0 {
-		return nil, w.found(seen, after)
+		return nil, w.found(seen, after, l.Branch)
 	}
 	changes, err := w.repo.between(before, seen.root)
 	if err != nil {
@@ -224,7 +225,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err := w.repo.store(p, l.Branch, after); err != nil {
 		return nil, err
 	}
-	return taken, w.found(seen, after)
+	return taken, w.found(seen, after, l.Branch)
 }
 
 // last is what a pod's last checkpoint has, and the left-out files that it covers.
@@ -242,10 +243,12 @@ func (w *Workspace) last(after string) (root *node, covers []string, err error) 
 	return root, covers, err
 }
 
-// still says that nothing happened in the directory since the last look, which saw the last checkpoint.
-func (w *Workspace) still() bool {
+// still says that nothing happened in the directory since the last look of the pod, which saw the
+// last checkpoint.
+func (w *Workspace) still(pod string) bool {
 	info, err := os.Stat(w.dir)
-	return err == nil && w.watch.still(info)
+	_, looked := w.lefts[pod]
+	return err == nil && looked && w.watch.still(info)
 }
 
 // side is a checkpoint to be written.
@@ -258,9 +261,11 @@ type side struct {
 // sides are the checkpoints of changes that led to root.
 func (w *Workspace) sides(root *node, l Look, changes []Change, also coverage) ([]side, error) {
 	var mine, others []Change
+	left := w.leftBy(l.Branch)
+	came := left.arrivals(w.dir)
 	for _, c := range changes {
 		// What was left out until now was there before.
-		before := also.changed(c) || !c.Old.Exists() && w.left.has(c.Path) && !also.looked(c.Path)
+		before := also.changed(c) || !c.Old.Exists() && !also.looked(c.Path) && (left.has(c.Path) || came.has(c.Path))
 		if !before && (l.Agent || w.named(l.Paths, c.Path)) {
 			mine = append(mine, c)
 		} else {
@@ -342,7 +347,7 @@ func (w *Workspace) begin() (err error) {
 			return err
 		}
 	}
-	w.now, w.left = w.loadStamps(), w.loadLeft()
+	w.now = w.loadStamps()
 	return nil
 }
 
@@ -354,21 +359,21 @@ type seen struct {
 	stamps     map[string]looked
 	left       []string
 	leftOut    int
-	// outs are the names that are left out of the directories that were read: of all of them,
+	// outs is what is left out of the directories that were read: of all of them,
 	// with whole.
 	outs           leftOut
 	whole, partial bool
 }
 
 // found keeps what a look found, which a checkpoint has.
-func (w *Workspace) found(s seen, commit plumbing.Hash) error {
+func (w *Workspace) found(s seen, commit plumbing.Hash, pod string) error {
 	if s.partial {
 		return nil
 	}
 	w.moved = w.moved || w.now != s.scan
 	w.now, w.full, w.covers, w.stamps, w.commit = s.scan, s.root, s.covers, s.stamps, commit
 	w.watch.keep()
-	return w.leave(s.outs, s.whole)
+	return w.leave(pod, s.outs, s.whole)
 }
 
 // unwatch ends the watch.
