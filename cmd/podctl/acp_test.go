@@ -203,19 +203,21 @@ command = "echo '{\"verdict\":\"cancel\",\"reason\":\"not today\"}'"
 	}
 }
 
-// The editor answers a question: once, with a rule, or not at all.
+// The editor answers a question: once, with a rule that the question shows, or not at all. It
+// offers no rule for a call that none can allow.
 func TestACPPermissions(t *testing.T) {
-	for option, want := range map[string]string{"allow-once": "completed", "reject": "failed", "allow-always": "completed"} {
+	const hidden, plain = `{"command":"true \u202e"}`, `{"command":"true"}`
+	for option, tt := range map[string]struct{ arguments, want string }{
+		"allow-once": {hidden, "completed"}, "reject": {hidden, "failed"}, "allow-always": {plain, "completed"},
+	} {
 		t.Run(option, func(t *testing.T) {
-			w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true \u202e"}`}), scripted.Say(scripted.Text("Done."))))
-			asked := 0
+			want := tt.want
+			w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: tt.arguments}), scripted.Say(scripted.Text("Done."))))
 			e := w.newEditor(func(params json.RawMessage) string {
-				asked++
-				if !strings.Contains(string(params), `\\u202e`) || !strings.Contains(string(params), "allow_always") && asked == 1 {
+				asked, ruled := string(params), tt.arguments == plain
+				if !ruled && !strings.Contains(asked, `\\u202e`) || strings.Contains(asked, "allow_always") != ruled ||
+					strings.Contains(asked, `Always allow adds the rule: allow, tool \"shell\", command \"true\"`) != ruled {
 					t.Errorf("the question is %s", params)
-				}
-				if option == "allow-always" && asked > 1 {
-					return "allow-once"
 				}
 				return option
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/clients/view"
+	"podd/internal/wire"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -50,8 +51,8 @@ func (s *session) withdraw(callID string) {
 	}
 }
 
-// ask asks the person at the editor about a call, until it is answered or ctx ends. If no
-// rule can allow the call, ask repeats the question without that choice.
+// ask asks the person at the editor about a call, until it is answered or ctx ends. The
+// question says which rule always adds; if none can be added, ask repeats it without that choice.
 func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 	shown := view.ApprovalFromProto(w)
 	options := []acp.PermissionOption{
@@ -59,8 +60,16 @@ func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 		{OptionId: reject, Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
 		{OptionId: allowAlways, Name: "Always allow", Kind: acp.PermissionOptionKindAllowAlways},
 	}
+	rule := ""
+	added, err := s.Client.Approvals().GetApprovalRule(ctx, &poddv1.GetApprovalRuleRequest{Pod: w.GetPod(), CallSeq: w.GetCallSeq()})
+	switch {
+	case err == nil:
+		rule = "Always allow adds the rule: " + view.Rule(wire.RuleFromProto(added.GetRule()))
+	case item.ReasonOf(err) == "NO_RULE":
+		options = options[:2]
+	}
 	for {
-		answer, ok := s.question(ctx, shown, options)
+		answer, ok := s.question(ctx, shown, rule, options)
 		if ctx.Err() != nil {
 			return
 		}
@@ -77,19 +86,23 @@ func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 		if !answer.GetAlways() || item.KindOf(err) == item.KindPrecondition && strings.HasPrefix(item.ReasonOf(err), "APPROVAL_") {
 			return
 		}
-		options = options[:2]
+		rule, options = "", options[:2]
 	}
 }
 
 // question asks and returns the answer; ok is false without one.
-func (s *session) question(ctx context.Context, shown view.Approval, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
+func (s *session) question(ctx context.Context, shown view.Approval, rule string, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
 	l := looksOf(shown.Tool, shown.Arguments, s.dir)
 	// First the diffs of an edit, then exactly what else will happen.
 	content, places := previewContent(shown.Previews, s.dir)
 	if len(places) > 0 {
 		l.places = places
 	}
-	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(shown.LinesBesideDiffs(0), "\n")))))
+	lines := shown.LinesBesideDiffs(0)
+	if rule != "" {
+		lines = append(lines, rule)
+	}
+	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(lines, "\n")))))
 	resp, err := acp.SendRequest[acp.RequestPermissionResponse](s.conn, ctx, acp.ClientMethodSessionRequestPermission, acp.RequestPermissionRequest{
 		SessionId: s.id, Options: options,
 		ToolCall: acp.ToolCallUpdate{
