@@ -73,8 +73,8 @@ func (a frame) prompt() string {
 	return "> "
 }
 
-// keysBelow says whether the answers to the view's question stand in the last line: behind the
-// question they would be cut.
+// keysBelow says whether the last line shows the answers to the view's question, since they do
+// not fit on the question's line.
 func (a frame) keysBelow() bool {
 	return !a.tiny() && cells.Width(a.confirming.question+" "+a.confirming.keys()+" ") >= a.columns
 }
