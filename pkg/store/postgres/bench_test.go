@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	crand "crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func benchmarkAppend(b *testing.B, pods int) {
-	url := inSchema(b, fmt.Sprintf("append_%d_%d", pods, b.N))
+	url := inSchema(b, crand.Text())
 	s, err := postgres.Open(b.Context(), postgres.Config{URL: url})
 	if err != nil {
 		b.Fatal(err)
