@@ -68,3 +68,20 @@ func (s *Store) Writers() int {
 	defer s.mu.Unlock()
 	return len(s.writers)
 }
+
+// Late begins a plain append whose statement is still on its way: send sends it, and settle finds out
+// meanwhile whether it was written.
+func (s *Store) Late(ctx context.Context, b store.Batch) (settle, send func() (written bool, err error), err error) {
+	c, err := newAppend(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := *s.writerOf(b.Pod)
+	sql, args := c.statement(&w)
+	settle = func() (bool, error) { return s.outcome(ctx, s.writerOf(b.Pod), c) }
+	send = func() (bool, error) {
+		tag, err := s.pool.Exec(ctx, sql, args...)
+		return tag.RowsAffected() > 0, err
+	}
+	return settle, send, nil
+}

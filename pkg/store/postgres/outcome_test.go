@@ -158,6 +158,38 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
+// A statement that arrives after podd found that it was not written writes nothing: podd sends its
+// batch again.
+func TestLateStatement(t *testing.T) {
+	needServer(t)
+	s := open(t, postgres.Config{URL: inSchema(t, strings.ToLower(crand.Text()))})
+	create(t, s, "p")
+	epoch, err := s.Claim(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit := item.Entry{Kind: item.Submitted{RequestID: "r", Text: "late"}}
+	for n, b := range []store.Batch{{Entries: []item.Entry{note("late")}}, {Entries: []item.Entry{submit}, Admit: &store.Request{ID: "r"}, Enqueue: true}} {
+		b.Pod, b.Epoch = "p", epoch
+		if _, err := s.Append(t.Context(), store.Batch{Pod: "p", Epoch: epoch, Entries: []item.Entry{note(fmt.Sprint(n))}}); err != nil {
+			t.Fatal(err)
+		}
+		settle, send, err := s.Late(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written, err := settle(); written || err != nil {
+			t.Errorf("%d: the outcome is %v, %v", n, written, err)
+		}
+		if written, err := send(); written || err != nil {
+			t.Errorf("%d: the late statement wrote: %v, %v", n, written, err)
+		}
+	}
+	if got := strings.Join(texts(t, s, "p"), " "); got != "0 1" {
+		t.Errorf("the log has %q", got)
+	}
+}
+
 // A server that is killed and started again has all that was acknowledged.
 func TestServerIsKilled(t *testing.T) {
 	needServer(t)
