@@ -127,19 +127,20 @@ type batch struct {
 	slots   chan struct{}
 	// working and asking count the goroutines of calls, by what they do.
 	working, asking int
-	// ended are the calls whose results may be read, stored those whose results are stored.
-	ended, stored map[*call]bool
-	// leaving says that the turn has to stop while a question is open.
+	// ended are the calls whose results may be read, stored those whose results are stored, going
+	// those that get theirs after podd's restart.
+	ended, stored, going map[*call]bool
+	// leaving says that the turn has to stop while a question is open or a call goes on.
 	leaving bool
 }
 
 // runCalls gets the results of an answer's calls. Those that do not ask run in parallel
 // at once. Results are stored in the order of the calls, each as soon as the earlier ones
-// are there; calls that wait for a person delay no other.
+// are there; calls that wait for a person or for podd's restart delay no other.
 func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 	b := &batch{
 		t: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
-		signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel),
+		going: make(map[*call]bool), signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel),
 	}
 	defer b.abandon()
 	for _, c := range calls {
@@ -243,7 +244,7 @@ func (b *batch) handle(s signal) error {
 			return b.relaunch(s.call, b.t.judge.redecide(b.ctx, s.call))
 		}
 		if s.call.goesOn {
-			b.leaving = true
+			b.leaving, b.going[s.call] = true, true
 			return nil
 		}
 		b.ended[s.call] = true
@@ -306,7 +307,7 @@ func (b *batch) store() error {
 	var out Batch
 	var now []*call
 	for _, c := range b.calls {
-		if b.stored[c] || c.request != nil || c.later {
+		if b.stored[c] || b.going[c] || c.request != nil || c.later {
 			continue
 		}
 		if !b.ended[c] {
