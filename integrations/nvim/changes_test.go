@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/integrations/rig"
 	"podd/integrations/rig/neovim"
 )
 
@@ -66,6 +67,45 @@ text Done.
 	for path, want := range map[string]string{a: "one\n", made: "mine\n"} {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v", path, got, err)
+		}
+	}
+}
+
+// What a person writes while a command runs stays after an undo, also what is written last of all.
+func TestSaved(t *testing.T) {
+	w := newWorld(t, `step
+call shell {"command": "touch out/begun; while ! [ -e out/go ]; do sleep 0.05; done; echo agent > a.go; echo agent > b.go; echo agent > c.go"}
+step
+text Done.
+`)
+	if err := os.Mkdir(filepath.Join(w.Workspace, "out"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, w, ".gitignore", "out/\n")
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		write(t, w, name, "one\n")
+	}
+	makePod(t, w)
+	w.Podctl("submit", "-p", "p", "go")
+	rig.Await(t, "the command", func() bool {
+		_, err := os.Stat(filepath.Join(w.Workspace, "out/begun"))
+		return err == nil
+	})
+	e := neovim.Edit(t, w, "a.go")
+	e.Lua(`vim.api.nvim_buf_set_lines(0, 0, -1, false, {'mine'})`)
+	e.Ex("write")
+	plugin := "set runtimepath^=" + filepath.Join(rig.Root(), "plugins", "nvim")
+	last := w.Command("nvim", "--headless", "--clean", "-n", "-i", "NONE", "--cmd", plugin, "b.go", "-c", "call setline(1, 'mine')", "-c", "wq")
+	if out, err := last.CombinedOutput(); err != nil {
+		t.Fatalf("Neovim: %v\n%s", err, out)
+	}
+	write(t, w, "out/go", "")
+	e.Ex("Podd open")
+	e.Await("turn 1 finished")
+	w.Podctl("undo", "p")
+	for name, want := range map[string]string{"a.go": "mine\n", "b.go": "mine\n", "c.go": "one\n"} {
+		if got, err := os.ReadFile(filepath.Join(w.Workspace, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type turn struct {
 	now worker.Now
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
+	// stored says that it has stored something: a resumed one works again.
+	stored bool
 	// ending says that it runs only to end.
 	ending bool
 	// over says that the terminal entry is stored, while the turn's goroutine may still be

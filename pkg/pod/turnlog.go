@@ -66,6 +66,7 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 	_, err := l.a.journal.write(ctx, d, b.Done...)
 	if err == nil {
 		l.a.inbox.leave(b.Claims)
+		l.a.turns.now.stored = true
 		if l.a.turns.now.over = l.number > 0 && !l.a.journal.state.Turn.Open; l.a.turns.now.over {
 			l.a.turns.now.leave()
 		}

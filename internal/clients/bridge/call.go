@@ -73,14 +73,17 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	if err := params(r, in); err != nil {
 		return nil, err
 	}
-	if submit, ok := in.(*poddv1.SubmitRequest); ok {
-		// It is repeated while podd restarts, and counts once.
-		resp, err := b.client.Submit(ctx, submit)
-		if err != nil {
-			return nil, err
-		}
-		out = resp
-	} else if err := b.client.Conn().Invoke(ctx, m.full, in, out); err != nil {
+	// The first two are repeated while podd restarts, and count once.
+	var err error
+	switch in := in.(type) {
+	case *poddv1.SubmitRequest:
+		out, err = b.client.Submit(ctx, in)
+	case *poddv1.FileSavedRequest:
+		out, err = b.client.FileSaved(ctx, in)
+	default:
+		err = b.client.Conn().Invoke(ctx, m.full, in, out)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !reads(r.Method) {

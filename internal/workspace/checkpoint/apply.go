@@ -14,7 +14,7 @@ func (w *Workspace) Between(from, to string) (steps []Step, err error) {
 	if err := w.begin(); err != nil {
 		return nil, w.failed(err)
 	}
-	changes, err := w.diff(from, to)
+	changes, err := w.repo.diff(from, to)
 	if err != nil {
 		return nil, w.failed(err)
 	}

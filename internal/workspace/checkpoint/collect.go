@@ -155,7 +155,8 @@ func (c *collection) recent(since time.Time) error {
 			if err != nil {
 				return err
 			}
-			if timeOf(data).Before(since) {
+			// No log has a save before the next look of its turn, however long a command runs.
+			if timeOf(data).Before(since) && !isSave(data) {
 				break
 			}
 			if err := c.commit(id); err != nil {

@@ -38,12 +38,14 @@ type journal struct {
 	// at is where the next object goes, size the file's.
 	at, size int64
 	in       map[plumbing.Hash]packed
+	// heads are the last commits by their branches.
+	heads map[string]plumbing.Hash
 }
 
 // openJournal reads a journal up to the first object that is not whole: no log names a
 // checkpoint of what follows.
 func openJournal(path string) (*journal, error) {
-	j := &journal{path: path, at: packHeader, in: make(map[plumbing.Hash]packed)}
+	j := &journal{path: path, at: packHeader, in: make(map[plumbing.Hash]packed), heads: make(map[string]plumbing.Hash)}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, nil
@@ -64,6 +66,9 @@ func openJournal(path string) (*journal, error) {
 		}
 		id, end := plumbing.ComputeHash(kind, object), j.size-int64(r.Len())
 		j.in[id] = packed{id: id, at: j.at, size: int(end - j.at)}
+		if kind == plumbing.CommitObject {
+			j.heads[branchOf(object)] = id
+		}
 		j.at = end
 	}
 }
@@ -166,6 +171,7 @@ func (j *journal) empty() error {
 	}
 	j.at = packHeader
 	clear(j.in)
+	clear(j.heads)
 	return nil
 }
 
@@ -182,7 +188,12 @@ func (r *repo) store(p *packer, branch string, id plumbing.Hash) error {
 	switch {
 	case err != nil:
 		return err
-	case inPack:
+	case !inPack:
+		r.journal.heads[branch] = id
+		if r.journal.at > fullJournal {
+			_ = r.flush() // What did not work is tried again later.
+		}
+	default:
 		if err := r.flush(); err != nil {
 			return err
 		}
@@ -190,8 +201,6 @@ func (r *repo) store(p *packer, branch string, id plumbing.Hash) error {
 			return err
 		}
 		r.gatherMany()
-	case r.journal.at > fullJournal:
-		_ = r.flush() // What did not work is tried again later.
 	}
 	return nil
 }
@@ -203,14 +212,10 @@ func (r *repo) flush() error {
 	}
 	p := &packer{repo: r, again: true}
 	defer p.drop()
-	heads := make(map[string]plumbing.Hash)
 	for _, o := range slices.SortedFunc(maps.Values(r.journal.in), func(a, b packed) int { return cmp.Compare(a.at, b.at) }) {
-		kind, data, entry, err := r.journal.read(o.id)
+		_, _, entry, err := r.journal.read(o.id)
 		if err != nil {
 			return err
-		}
-		if kind == plumbing.CommitObject {
-			heads[branchOf(data)] = o.id
 		}
 		if !r.inPack(o.id) {
 			if err := p.copy(o.id, entry); err != nil {
@@ -221,7 +226,7 @@ func (r *repo) flush() error {
 	if _, err := p.finish(); err != nil {
 		return err
 	}
-	for branch, id := range heads {
+	for branch, id := range r.journal.heads {
 		if err := r.point(branch, id); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
-	"podd/internal/workspace/ignore"
 	"podd/pkg/scopefs"
 )
 
@@ -21,6 +21,32 @@ const maxCovers = 200
 
 // covering begins a line of a commit that names such a file.
 const covering = "covers "
+
+// named says whether one of the absolute paths is, or lies below, a path of the directory.
+func (w *Workspace) named(paths []string, rel string) bool {
+	for _, p := range paths {
+		// A tool makes the directories on the way to its file.
+		if in, ok := w.within(p); ok && (in == rel || strings.HasPrefix(in, rel+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Workspace) within(path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(w.dir, path)
+	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
+}
+
+// inside are those of absolute paths that lie in the directory, relative to it.
+func (w *Workspace) inside(paths []string) (rels []string) {
+	for _, path := range paths {
+		if rel, ok := w.within(path); ok {
+			rels = append(rels, rel)
+		}
+	}
+	return rels
+}
 
 // coversOf are the files that a commit has although looks leave them out.
 func coversOf(data []byte) (covers []string) {
@@ -100,9 +126,11 @@ func (o *overlay) cover(s *seen, named []string) {
 			continue
 		}
 		f, err := statAt(o.root, rel)
-		switch {
-		case err != nil || f.IsDir() || f.size > maxFile:
-		case f.Exists() || ignoredDir(o.root, rel):
+		if err != nil || f.IsDir() || f.size > maxFile {
+			continue
+		}
+		_, ignored := rulesAt(o.root, rel)
+		if f.Exists() || ignored {
 			s.covers = append(s.covers, rel)
 		}
 	}
@@ -115,30 +143,6 @@ func (o *overlay) cover(s *seen, named []string) {
 func never(rel string, hidden map[string]bool) bool {
 	for ; rel != "."; rel = path.Dir(rel) {
 		if name := path.Base(rel); name == ".git" || strings.HasPrefix(name, restoring) || scopefs.Unfinished(name) || hidden[rel] {
-			return true
-		}
-	}
-	return false
-}
-
-// ignoredDir says whether a path lies in a directory that git ignores, or would if it was there.
-func ignoredDir(root *os.Root, rel string) bool {
-	var rules *ignore.Rules
-	has := func(name string) bool {
-		_, err := root.Lstat(name)
-		return err == nil
-	}
-	for i, c := range rel {
-		if c != '/' {
-			continue
-		}
-		above, dir := path.Dir(rel[:i]), rel[:i]
-		base := above
-		if base == "." {
-			base = ""
-		}
-		rules = rules.Enter(root, above, base, has(path.Join(above, ".git")), has(path.Join(above, ignore.File)))
-		if rules.Ignores(dir, true) {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ func (w *Workspace) spans(line []Mark, mine func(By) bool) ([]Step, error) {
 		if m.From == "" {
 			continue
 		}
-		changes, err := w.diff(m.From, m.To)
+		changes, err := w.repo.diff(m.From, m.To)
 		if err != nil {
 			return nil, w.failed(err)
 		}
@@ -92,23 +92,23 @@ func (w *Workspace) Changes(line []Mark, by By) ([]Step, error) {
 }
 
 // diff is what happened to paths between two commits.
-func (w *Workspace) diff(from, to string) ([]Change, error) {
-	if err := cmp.Or(unknown(w.repo, from), unknown(w.repo, to)); err != nil {
+func (r *repo) diff(from, to string) ([]Change, error) {
+	if err := cmp.Or(unknown(r, from), unknown(r, to)); err != nil {
 		return nil, err
 	}
-	a, err := w.repo.root(hashOf(from))
+	a, err := r.root(hashOf(from))
 	if err != nil {
 		return nil, err
 	}
-	b, err := w.repo.root(hashOf(to))
+	b, err := r.root(hashOf(to))
 	if err != nil {
 		return nil, err
 	}
-	changes, err := w.repo.between(a, b)
+	changes, err := r.between(a, b)
 	if err != nil {
 		return nil, err
 	}
-	also, err := w.repo.coverage(from, to)
+	also, err := r.coverage(from, to)
 	return slices.DeleteFunc(changes, also.changed), err
 }
 

@@ -238,7 +238,10 @@ func (r *repo) root(id plumbing.Hash) (*node, error) {
 	return &node{File: File{Mode: typeDir, Hash: tree}}, err
 }
 
-// point sets a branch to a commit, for people who look with git. Nothing in podd reads it.
+// point sets a branch to a commit: for people who look with git, and to find saves after a kill.
 func (r *repo) point(branch string, id plumbing.Hash) error {
-	return replace(filepath.Join(r.path, "refs", "heads", branch), []byte(id.String()+"\n"))
+	return replace(r.ref(branch), []byte(id.String()+"\n"))
 }
+
+// ref is the file of a branch.
+func (r *repo) ref(branch string) string { return filepath.Join(r.path, "refs", "heads", branch) }

@@ -54,9 +54,9 @@ func (w *Workspace) settleOne(dir *os.Root, name, temp string, merged plumbing.H
 	}
 	var placed, known bool
 	if merged.IsZero() {
-		placed, known, err = w.settledPlain(s, left, now, data)
+		placed, known, err = w.repo.settledPlain(s, left, now, data)
 	} else {
-		placed, known, err = w.settledMerge(s, left, now, data, text, merged)
+		placed, known, err = w.repo.settledMerge(s, left, now, data, text, merged)
 	}
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (w *Workspace) settleOne(dir *os.Root, name, temp string, merged plumbing.H
 
 // settledPlain says whether the path has what is wanted, and whether the file aside is podd's or
 // the agent's.
-func (w *Workspace) settledPlain(s Step, left, now File, data []byte) (placed, known bool, err error) {
+func (r *repo) settledPlain(s Step, left, now File, data []byte) (placed, known bool, err error) {
 	placed = now == s.Want && s.Want.Exists()
 	switch {
 	case placed || left == s.Left || left == s.Want:
@@ -90,20 +90,20 @@ func (w *Workspace) settledPlain(s Step, left, now File, data []byte) (placed, k
 		return false, false, nil
 	}
 	// It may not have been written to its end.
-	want, err := w.repo.read(s.Want.Hash)
+	want, err := r.read(s.Want.Hash)
 	return false, bytes.HasPrefix(want, data), err
 }
 
 // settledMerge is settledPlain for a merge.
-func (w *Workspace) settledMerge(s Step, left, now File, data, text []byte, merged plumbing.Hash) (placed, known bool, err error) {
+func (r *repo) settledMerge(s Step, left, now File, data, text []byte, merged plumbing.Hash) (placed, known bool, err error) {
 	placed = now.Hash == merged
 	if left.Hash == merged {
 		return placed, true, nil
 	}
-	m, err := w.repo.merge(s, left, data)
+	m, err := r.merge(s, left, data)
 	if err == nil && !placed && (!m.ok || m.Hash != merged) {
 		// It may not have been written to its end.
-		m, err = w.repo.merge(s, now, text)
+		m, err = r.merge(s, now, text)
 	}
 	return placed, m.ok && m.Hash == merged, err
 }

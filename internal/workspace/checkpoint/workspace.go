@@ -57,7 +57,7 @@ func (s *Stores) Of(dir string) *Workspace {
 	defer s.mu.Unlock()
 	w := s.open[dir]
 	if w == nil {
-		w = &Workspace{all: s, dir: dir, path: s.place(dir)}
+		w = &Workspace{all: s, dir: dir, path: s.place(dir), turns: make(map[string]*turn)}
 		s.open[dir] = w
 	}
 	w.users++
@@ -108,6 +108,8 @@ type Workspace struct {
 	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
+	// turns are those that run, by their pods.
+	turns map[string]*turn
 	// watch is nil before the first look, and where directories cannot be watched; blind says
 	// that they cannot.
 	watch *watch
@@ -155,6 +157,8 @@ type Look struct {
 	// Named are absolute paths that file tools are about to change or have changed. They are covered
 	// also where looks leave them out, and are the only ones in a directory beyond the bounds.
 	Named []string
+	// Follow begins what [Workspace.Follow] does.
+	Follow bool
 }
 
 // Taken is a checkpoint.
@@ -174,18 +178,33 @@ type Taken struct {
 func (w *Workspace) Take(ctx context.Context, l Look) ([]Taken, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	taken, err := w.take(ctx, l)
-	return taken, w.failed(err)
+	if err := w.begin(); err != nil {
+		return nil, w.failed(err)
+	}
+	saves, err := w.unlogged(l.Branch, l.After)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	if n := len(saves); n > 0 {
+		l.After = saves[n-1].Commit
+	}
+	taken, err := w.take(ctx, l, saves)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	if l.Follow && w.turns[l.Branch] == nil {
+		w.turns[l.Branch] = new(turn)
+	}
+	w.turns[l.Branch].took(l.After, taken)
+	return taken, nil
 }
 
-func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error) {
-	if err := w.begin(); err != nil {
-		return nil, err
-	}
+// take returns the saves before what it takes, which follows them.
+func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Taken, err error) {
 	after := hashOf(l.After)
 	before, covers := w.full, w.covers
 	if after.IsZero() || after != w.commit {
-		if before, covers, err = w.last(l.After); err != nil {
+		if before, covers, err = w.repo.last(l.After); err != nil {
 			return nil, err
 		}
 	} else if len(covers)+len(l.Named) == 0 && w.still(l.Branch) {
@@ -197,9 +216,10 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 	if err != nil {
 		return nil, err
 	}
+	taken = seen.describe(saves)
 	also := compare(covers, seen.covers)
 	if before != nil && before.Hash == seen.root.Hash && len(also.fresh) == 0 {
-		return nil, w.found(seen, after, l.Branch)
+		return taken, w.found(seen, after, l.Branch)
 	}
 	changes, err := w.repo.between(before, seen.root)
 	if err != nil {
@@ -229,17 +249,17 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 }
 
 // last is what a pod's last checkpoint has, and the left-out files that it covers.
-func (w *Workspace) last(after string) (root *node, covers []string, err error) {
+func (r *repo) last(after string) (root *node, covers []string, err error) {
 	if after == "" {
 		return nil, nil, nil
 	}
-	if err := unknown(w.repo, after); err != nil {
+	if err := unknown(r, after); err != nil {
 		return nil, nil, err
 	}
-	if root, err = w.repo.root(hashOf(after)); err != nil {
+	if root, err = r.root(hashOf(after)); err != nil {
 		return nil, nil, err
 	}
-	covers, err = w.repo.covers(hashOf(after))
+	covers, err = r.covers(hashOf(after))
 	return root, covers, err
 }
 
@@ -304,32 +324,6 @@ func (w *Workspace) failed(err error) error {
 	return fmt.Errorf("checkpoint of %s: %w", w.dir, err)
 }
 
-// named says whether one of the absolute paths is, or lies below, a path of the directory.
-func (w *Workspace) named(paths []string, rel string) bool {
-	for _, p := range paths {
-		// A tool makes the directories on the way to its file.
-		if in, ok := w.within(p); ok && (in == rel || strings.HasPrefix(in, rel+"/")) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *Workspace) within(path string) (rel string, ok bool) {
-	rel, err := filepath.Rel(w.dir, path)
-	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
-}
-
-// inside are those of absolute paths that lie in the directory, relative to it.
-func (w *Workspace) inside(paths []string) (rels []string) {
-	for _, path := range paths {
-		if rel, ok := w.within(path); ok {
-			rels = append(rels, rel)
-		}
-	}
-	return rels
-}
-
 // begin opens the repository and reads the stamps of the last look.
 func (w *Workspace) begin() (err error) {
 	if w.repo != nil {
@@ -363,6 +357,14 @@ type seen struct {
 	// with whole.
 	outs           leftOut
 	whole, partial bool
+}
+
+// describe says of saves what the look that follows found.
+func (s seen) describe(saves []Taken) []Taken {
+	for i := range saves {
+		saves[i].LeftOut, saves[i].Partial = s.leftOut, s.partial
+	}
+	return saves
 }
 
 // found keeps what a look found, which a checkpoint has.

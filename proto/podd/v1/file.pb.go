@@ -519,6 +519,106 @@ func (x *KeptFile) GetWhy() string {
 	return ""
 }
 
+type FileSavedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absolute.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The SHA-256 of the bytes that were saved, in hexadecimal digits.
+	Sha256        string `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileSavedRequest) Reset() {
+	*x = FileSavedRequest{}
+	mi := &file_podd_v1_file_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileSavedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileSavedRequest) ProtoMessage() {}
+
+func (x *FileSavedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_file_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileSavedRequest.ProtoReflect.Descriptor instead.
+func (*FileSavedRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FileSavedRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FileSavedRequest) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+type FileSavedResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For how many running turns the file is the person's: 0 if none runs there, or if checkpoints do
+	// not have the file.
+	Turns         int64 `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileSavedResponse) Reset() {
+	*x = FileSavedResponse{}
+	mi := &file_podd_v1_file_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileSavedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileSavedResponse) ProtoMessage() {}
+
+func (x *FileSavedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_file_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileSavedResponse.ProtoReflect.Descriptor instead.
+func (*FileSavedResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FileSavedResponse) GetTurns() int64 {
+	if x != nil {
+		return x.Turns
+	}
+	return 0
+}
+
 var File_podd_v1_file_proto protoreflect.FileDescriptor
 
 const file_podd_v1_file_proto_rawDesc = "" +
@@ -558,10 +658,16 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\x06merged\x18\x06 \x03(\tR\x06merged\"0\n" +
 	"\bKeptFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
-	"\x03why\x18\x02 \x01(\tR\x03why2\xa0\x01\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\">\n" +
+	"\x10FileSavedRequest\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06sha256\x18\x02 \x01(\tR\x06sha256\")\n" +
+	"\x11FileSavedResponse\x12\x14\n" +
+	"\x05turns\x18\x01 \x01(\x03R\x05turns2\xe4\x01\n" +
 	"\vFileService\x12D\n" +
 	"\tDiffFiles\x12\x19.podd.v1.DiffFilesRequest\x1a\x1a.podd.v1.DiffFilesResponse0\x01\x12K\n" +
-	"\fRestoreFiles\x12\x1c.podd.v1.RestoreFilesRequest\x1a\x1d.podd.v1.RestoreFilesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\fRestoreFiles\x12\x1c.podd.v1.RestoreFilesRequest\x1a\x1d.podd.v1.RestoreFilesResponse\x12B\n" +
+	"\tFileSaved\x12\x19.podd.v1.FileSavedRequest\x1a\x1a.podd.v1.FileSavedResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_file_proto_rawDescOnce sync.Once
@@ -575,7 +681,7 @@ func file_podd_v1_file_proto_rawDescGZIP() []byte {
 	return file_podd_v1_file_proto_rawDescData
 }
 
-var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_podd_v1_file_proto_goTypes = []any{
 	(*DiffFilesRequest)(nil),     // 0: podd.v1.DiffFilesRequest
 	(*DiffFilesResponse)(nil),    // 1: podd.v1.DiffFilesResponse
@@ -583,18 +689,22 @@ var file_podd_v1_file_proto_goTypes = []any{
 	(*RestoreFilesRequest)(nil),  // 3: podd.v1.RestoreFilesRequest
 	(*RestoreFilesResponse)(nil), // 4: podd.v1.RestoreFilesResponse
 	(*KeptFile)(nil),             // 5: podd.v1.KeptFile
-	(CheckpointBy)(0),            // 6: podd.v1.CheckpointBy
+	(*FileSavedRequest)(nil),     // 6: podd.v1.FileSavedRequest
+	(*FileSavedResponse)(nil),    // 7: podd.v1.FileSavedResponse
+	(CheckpointBy)(0),            // 8: podd.v1.CheckpointBy
 }
 var file_podd_v1_file_proto_depIdxs = []int32{
 	2, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
-	6, // 1: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
+	8, // 1: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
 	5, // 2: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
 	0, // 3: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
 	3, // 4: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
-	1, // 5: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
-	4, // 6: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
+	6, // 5: podd.v1.FileService.FileSaved:input_type -> podd.v1.FileSavedRequest
+	1, // 6: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
+	4, // 7: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
+	7, // 8: podd.v1.FileService.FileSaved:output_type -> podd.v1.FileSavedResponse
+	6, // [6:9] is the sub-list for method output_type
+	3, // [3:6] is the sub-list for method input_type
 	3, // [3:3] is the sub-list for extension type_name
 	3, // [3:3] is the sub-list for extension extendee
 	0, // [0:3] is the sub-list for field type_name
@@ -616,7 +726,7 @@ func file_podd_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_file_proto_rawDesc), len(file_podd_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
