@@ -296,9 +296,10 @@ func TestTakeOverTime(t *testing.T) {
 		}
 		owner := tm.owner("one")
 		third := names[(slices.Index(names, owner)+1)%len(names)]
-		if !strings.Contains(tm.nodes[third].Podctl("list"), "running") {
-			tm.nodes[third].Podctl("submit", "-p", "one", "go")
-		}
+		// A turn ends after 200 steps.
+		_ = tm.nodes[third].Command("podctl", "cancel", "one").Run()
+		tm.nodes[third].Podctl("submit", "-p", "one", "go")
+		rig.Await(t, "a turn", func() bool { return strings.Contains(tm.nodes[third].Podctl("list"), "running") })
 		before := kinds(t, tm.nodes[third], "one", "recovered")
 		f := follow(t, tm.nodes[third], "one")
 		began := time.Now()

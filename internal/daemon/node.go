@@ -65,7 +65,7 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	d.undo = append(d.undo, link.close)
 	c.Join = &postgres.NodeConfig{
 		Name: s.Node.Name, Address: s.Node.Listen, Version: version.String(), Config: digestOf(d.ConfigFile), Shares: shares,
-		Running: link.running, Looked: link.looked,
+		Running: link.running, Looked: link.looked, Noticed: link.noticed,
 	}
 	if err := link.openLease(d, c.Join); err != nil {
 		return nil, err
@@ -189,18 +189,22 @@ func (l *nodeLink) running() int {
 
 // looked gets what a look at the other nodes found.
 func (l *nodeLink) looked(look postgres.Look) {
-	if h := l.host.Load(); h != nil {
-		h.Fleet.Elsewhere(look.Alert)
-		// What was taken earlier is recovered with the pods that this node had.
-		if len(look.Taken) > 0 {
-			h.Fleet.Arrived(look.Taken)
-		}
+	// What was taken earlier is recovered with the pods that this node had.
+	if h := l.host.Load(); h != nil && len(look.Taken) > 0 {
+		h.Fleet.Arrived(look.Taken)
 	}
 	for _, n := range look.Gone {
 		l.report(goneText(n))
 	}
 	for from, pods := range look.Took {
 		l.report(fmt.Sprintf("node %s is away: node %s took over %s", from, l.name, ofIts(pods)))
+	}
+}
+
+// noticed gets what other nodes changed.
+func (l *nodeLink) noticed(n store.Notice) {
+	if h := l.host.Load(); h != nil {
+		h.Fleet.Elsewhere(n)
 	}
 }
 

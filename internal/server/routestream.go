@@ -162,22 +162,26 @@ func (f *following) settled(srv any, handler grpc.StreamHandler) error {
 		if err != nil && !isMoving(err) && (!begun || item.KindOf(err) != item.KindUnavailable) {
 			return err
 		}
-		req := proto.CloneOf(f.req)
-		req.AfterSeq = f.out.cursor
 		if at.Here {
-			return handler(srv, &replayed{ServerStream: f.out, ctx: ctx, req: req})
+			return handler(srv, f.rest(ctx))
 		}
-		if err == nil && at.Answers() {
-			err = f.relay(ctx, at.Node, req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
+		if err == nil && f.reaches(ctx, at) {
+			err = f.relay(ctx, at.Node, f.rest(ctx).req, poddv1.PodService_Stream_FullMethodName, f.out.SendMsg)
 			if !passes(err) || isMoving(err) || ctx.Err() != nil {
 				return err
 			}
-			req.AfterSeq = f.out.cursor
 		}
-		if err := f.poll(ctx, srv, handler, req); err != nil {
+		if err := f.read(ctx, srv, handler); err != nil {
 			return err
 		}
 	}
+}
+
+// rest is the stream of what was not sent yet.
+func (f *following) rest(ctx context.Context) *replayed {
+	req := proto.CloneOf(f.req)
+	req.AfterSeq = f.out.cursor
+	return &replayed{ServerStream: f.out, ctx: ctx, req: req}
 }
 
 // passes says whether another node may answer the next time.
@@ -185,27 +189,39 @@ func passes(err error) bool {
 	return item.KindOf(err) == item.KindUnavailable || item.ReasonOf(err) == store.ReasonNotOwner
 }
 
-// pollFor is how long the database is followed before the node is tried again.
-const pollFor = 200 * time.Millisecond
+// readFor is how long the database is followed before the pod's node is tried again, and how long
+// that may take to answer.
+const readFor = 200 * time.Millisecond
 
-// poll follows the database until the pod's node answers.
-func (f *following) poll(ctx context.Context, srv any, handler grpc.StreamHandler, req proto.Message) error {
-	polling, cancel := context.WithCancel(ctx)
+// reaches says whether a node can be asked now.
+func (f *following) reaches(ctx context.Context, at store.Place) bool {
+	if !at.Answers() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, readFor)
+	defer cancel()
+	_, err := f.Peers.Ready(ctx, at.Node)
+	return err == nil
+}
+
+// read follows the database until the pod's node can be asked.
+func (f *following) read(ctx context.Context, srv any, handler grpc.StreamHandler) error {
+	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for sleep(polling, pollFor) {
-			if at, err := f.Store.Locate(polling, f.req.GetPod()); err == nil && (at.Here || at.Answers()) {
+		for sleep(reading, readFor) {
+			if at, err := f.Store.Locate(reading, f.req.GetPod()); err == nil && (at.Here || f.reaches(reading, at)) {
 				cancel()
 			}
 		}
 	}()
-	err := handler(srv, &replayed{ServerStream: f.out, ctx: polling, req: req})
-	again := ctx.Err() == nil && polling.Err() != nil
+	err := handler(srv, f.rest(reading))
+	again := ctx.Err() == nil && reading.Err() != nil
 	cancel()
 	<-ended
-	if again || item.KindOf(wire.FromStatus(err)) == item.KindUnavailable && sleep(ctx, pollFor) {
+	if again || item.KindOf(wire.FromStatus(err)) == item.KindUnavailable && sleep(ctx, readFor) {
 		return nil
 	}
 	return err

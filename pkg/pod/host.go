@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"podd/internal/live"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/worker"
@@ -112,10 +111,10 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	}
 	c.Fixed = c.withDefaults()
 	h := &Host{
-		Fixed: c.Fixed, listeners: &listeners{alerts: live.New(0), fleet: live.New(0), log: c.Logger}, base: context.WithoutCancel(ctx),
+		Fixed: c.Fixed, listeners: newListeners(c.Logger), base: context.WithoutCancel(ctx),
 	}
 	h.pods = newLoaded(c.Store, func(p item.Pod) *actor { return newActor(h, p) })
-	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods}
+	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods, listeners: h.listeners}
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}

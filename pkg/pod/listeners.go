@@ -18,7 +18,13 @@ type listeners struct {
 	// fleet wakes who watches all pods; changes counts what they may have to look at.
 	fleet   *live.Broadcast
 	changes atomic.Int64
-	log     *slog.Logger
+	// followers follow the pods of other nodes.
+	followers followers
+	log       *slog.Logger
+}
+
+func newListeners(log *slog.Logger) *listeners {
+	return &listeners{alerts: live.New(0), fleet: live.New(0), log: log, followers: followers{of: make(map[chan struct{}]string)}}
 }
 
 // announce passes on what was committed.

@@ -14,8 +14,9 @@ type Logs struct {
 	store    store.Store
 	log      *slog.Logger
 	settings func() *settings
-	// Only a following stream uses pods.
-	pods *loaded
+	// Only a following stream uses pods and listeners.
+	pods      *loaded
+	listeners *listeners
 }
 
 // readRecords passes the entries of a pod's log above after, as they are stored and in

@@ -68,7 +68,7 @@ func (s *stream) run(ctx context.Context, q StreamQuery) error {
 	}
 	a, release, err := s.logs.pods.acquire(ctx, q.Pod)
 	if elsewhere(err) {
-		return s.poll(ctx, q.Pod)
+		return s.elsewhere(ctx, q.Pod)
 	}
 	if err != nil {
 		return err
@@ -117,11 +117,8 @@ func (s *stream) follow(ctx context.Context, r *live.Reader) error {
 	return nil
 }
 
-// pollEvery is how often the log of another node's pod is read.
-const pollEvery = time.Second
-
-// poll follows the log of another node's pod.
-func (s *stream) poll(ctx context.Context, idOrName string) error {
+// elsewhere follows the log of another node's pod.
+func (s *stream) elsewhere(ctx context.Context, idOrName string) error {
 	rec, err := s.logs.store.Pod(ctx, idOrName)
 	if err != nil {
 		return err
@@ -130,9 +127,16 @@ func (s *stream) poll(ctx context.Context, idOrName string) error {
 	if err := s.catchUp(ctx, rec.Last); err != nil {
 		return err
 	}
+	grown, stop := s.logs.listeners.followers.follow(s.pod)
+	defer stop()
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
 	for !s.gone {
-		if err := wait(ctx, pollEvery); err != nil {
-			return err
+		select {
+		case <-grown:
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 		if rec, err = s.logs.store.Pod(ctx, s.pod); err != nil {
 			return err
@@ -142,12 +146,6 @@ func (s *stream) poll(ctx context.Context, idOrName string) error {
 		}
 	}
 	return nil
-}
-
-// elsewhere says whether another node has the pod that an error is about.
-func elsewhere(err error) bool {
-	reason := item.ReasonOf(err)
-	return reason == store.ReasonNotOwner || reason == store.ReasonNodeAway
 }
 
 // readTo sends the records above the cursor up to head.

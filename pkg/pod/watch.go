@@ -143,12 +143,5 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	return true, nil
 }
 
-// Elsewhere wakes those who watch pods or alerts for what other nodes did; last is the last
-// alert.
-func (f *Fleet) Elsewhere(last item.Seq) {
-	f.host.listeners.alerts.Advance(last)
-	f.host.listeners.fleetChanged()
-}
-
 // fleetChanged wakes the watchers of all pods.
 func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1))) }

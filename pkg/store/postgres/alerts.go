@@ -87,6 +87,9 @@ func (s *Store) RaiseAlert(ctx context.Context, a item.Alert) (stored item.Alert
 		stored, err = storeAlert(ctx, tx, a)
 		return err
 	})
+	if err == nil {
+		s.news.changed("", stored.Seq)
+	}
 	return stored, err
 }
 

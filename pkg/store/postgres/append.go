@@ -30,7 +30,15 @@ func (s *Store) Append(ctx context.Context, b store.Batch) (store.Appended, erro
 	case <-ctx.Done():
 		return store.Appended{}, rules.Unwritten(ctx.Err())
 	}
-	return s.append(ctx, w, c)
+	out, err := s.append(ctx, w, c)
+	if err == nil {
+		alert := item.Seq(0)
+		for _, a := range out.Alerts {
+			alert = a.Seq
+		}
+		s.news.changed(b.Pod, alert)
+	}
+	return out, err
 }
 
 // appending is an Append in progress.

@@ -18,7 +18,8 @@ import (
 )
 
 // BenchmarkAppend compares appends of entries of 1 KiB, one a batch, with bare INSERTs of the same
-// rows by as many writers on as many connections. Rounds of both alternate.
+// rows by as many writers on as many connections. Rounds of both alternate. Another node listens to
+// what changes.
 func BenchmarkAppend(b *testing.B) {
 	needServer(b)
 	for _, pods := range []int{1, 32} {
@@ -28,11 +29,8 @@ func BenchmarkAppend(b *testing.B) {
 
 func benchmarkAppend(b *testing.B, pods int) {
 	url := inSchema(b, crand.Text())
-	s, err := postgres.Open(b.Context(), postgres.Config{URL: url})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
+	s := member(b, url, "a")
+	member(b, url, "b")
 	bare, err := pgxpool.New(b.Context(), url+"&pool_max_conns=8")
 	if err != nil {
 		b.Fatal(err)
@@ -72,6 +70,21 @@ func benchmarkAppend(b *testing.B, pods int) {
 	b.ReportMetric(ours.p50(), "append-p50-ms")
 	b.ReportMetric(theirs.p50(), "insert-p50-ms")
 	b.ReportMetric(ours.p50()/theirs.p50(), "p50-ratio")
+}
+
+// member is a node that listens to the others.
+func member(b *testing.B, url, name string) *postgres.Store {
+	s, err := postgres.Open(b.Context(), postgres.Config{URL: url, Node: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	c := node(name, nil)
+	c.Noticed = func(store.Notice) {}
+	if err := s.Membership.Join(b.Context(), c); err != nil {
+		b.Fatal(err)
+	}
+	return s
 }
 
 // appender is a pod and the batch that it appends.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"podd/pkg/item"
 	"podd/pkg/store"
 
 	"github.com/jackc/pgx/v5"
@@ -85,3 +86,22 @@ func (s *Store) Late(ctx context.Context, b store.Batch) (settle, send func() (w
 	}
 	return settle, send, nil
 }
+
+// EndListeners ends the connections of all nodes that listen.
+func (s *Store) EndListeners(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE query = 'SELECT last FROM alert_head' AND pid <> pg_backend_pid()`)
+	return err
+}
+
+// NoticeOf is the text of a notice, which ReadNotice reads.
+func NoticeOf(node string, alert item.Seq, pods []string) string {
+	n := newNews()
+	for _, pod := range pods {
+		n.changed(pod, alert)
+	}
+	return n.take(node)
+}
+
+// ReadNotice reads the text of a notice.
+var ReadNotice = readNotice

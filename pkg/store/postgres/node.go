@@ -41,8 +41,10 @@ type NodeConfig struct {
 	// Fenced, if set, is called before Join ends if others may have pods of an earlier run, before
 	// the first renewed.
 	Fenced func()
-	// Looked, if set, gets what each look at the others found. It must not block.
-	Looked func(Look)
+	// Looked, if set, gets what each look at the others found, Noticed what they change. They must not
+	// block.
+	Looked  func(Look)
+	Noticed func(store.Notice)
 }
 
 // lease is the lease of a node on its pods.
@@ -64,6 +66,7 @@ var _ store.Shared = (*Membership)(nil)
 func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 	m.shared = true
 	m.lease.NodeConfig, m.lease.start, m.shares = c, rand.Text(), append([]string{}, c.Shares...)
+	m.news = newNews()
 	conn, err := m.lock(ctx, 0)
 	if err != nil {
 		return err
@@ -77,6 +80,11 @@ func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 		return err
 	}
 	m.done.Go(func() { m.watch(m.keeping) })
+	m.done.Go(func() { m.announce(m.keeping) })
+	if c.Noticed != nil {
+		l := &listener{m.database, c.Noticed}
+		m.done.Go(func() { l.listen(m.keeping) })
+	}
 	return nil
 }
 

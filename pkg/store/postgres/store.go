@@ -39,8 +39,9 @@ type database struct {
 	where, id string
 	// node is the id of this podd: that of the places of its pods.
 	node string
-	// shares are the shared directories of this node; Join sets them.
+	// shares are the shared directories of this node, news what it tells the others; Join sets them.
 	shares []string
+	news   *news
 	// leaving ends the waiting for a database that does not answer.
 	leaving        <-chan struct{}
 	closed         atomic.Bool
@@ -156,7 +157,7 @@ func isUnknown(err error) bool {
 // changePods is change for what concerns several pods or many records. Such changes wait for
 // each other, and may take long.
 func (d *database) changePods(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) error {
-	return d.changeWithin(ctx, longWithin, func(ctx context.Context, tx pgx.Tx) error {
+	err := d.changeWithin(ctx, longWithin, func(ctx context.Context, tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue("SET LOCAL statement_timeout = " + milliseconds(longWithin))
 		b.Queue("SET LOCAL lock_timeout = " + milliseconds(longWithin))
@@ -166,6 +167,10 @@ func (d *database) changePods(ctx context.Context, fn func(ctx context.Context, 
 		}
 		return fn(ctx, tx)
 	})
+	if err == nil {
+		d.news.changed("", 0)
+	}
+	return err
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

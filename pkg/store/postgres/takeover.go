@@ -26,8 +26,6 @@ const (
 
 // Look is what a node sees of the others.
 type Look struct {
-	// Alert is the sequence of the last alert.
-	Alert item.Seq
 	// Gone are the nodes that stopped answering; one node alone gets each of them.
 	Gone []store.Node
 	// Taken are the ids of pods that this node has just taken over.
@@ -100,7 +98,6 @@ func (m *Membership) look(ctx context.Context, w *watching) (look Look, err erro
 	var orphans bool
 	err = m.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		b := &pgx.Batch{}
-		b.Queue("SELECT last FROM alert_head").QueryRow(func(row pgx.Row) error { return row.Scan(&look.Alert) })
 		b.Queue(`SELECT id, start, beat, `+isOver+`, away, lease_until > clock_timestamp() AND NOT draining AND shares && $1, running,
 			CASE WHEN `+isOver+` THEN EXISTS (SELECT FROM heads h WHERE h.place = nodes.id AND `+claimable+`) ELSE false END FROM nodes`, m.shares).Query(func(rows pgx.Rows) (err error) {
 			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o other, err error) {
@@ -290,6 +287,9 @@ func (m *Membership) Release(ctx context.Context, busy []string) (released []str
 		released, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
+	if len(released) > 0 {
+		m.news.changed("", 0)
+	}
 	return released, err
 }
 
