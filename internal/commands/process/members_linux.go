@@ -122,11 +122,20 @@ const (
 
 // environOf is the environment of a process; empty when it cannot be read. In the middle
 // of an exec it reads as empty, or not at all. environOf then retries, unless the process
-// ends.
+// ends or has none.
 func environOf(pid int) []string {
+	without := 0
 	for try := range environTries {
 		if try > 0 {
-			if fields := statOf(pid); len(fields) == 0 || fields[0] == "Z" || fields[0] == "X" {
+			fields := statOf(pid)
+			if len(fields) == 0 || fields[0] == "Z" || fields[0] == "X" {
+				return nil
+			}
+			// An exec sets both ends of the environment to its start for a moment.
+			if hasNone(fields) {
+				without++
+			}
+			if without == 2 {
 				return nil
 			}
 			time.Sleep(environPause)
@@ -140,6 +149,21 @@ func environOf(pid int) []string {
 		}
 	}
 	return nil
+}
+
+// kernelThread is PF_KTHREAD of linux/sched.h, a bit of a process's flags.
+const kernelThread = 0x00200000
+
+// hasNone says whether a process seems to have no environment: a kernel thread, or one that
+// was started with an empty one. fields are from statOf; a number of proc_pid_stat(5) is
+// that of the man page.
+func hasNone(fields []string) bool {
+	const flags, envStart, envEnd = 9 - 3, 50 - 3, 51 - 3
+	if len(fields) <= envEnd {
+		return false
+	}
+	bits, _ := strconv.ParseUint(fields[flags], 10, 64)
+	return bits&kernelThread != 0 || fields[envEnd] != "0" && fields[envStart] == fields[envEnd]
 }
 
 // lastPid is the process id that the kernel assigned last.
