@@ -123,7 +123,7 @@ func (l *listener) listen(ctx context.Context) {
 	for ok := true; ok; ok = sleep(ctx, lookEvery) {
 		err := l.hear(ctx)
 		if ctx.Err() == nil {
-			l.log.Info("waiting for the notices of other nodes", "database", l.where, "error", err)
+			l.log.Debug("no connection for the notices of other nodes", "database", l.where, "error", err)
 			l.noticed(store.Notice{Any: true})
 		}
 	}
