@@ -6,6 +6,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
+	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 )
@@ -98,15 +99,19 @@ func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
 
 // tools makes the pod's own tools.
 func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
+	movable := w.all.Movable != nil && w.all.Movable(d.spec)
 	tools, err := builtin.New(builtin.Config{
 		FS: d.fs, Spool: d.spool, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
-		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: w.all.Movable != nil && w.all.Movable(d.spec),
+		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: movable,
 	})
 	if err != nil {
 		return toolset{}, err
 	}
 	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), prefix: w.all.ForeignPrefix, log: w.all.Logger}
+	if movable {
+		own.leased = func(t tool.Tool) tool.Tool { return builtin.Leased(t, w.all.Shell.Lease) }
+	}
 	if w.all.SubPods != nil && d.spec.SubPods > 0 && d.depth < pod.MaxDepth {
 		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)
 	}

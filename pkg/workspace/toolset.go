@@ -23,6 +23,8 @@ type toolset struct {
 	spawn func(beside []string) tool.Tool
 	// prefix begins the names of other programs' tools.
 	prefix string
+	// leased makes these tools end with the lease of the node; nil for a pod that stays on it.
+	leased func(tool.Tool) tool.Tool
 	log    *slog.Logger
 }
 
@@ -37,6 +39,9 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 		if slices.Contains(taken, name) {
 			t.log.Warn("ignoring a tool of another program: its name is taken", "tool", name)
 			continue
+		}
+		if t.leased != nil && strings.HasPrefix(name, t.prefix) {
+			f = t.leased(f)
 		}
 		others, taken = append(others, f), append(taken, name)
 	}
