@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"testing"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -33,6 +35,14 @@ func (s *Store) Freeze() {
 	s.Membership.shared = false // Its lease does not end in order.
 	s.Membership.close()
 	s.Membership.shared = true
+}
+
+// LookSeldom makes nodes that join look at the others only when they are asked about a pod, until
+// the test ends.
+func LookSeldom(t *testing.T) {
+	was := lookFast
+	lookFast = time.Hour
+	t.Cleanup(func() { lookFast = was })
 }
 
 // Closing is closed when the node begins to close.

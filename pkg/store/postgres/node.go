@@ -55,6 +55,8 @@ type lease struct {
 	// renewed is when it was renewed.
 	renewed  atomic.Pointer[time.Time]
 	draining atomic.Bool
+	// asked has a token when this node was asked about a pod without a node that it may take over.
+	asked chan struct{}
 }
 
 var _ store.Shared = (*Membership)(nil)
@@ -66,7 +68,7 @@ var _ store.Shared = (*Membership)(nil)
 func (m *Membership) Join(ctx context.Context, c NodeConfig) error {
 	m.shared = true
 	m.lease.NodeConfig, m.lease.start, m.shares = c, rand.Text(), append([]string{}, c.Shares...)
-	m.news = newNews()
+	m.news, m.lease.asked = newNews(), make(chan struct{}, 1)
 	conn, err := m.lock(ctx, 0)
 	if err != nil {
 		return err
@@ -130,6 +132,14 @@ func (m *Membership) register(ctx context.Context) error {
 
 func taken(format string, args ...any) error {
 	return item.Errorf(item.KindPrecondition, "NODE_TAKEN", format, args...)
+}
+
+// ask makes the next look take pods over at once, also at a busy node.
+func (l *lease) ask() {
+	select {
+	case l.asked <- struct{}{}:
+	default:
+	}
 }
 
 // renewing is called before a renewal, and what it returns once that has succeeded.
@@ -285,6 +295,7 @@ func (m *Membership) Locate(ctx context.Context, idOrName string) (at store.Plac
 			err = nil
 		}
 		if err == nil && at.Heir && !at.Answers() {
+			m.lease.ask()
 			return store.Moving(name, "")
 		}
 		return err

@@ -15,9 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// lookFast is how often a node with shared directories looks at the others.
+var lookFast = lookEvery / 5
+
 const (
-	// lookFast is how often a node with shared directories looks at the others.
-	lookFast = lookEvery / 5
 	// claimMost is how many families a node takes over at one look.
 	claimMost = 20
 	// waitMost is how many looks a busy node lets pass before it takes pods over.
@@ -63,6 +64,8 @@ func (m *Membership) watch(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
+		case <-m.lease.asked:
+			w.waited = waitMost
 		case <-ctx.Done():
 			return
 		}

@@ -264,3 +264,25 @@ func TestMigrate(t *testing.T) {
 	c.Shares = []string{"OTHER:/mnt/team"}
 	wantReason(t, "another directory at the same path", other.Membership.Join(ctx, c), "SHARE_CHANGED")
 }
+
+// A node that is asked about a pod without a node takes it over at once, if it has its directory.
+func TestTakeOverWhenAsked(t *testing.T) {
+	needServer(t)
+	postgres.LookSeldom(t)
+	url := inSchema(t, crand.Text())
+	ctx := t.Context()
+	var seen looks
+	b := joinTeam(t, url, "b", &seen)
+	a := joinTeam(t, url, "a", nil)
+	createIn(t, a, "p", "/mnt/team/p", "")
+	given, err := a.Membership.Release(ctx, nil)
+	if err != nil || !slices.Equal(given, []string{"p"}) {
+		t.Fatalf("a released %v, %v", given, err)
+	}
+	_, err = b.Membership.Locate(ctx, "the-p")
+	wantReason(t, "Locate at b", err, store.ReasonMoving)
+	seen.await(t, func() bool { return slices.Equal(seen.taken, []string{"p"}) })
+	if at, err := b.Membership.Locate(ctx, "the-p"); err != nil || !at.Here {
+		t.Errorf("p is at %+v, %v", at, err)
+	}
+}
