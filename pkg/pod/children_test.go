@@ -267,7 +267,7 @@ func (h *house) drain() {
 }
 
 // A command that ends while podd stops has its result in the log, also if an earlier call of the
-// same answer waits for a sub-pod: where another podd goes on with the pod, nobody else knows it.
+// same answer waits for a sub-pod: after a move, the new node cannot find it anywhere else.
 func TestResultBesideASpawnThatGoesOn(t *testing.T) {
 	handlers := map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`), waits), scripted.Say(scripted.Text("done"))),

@@ -245,7 +245,7 @@ func (m *Membership) renew(ctx context.Context, conn *pgx.Conn) error {
 
 // nodeRows selects nodes; $1 is this one's id.
 const nodeRows = `SELECT n.name, n.address, n.version, n.config, n.seen, extract(epoch FROM clock_timestamp() - n.seen)::float8,
-	CASE WHEN n.lease_until = '-infinity' THEN 'stopped' WHEN n.lease_until < clock_timestamp() THEN 'away'
+	CASE WHEN n.lease_until = '-infinity' THEN 'stopped' WHEN n.start = '' OR n.lease_until < clock_timestamp() THEN 'away'
 		WHEN n.draining THEN 'draining' ELSE 'up' END,
 	(SELECT count(*) FROM heads WHERE place = n.id AND NOT trashed), (SELECT count(*) FROM heads h WHERE h.place = n.id AND NOT h.trashed AND ` + movable + `),
 	n.running, n.id = $1 FROM nodes n`

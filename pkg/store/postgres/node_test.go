@@ -248,3 +248,19 @@ func TestStopWhileRenewing(t *testing.T) {
 		t.Errorf("the nodes are %+v, %v", all, err)
 	}
 }
+
+// A node that others have fenced counts as away, also if the clock of the database went back since
+// it renewed its lease.
+func TestFencedNodeIsAway(t *testing.T) {
+	needServer(t)
+	url := inSchema(t, crand.Text())
+	a, b := join(t, url, "a", nil), join(t, url, "b", nil)
+	create(t, a, "p")
+	a.Freeze()
+	if err := b.Fence(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := b.Membership.Locate(t.Context(), "p"); err != nil || at.State != store.NodeAway {
+		t.Errorf("a is %s, %v", at.State, err)
+	}
+}

@@ -137,7 +137,7 @@ func (l *listener) hear(ctx context.Context) error {
 	}
 	defer closeConn(ctx, conn)
 	for first := true; ; first = false {
-		// What came before is not announced again. The question also shows that the connection lives.
+		// The first notice stands for those that were missed. The query also checks the connection.
 		last := store.Notice{Any: first}
 		if err := l.lastAlert(ctx, conn, &last.Alert); err != nil {
 			return err

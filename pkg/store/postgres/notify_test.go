@@ -71,7 +71,7 @@ func TestNotices(t *testing.T) {
 	grow(t, b, "q", said)
 	awaitNotice(t, toldA, "q", func(n store.Notice) bool {
 		if slices.Contains(n.Pods, "p") {
-			t.Error("a was told what it did itself")
+			t.Error("a got a notice of its own change")
 		}
 		return slices.Equal(n.Pods, []string{"q"})
 	})
