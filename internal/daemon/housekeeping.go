@@ -37,9 +37,11 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	wg.Go(func() {
 		atRest(ctx, func() bool { return d.host.Counts().Running > 0 }, func() { giveBack(ctx, d.keeper) })
 	})
+	release := spareGarbage()
 	return func() {
 		cancel()
 		wg.Wait()
+		release()
 	}
 }
 

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -14,7 +15,17 @@ const (
 	restEvery = 2 * time.Second
 	// workBytes is how much is allocated before memory is worth returning.
 	workBytes = 8 << 20
+	// spareBytes is how much garbage podd makes, besides as much as it uses, before Go collects
+	// it. podd uses little: Go would look through that many times a second while pods work.
+	spareBytes = 16 << 20
 )
+
+// spareGarbage lets podd make spareBytes more garbage until release is called. It allocates that
+// much and never touches it: Go counts it as used, and the system gives no memory for it.
+func spareGarbage() (release func()) {
+	ballast := make([]byte, spareBytes)
+	return func() { runtime.KeepAlive(ballast) }
+}
 
 // atRest calls rested each time that podd rests after work, until ctx ends.
 func atRest(ctx context.Context, running func() bool, rested func()) {

@@ -102,3 +102,21 @@ func TestRestsOnceAfterWork(t *testing.T) {
 		}
 	}
 }
+
+// Little garbage does not make Go look through the memory.
+func TestSpareGarbage(t *testing.T) {
+	defer spareGarbage()()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range spareBytes * 3 / 4 >> 10 {
+		garbage = make([]byte, 1<<10)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.NumGC - before.NumGC; n > 0 {
+		t.Errorf("%d MiB of garbage were collected %d times", spareBytes*3/4>>20, n)
+	}
+}
+
+// garbage keeps what is allocated on the heap.
+var garbage []byte
