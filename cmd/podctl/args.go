@@ -24,7 +24,7 @@ func verbArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
+	cmd.SuggestionsMinimumDistance = min(2, 1+len(args[0])/4)
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
@@ -227,6 +227,9 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		flag = "-" + unknown.GetSpecifiedName()
 	}
 	known := fmt.Sprintf("%s --help lists its flags", cmd.CommandPath())
+	if (flag == "-p" || flag == "--pod") && cmd.HasParent() {
+		return usagef("%s has no flag %s, because it is not about one pod: podctl show POD shows a pod", verbOf(cmd), flag)
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near := typo.Nearest(unknown.GetSpecifiedName(), names); near != "" && strings.HasPrefix(flag, "--") {

@@ -406,6 +406,13 @@ func TestAttachCreatesAPod(t *testing.T) {
 	if code := p.wait(); code != exitNotFound || !strings.Contains(p.out.String(), "no pod has the workspace ") {
 		t.Errorf("exit code %d:\n%s", code, p.out.String())
 	}
+	// In the home directory the question says what such a pod may do, and is the only one.
+	p, typed = w.onTerminalWith([]string{"NO_COLOR=1", "HOME=" + w.dir}, "attach")
+	p.out.await(t, "Create a pod that may change all files in your home directory? [y] yes [Enter] no: ")
+	typed("\r")
+	if code := p.wait(); code != exitFailed || strings.Contains(p.out.String(), "Create one?") {
+		t.Errorf("exit code %d:\n%s", code, p.out.String())
+	}
 	p, typed = w.onTerminal("attach")
 	p.out.await(t, "Create one? [y] yes [Enter] no: ")
 	typed("y\r")

@@ -62,10 +62,10 @@ func allowNew(ctx context.Context, p *program, c *client.Client, dir string) err
 	if item.ReasonOf(none) != reasonNoPod {
 		return none
 	}
-	if err := p.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none); err != nil {
-		return err
+	if wide(p, dir) != "" {
+		return p.allowWide(ctx, dir, false)
 	}
-	return p.allowWide(ctx, dir, false)
+	return p.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none)
 }
 
 // attachment is the view of a pod on a terminal.

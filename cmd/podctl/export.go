@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (p *exporter) export(ctx context.Context, c *client.Client, pod string) err
 	if p.to == "" {
 		out := bufio.NewWriter(p.stdout)
 		_, err := log.Write(ctx, out, p.format)
-		return errors.Join(err, out.Flush())
+		return cmp.Or(err, out.Flush()) // What fails to be written fails in both.
 	}
 	d, err := log.WriteFile(ctx, p.to, p.format, p.force)
 	if errors.Is(err, fs.ErrExist) {

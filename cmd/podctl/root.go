@@ -54,7 +54,7 @@ func newRootCommand(p *program) *cobra.Command {
 		Long: "podctl controls podd, which hosts LLM agents as pods: named, durable, and open to any number of clients.\n" +
 			"Start podd first: podd &\n" +
 			"ps, rm and logs are short for list, delete and tail.",
-		Example: "  podctl submit -f \"explain @README.md\"   ask the pod of this directory; created on first use\n" +
+		Example: "  podctl submit -f \"explain @README.md\"    ask the pod of this directory; created on first use\n" +
 			"  podctl attach                            work with it interactively\n" +
 			"  podctl tail -f                           watch it from another terminal",
 		Args:              verbArgs,

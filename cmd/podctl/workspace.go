@@ -71,18 +71,24 @@ func podID(ctx context.Context, c *client.Client, pod string) string {
 	return got.GetId()
 }
 
-// allowWide refuses a pod for the root or the home directory unless the person at the
-// terminal, or --yes, wants one.
-func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
+// wide is what a directory is in which a pod may change all files of a person or of the machine;
+// empty for another one, and for one that podd says something about.
+func wide(p *program, dir string) string {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if p.at.remote() {
 		resolved, err = filepath.Clean(dir), nil
 	}
 	if err != nil {
-		return nil // podd says what is wrong with it.
+		return ""
 	}
 	home, _ := filepath.EvalSymlinks(p.env("HOME"))
-	what := map[string]string{"/": "the root directory", home: "your home directory"}[resolved]
+	return map[string]string{"/": "the root directory", home: "your home directory"}[resolved]
+}
+
+// allowWide refuses a pod for the root or the home directory unless the person at the
+// terminal, or --yes, wants one.
+func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
+	what := wide(p, dir)
 	if what == "" || yes {
 		return nil
 	}

@@ -59,6 +59,25 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 	}
 }
 
+// Ctrl-Y goes to the question, also if the question is where typed keys go already: the letters
+// of an answer never become a prompt.
+func TestCtrlYStaysAtTheQuestion(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 80, 12
+	if a.press(key{kind: keyAnswer}); a.answering {
+		t.Error("there is no question")
+	}
+	a.waiting([]*poddv1.Approval{{CallSeq: 3, Tool: "shell", Arguments: `{"command":"date"}`}})
+	for range 2 {
+		if a.press(key{kind: keyAnswer}); !a.answering {
+			t.Error("Ctrl-Y leaves the question")
+		}
+	}
+	if a.press(key{kind: keyEscape}); a.answering {
+		t.Error("Esc does not go back to the draft")
+	}
+}
+
 // Enter adds the rule of always, another key goes back.
 func TestRuleIsConfirmed(t *testing.T) {
 	for k, want := range map[key]bool{{kind: keyEnter}: true, {kind: keyEscape}: false, {kind: keyText, text: "n"}: false, {kind: keyText, text: "y"}: true} {

@@ -36,7 +36,7 @@ func (a *app) press(k key) {
 		}
 		a.written().press(key{kind: keyDelete})
 	case keyAnswer:
-		a.answering = len(a.questions) > 0 && !a.answering
+		a.answering = len(a.questions) > 0
 	case keyEscape:
 		a.escape(len(offered) > 0, armed == keyEscape)
 	case keyPlan:
