@@ -10,8 +10,9 @@ import (
 
 func newCancelCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "cancel [POD]",
-		Short: "Cancel the running turn of a pod",
+		Use:        "cancel [POD]",
+		SuggestFor: []string{"stop", "kill", "interrupt"},
+		Short:      "Cancel the running turn of a pod",
 		Long: "Cancels the pod's running turn, even if it is stuck. Queued prompts stay, and the next one " +
 			"starts.",
 		Args:              operands,

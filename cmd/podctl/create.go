@@ -17,8 +17,9 @@ func newCreateCommand(p *program) *cobra.Command {
 	var yes, worktree bool
 	tree := &poddv1.Worktree{}
 	cmd := &cobra.Command{
-		Use:   "create NAME",
-		Short: "Create a pod",
+		Use:        "create NAME",
+		SuggestFor: []string{"new", "add"},
+		Short:      "Create a pod",
 		Long: "Creates a pod whose workspace is the current directory, or DIR with --dir. Its file tools are limited to the " +
 			"workspace and the directories given with --read and --write. podctl update changes any of this later.\n" +
 			"With --worktree the pod works in a checkout of its own of the git repository, on branch podd/NAME. Your files " +

@@ -24,6 +24,7 @@ func newListCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "list",
 		Aliases:           []string{"ps"},
+		SuggestFor:        []string{"ls"},
 		Short:             "List pods",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
