@@ -99,6 +99,7 @@ text Done.
 	if out, err := last.CombinedOutput(); err != nil {
 		t.Fatalf("Neovim: %v\n%s", err, out)
 	}
+	e.Lua(`require('podd.saves').leave()`) // podd has answered what this Neovim reported.
 	write(t, w, "out/go", "")
 	e.Ex("Podd open")
 	e.Await("turn 1 finished")
