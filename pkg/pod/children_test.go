@@ -260,7 +260,7 @@ func (h *house) drain() {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		h.host.Close(context.Background())
+		h.host.Close(h.t.Context())
 	}()
 	h.write("go", "")
 	<-closed

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A process without an environment is told from one in the middle of an exec, which may
-// get the mark of a command.
+// hasNone knows a process with an empty environment. It must not match one that has a variable.
 func TestHasNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  []string

@@ -24,8 +24,8 @@ func ignoring(t *testing.T) *desk {
 	return d
 }
 
-// What was in a left-out file before a tool named it is nobody's change, also when a background
-// command is the author of all others; what a tool makes there is the agent's.
+// The earlier bytes of a left-out file are no change, even while podd takes all changes for a
+// background command's. What a tool then writes there is the agent's.
 func TestNamedLeftOutFiles(t *testing.T) {
 	d := ignoring(t)
 	odd := "out/odd \xff\n\"name"

@@ -17,9 +17,8 @@ import (
 )
 
 // A file that a person saves while a command runs gets a checkpoint of its own at once, after the
-// last one of the turn. The turn's next look returns it to the log, and begins where it ends: what
-// stands there now is the person's, and what the command makes of it later is taken back to what
-// the person saved. After a kill the branch of the pod has it.
+// last one of the turn. The turn's next look writes it to the log and starts from it. So an undo keeps
+// the bytes that the person saved, and brings them back if the command changed them later. After a kill the branch of the pod has it.
 
 // savedMessage is the message of such a checkpoint.
 const savedMessage = "saved in an editor"
