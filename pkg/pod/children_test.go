@@ -260,44 +260,10 @@ func (h *house) drain() {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		h.host.Close(h.t.Context())
+		h.host.Close(context.Background())
 	}()
 	h.write("go", "")
 	<-closed
-}
-
-// A command that ends while podd stops has its result in the log, also if an earlier call of the
-// same answer waits for a sub-pod: after a move, the new node cannot find it anywhere else.
-func TestResultBesideASpawnThatGoesOn(t *testing.T) {
-	handlers := map[string]scripted.Handler{
-		"go":    steps(scripted.Say(spawn(`{"task":"child"}`), waits), scripted.Say(scripted.Text("done"))),
-		"child": steps(scripted.Say(shell("while [ ! -e go ]; do sleep 0.01; done")), scripted.Say(scripted.Text("child is done"))),
-	}
-	h := spawning(t, 1, handlers)
-	s := h.submit("go")
-	h.marked()
-	for len(h.pods()) == 0 || len(kinds[item.ToolStarted](h.logOf(h.only().ID))) == 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("the sub-pod runs no command")
-		}
-	}
-	h.drain()
-	if r := results(h.log()); len(r) != 1 || r[0].Tool != "shell" || r[0].IsError {
-		t.Errorf("results when podd has stopped: %+v", r)
-	}
-	if err := h.store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	h.open()
-	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
-		t.Errorf("end %+v", end)
-	}
-	if r := results(h.log()); len(r) != 2 || r[1].Content != "child is done" {
-		t.Errorf("results %+v", r)
-	}
-	if h.read("ran") != "x\n" {
-		t.Errorf("the command ran: %q", h.read("ran"))
-	}
 }
 
 // If podd's store fails between two steps of a call, the call stays where it was: a pod

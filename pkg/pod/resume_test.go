@@ -197,3 +197,35 @@ func TestGivenUpWithTheResult(t *testing.T) {
 		})
 	}
 }
+
+// A result that waits for an earlier call that goes on is stored before podd stops: another
+// node could not find it.
+func TestStoresResultsBesideACallThatGoesOn(t *testing.T) {
+	type args struct{}
+	began, quickEnded := make(chan struct{}), make(chan struct{})
+	wait := tool.New("wait", "Wait.", func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, error) {
+		close(began)
+		<-ctx.Done()
+		return tool.Output{}, tool.ErrGoesOn
+	}, tool.Confined[args](), tool.Recovers(func(context.Context, *tool.Invocation, args) (tool.Output, bool, error) {
+		return tool.FromString("waited"), true, nil
+	}))
+	quick := tool.New("quick", "Be quick.", func(context.Context, *tool.Invocation, args) (tool.Output, error) {
+		defer close(quickEnded)
+		return tool.FromString("quick"), nil
+	}, tool.Confined[args]())
+	h := newHouse(t, steps(
+		scripted.Say(scripted.Call{Name: "wait", Arguments: `{}`}, scripted.Call{Name: "quick", Arguments: `{}`}),
+		scripted.Say(scripted.Text("done")),
+	), func(c *options) { c.Tools = append(c.Tools, wait, quick) })
+	s := h.submit("go")
+	<-began
+	<-quickEnded
+	h.restart()
+	h.wantEnd(h.ended(s), item.OutcomeFinished, "", "")
+	for _, r := range results(h.log()) {
+		if want := map[string]string{"wait": "waited", "quick": "quick"}[r.Tool]; r.Summary != want {
+			t.Errorf("the result of %s is %q", r.Tool, r.Summary)
+		}
+	}
+}
