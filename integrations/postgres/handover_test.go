@@ -183,13 +183,13 @@ func TestHandOverTime(t *testing.T) {
 		return scripted.Say(scripted.Call{ID: rand.Text(), Name: "shell", Arguments: fmt.Sprintf(`{"command":"echo %s"}`, rand.Text())})
 	}
 	n1, n2 := c.node("n1", works), c.node("n2", works)
-	n1.Start()
-	n2.Start()
+	for name, w := range map[string]*rig.World{"n1": n1, "n2": n2} {
+		w.Configure(c.config(name, c.ca.Node(name)) + "[limits]\nmax_steps = 1000000\nmax_tool_calls = 1000000\n")
+		w.Start()
+	}
 	n1.Podctl("create", "one", "--dir", n1.Workspace)
+	n1.Podctl("submit", "-p", "one", "go")
 	for i := range moves {
-		if !strings.Contains(n1.Podctl("list"), "running") {
-			n1.Podctl("submit", "-p", "one", "go")
-		}
 		w, name := n2, "n2"
 		if i%2 == 1 {
 			w, name = n1, "n1"

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"podd/internal/wire"
@@ -319,7 +321,7 @@ func (r *podRow) body() ([]byte, error) {
 func (r *podRow) listed() (store.PodRecord, error) {
 	body, err := r.body()
 	if err == nil {
-		return store.PodRecord{ID: r.id, Name: wire.PodName(body), Body: body}, nil
+		return store.PodRecord{ID: r.id, Name: r.called(r.id), Body: body}, nil
 	}
 	p := item.Pod{ID: r.id, Name: r.called(r.id), Node: r.node, Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
 	body, err = wire.EncodePod(p)
@@ -342,7 +344,7 @@ func (s *Store) Pods(ctx context.Context) ([]item.Pod, error) {
 // PodRecords returns all pods in the order of their names, encoded.
 func (s *Store) PodRecords(ctx context.Context) (found []store.PodRecord, err error) {
 	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, podRows(movableOfMany)+" ORDER BY p.name")
+		rows, err := c.Query(ctx, podRows(movableOfMany))
 		if err != nil {
 			return err
 		}
@@ -354,6 +356,8 @@ func (s *Store) PodRecords(ctx context.Context) (found []store.PodRecord, err er
 		})
 		return err
 	})
+	// PostgreSQL would sort all rows before it sends the first one.
+	slices.SortFunc(found, func(a, b store.PodRecord) int { return strings.Compare(a.Name, b.Name) })
 	return found, err
 }
 
