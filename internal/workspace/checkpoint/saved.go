@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -98,8 +99,8 @@ func (r *repo) head(branch string) plumbing.Hash {
 	return hashOf(strings.TrimSpace(string(data)))
 }
 
-// saves are those that follow a checkpoint and lead to a commit. What a killed podd took after them
-// is taken again.
+// saves are those that follow a checkpoint and lead to a commit, and what looks took before them. What
+// a killed podd took after them is taken again.
 func (r *repo) saves(head, after plumbing.Hash) (saves []Taken, err error) {
 	for n := 0; head != after; n++ {
 		if head.IsZero() || after.IsZero() || n == maxSaves || !r.has(head) {
@@ -109,12 +110,17 @@ func (r *repo) saves(head, after plumbing.Hash) (saves []Taken, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !isSave(data) {
-			saves = nil
-		} else {
-			saves = append(saves, Taken{Commit: head.String(), By: item.ByPerson, Changed: 1})
+		t := Taken{Commit: head.String(), By: authorOf(data), Changed: 1}
+		if head = parentOf(data); isSave(data) {
+			saves = append(saves, t)
+		} else if len(saves) > 0 {
+			changes, err := r.diff(head.String(), t.Commit)
+			if err != nil {
+				return nil, err
+			}
+			t.Changed = len(changes)
+			saves = append(saves, t)
 		}
-		head = parentOf(data)
 	}
 	slices.Reverse(saves)
 	return saves, nil
@@ -172,7 +178,9 @@ func (w *Workspace) save(path string, sum [sha256.Size]byte) (turns int, err err
 	o.rel, _ = w.within(path)
 	o.File, o.data, err = lookAt(root, o.rel)
 	switch {
-	case errors.Is(err, errNotFile), errors.Is(err, errWay), err == nil && (!o.Exists() || o.IsDir() || o.IsLink()):
+	case err == nil && !o.Exists():
+		return 0, ErrOtherBytes
+	case errors.Is(err, errNotFile), errors.Is(err, errWay), err == nil && (o.IsDir() || o.IsLink()):
 		return 0, nil
 	case err != nil:
 		return 0, w.failed(err)
@@ -208,37 +216,84 @@ func (o *own) keep(pod string, t *turn) (bool, error) {
 		return false, err
 	}
 	was, err := repo.kept(tree, names)
-	if err != nil || was.File == o.File {
-		return err == nil, err
+	if err != nil {
+		return false, err
 	}
-	if !was.Exists() && (t.partial || o.leftOut()) {
+	if was.File == o.File {
+		before, taken, err := o.taken(t.last, names)
+		if err != nil || !taken {
+			return err == nil, err
+		}
+		// The agent's step goes back, and the save is the person's.
+		if tree, err = repo.with(tree, "", names, before); err == nil {
+			err = o.store(pod, t, tree, item.ByAgent)
+		}
+		if err != nil {
+			return false, err
+		}
+	} else if !was.Exists() && (t.partial || o.leftOut()) {
 		return false, nil
 	}
 	if tree, err = o.put(tree, names); err != nil {
 		return false, err
 	}
+	return true, o.store(pod, t, tree, item.ByPerson)
+}
+
+// taken says whether a look took the save for the agent's work before it was reported, and what was
+// there before: the commit that brought the bytes is the agent's, and not older than the file.
+func (o *own) taken(id plumbing.Hash, names []string) (before File, taken bool, err error) {
+	now, err := statAt(o.root, o.rel)
+	for err == nil {
+		data, err := o.w.repo.read(id)
+		if err != nil {
+			return before, false, err
+		}
+		// The time of a commit has whole seconds.
+		if timeOf(data).Add(time.Second).UnixNano() < now.changed {
+			return before, false, nil
+		}
+		by := authorOf(data)
+		if id = parentOf(data); id.IsZero() {
+			return before, false, nil
+		}
+		root, err := o.w.repo.root(id)
+		if err != nil {
+			return before, false, err
+		}
+		was, err := o.w.repo.kept(root, names)
+		if err != nil || was.File != o.File {
+			return was.File, by != item.ByPerson, err
+		}
+	}
+	return before, false, err
+}
+
+// store makes a checkpoint of the tree.
+func (o *own) store(pod string, t *turn, tree *node, by By) error {
+	repo := o.w.repo
 	covers, err := repo.covers(t.last)
 	if err != nil {
-		return false, err
+		return err
 	}
 	p := &packer{repo: repo}
 	defer p.drop()
 	if _, err := p.add(plumbing.BlobObject, o.data); err != nil {
-		return false, err
+		return err
 	}
 	if err := o.w.write(p, tree); err != nil {
-		return false, err
+		return err
 	}
-	c := commit{tree: tree.Hash, parent: t.last, author: string(item.ByPerson), branch: pod, at: o.w.all.Now(), message: savedMessage, covers: covers}
+	c := commit{tree: tree.Hash, parent: t.last, author: string(by), branch: pod, at: o.w.all.Now(), message: savedMessage, covers: covers}
 	id, err := p.add(plumbing.CommitObject, c.encode())
 	if err == nil {
 		err = repo.store(p, pod, id)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	t.last, t.saves = id, true
-	return true, nil
+	return nil
 }
 
 // put is the tree with the file, and with the directories on the way to it.

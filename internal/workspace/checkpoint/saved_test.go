@@ -119,14 +119,68 @@ func TestSavedElsewhere(t *testing.T) {
 		}
 	}
 	d.must(os.Remove(d.path("a")))
-	for _, rel := range []string{"a", "gone/b", "."} {
-		if n, err := d.stores.Saved(t.Context(), d.path(rel), sha256.Sum256(nil)); n != 0 || err != nil {
+	for rel, want := range map[string]error{"a": checkpoint.ErrOtherBytes, "gone/b": checkpoint.ErrOtherBytes, ".": nil} {
+		if n, err := d.stores.Saved(t.Context(), d.path(rel), sha256.Sum256(nil)); n != 0 || !errors.Is(err, want) {
 			t.Errorf("a save of %s that is not there: %d, %v", rel, n, err)
 		}
 	}
 	d.take(checkpoint.Look{Agent: true})
 	d.undone(t, 1)
 	d.has(t, "a", "0")
+}
+
+// A save is reported when the look after the command has taken it for the agent's work.
+func TestSavedBeforeALook(t *testing.T) {
+	d := open(t)
+	d.write("a", "0")
+	d.write("agents", "0")
+	d.begins()
+	d.write("agents", "agent")
+	d.write("a", "person")
+	d.write("new/a", "person")
+	d.take(checkpoint.Look{Agent: true})
+	d.save("a", "person")
+	d.save("new/a", "person")
+	d.take(checkpoint.Look{})
+	if got, want := by(d.line[2:]), []item.CheckpointBy{"agent", "person", "agent", "person"}; !slices.Equal(got, want) {
+		t.Errorf("checkpoints are by %q, want %q", got, want)
+	}
+	// What a checkpoint of the person or an old one has, a save leaves as it is.
+	d.save("a", "person")
+	d.stores.Now = func() time.Time { return time.Unix(1, 0) }
+	d.write("agents", "early")
+	d.take(checkpoint.Look{Agent: true})
+	d.save("agents", "early")
+	d.take(checkpoint.Look{})
+	if n := len(d.line); n != 7 {
+		t.Errorf("there are %d checkpoints, want 7", n)
+	}
+	d.undone(t, 2) // The directory new has the person's file and stays.
+	d.has(t, "a", "person")
+	d.has(t, "new/a", "person")
+	d.has(t, "agents", "0")
+}
+
+// A killed podd has a save after a look that the log does not have.
+func TestSavedAfterAnUnloggedLook(t *testing.T) {
+	d := open(t)
+	d.write("a", "0")
+	d.write("b", "0")
+	d.begins()
+	line := slices.Clone(d.line)
+	d.write("b", "agent")
+	d.take(checkpoint.Look{Agent: true})
+	d.save("a", "person")
+	d.line = line
+	after := d.killed(t)
+	d.write("a", "agent")
+	d.must(after.w.Follow("pod", after.last(), false))
+	after.take(checkpoint.Look{Agent: true})
+	after.undone(t, 2)
+	after.has(t, "a", "person")
+	after.has(t, "b", "0")
+	d.must(after.w.Rest())
+	fsck(t, after.stores.Dir)
 }
 
 // A killed podd leaves the saves to the next one, which has the turn's last checkpoint from the log.
