@@ -19,7 +19,7 @@ import (
 func TestChaos(t *testing.T) {
 	ca := certs.New(t)
 	c := crash.NodesConfig{
-		Command: crash.Command{Argv: []string{filepath.Join(rig.Binaries(t), "podd")}},
+		Command: crash.Command{Argv: []string{filepath.Join(rig.Binaries(t), "podd")}, Env: rig.Races(t)},
 		Certificates: func(name string) [3]string {
 			return ca.Valid(name, time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour))
 		},

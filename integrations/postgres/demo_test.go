@@ -23,7 +23,7 @@ func TestDemoNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), "go", "run", "./internal/testing/demonodes", rig.Binaries(t))
-	c.Dir, c.Env = rig.Root(), append(os.Environ(), "TMPDIR="+dir)
+	c.Dir, c.Env = rig.Root(), append(append(os.Environ(), "TMPDIR="+dir), rig.Races(t)...)
 	out := rig.Run(t, c)
 	for _, want := range []string{
 		"n1 *away", "node n1, which has pod api, has not answered for", "moved pod api to n2:", "n1 (this)  up",

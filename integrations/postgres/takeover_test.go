@@ -30,6 +30,12 @@ type team struct {
 // newTeam starts the nodes n1, n2 and n3, whose models answer by h.
 func newTeam(t testing.TB, h scripted.Handler) *team {
 	t.Helper()
+	return startTeam(t, h, func(_ *team, _, config string) string { return config })
+}
+
+// startTeam is newTeam with the configuration that change makes of each node's.
+func startTeam(t testing.TB, h scripted.Handler, change func(tm *team, node, config string) string) *team {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +43,7 @@ func newTeam(t testing.TB, h scripted.Handler) *team {
 	tm := &team{cluster: newCluster(t), dir: dir, nodes: map[string]*rig.World{}}
 	for _, name := range []string{"n1", "n2", "n3"} {
 		w := tm.node(name, h)
-		w.Configure(tm.config(name, tm.ca.Node(name)) + fmt.Sprintf("shared = [%q]\n", dir))
+		w.Configure(change(tm, name, tm.config(name, tm.ca.Node(name))+fmt.Sprintf("shared = [%q]\n", dir)))
 		w.Start()
 		tm.nodes[name] = w
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -24,7 +25,12 @@ func Root() string {
 }
 
 // binDir has the podd and podctl under test.
-func binDir() string { return filepath.Join(Root(), "bin", "integrations") }
+func binDir() string {
+	if raced() {
+		return filepath.Join(Root(), "bin", "integrations-race")
+	}
+	return filepath.Join(Root(), "bin", "integrations")
+}
 
 // build builds podd and podctl once per process, one process at a time.
 var build = sync.OnceValues(func() ([]byte, error) {
@@ -41,6 +47,9 @@ var build = sync.OnceValues(func() ([]byte, error) {
 	}
 	// A program that is up to date does not change.
 	c := exec.Command("go", "build", "-o", binDir()+string(os.PathSeparator), "./cmd/podd", "./cmd/podd-launch", "./cmd/podctl")
+	if raced() {
+		c.Args = slices.Insert(c.Args, 2, "-race")
+	}
 	c.Dir = Root()
 	return c.CombinedOutput()
 })

@@ -62,11 +62,11 @@ func Prepare(t testing.TB, h scripted.Handler) *World {
 	if err := os.Mkdir(w.Workspace, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.Env = []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + dir, "PODD_STATE_DIR=" + w.StateDir(), "LANG=C.UTF-8",
-		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test",
-	}
+	w.Env = append(Races(t),
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"HOME="+dir, "PODD_STATE_DIR="+w.StateDir(), "LANG=C.UTF-8",
+		"OPENAI_BASE_URL="+model.URL(), "OPENAI_API_KEY=test",
+	)
 	t.Cleanup(func() {
 		if w.cmd != nil {
 			w.Stop()
