@@ -4,12 +4,37 @@ package postgres
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"podd/integrations/rig"
 )
+
+// A pod that moves to another directory leaves its checkout on the old node.
+func TestNodesCheckout(t *testing.T) {
+	c := newCluster(t)
+	n1, n2 := c.node("n1", steps(0, nil)), c.node("n2", steps(0, nil))
+	n1.Start()
+	n2.Start()
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", n1.Workspace}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	n1.Podctl("create", "one", "--worktree", "--dir", n1.Workspace)
+	if said := n1.Podctl("show", "one"); !strings.Contains(said, "checkout") {
+		t.Fatalf("podctl show said %q", said)
+	}
+	n1.Podctl("move", "one", "n2", "--dir", n2.Workspace)
+	if said := n2.Podctl("show", "one"); strings.Contains(said, "checkout") {
+		t.Errorf("after the move podctl show said %q", said)
+	}
+	fails(t, n2, "pod one has no checkout", "land", "one")
+	other := t.TempDir()
+	n2.Podctl("update", "one", "--dir", other)
+}
 
 // The checkpoints of a pod stay on the node that made them: after a move, undo and diff name that
 // node, and what the pod changes on the new one is taken back there.

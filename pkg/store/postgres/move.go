@@ -88,13 +88,13 @@ func (m *Membership) takeOne(ctx context.Context, tx pgx.Tx, p item.Pod, sub, fo
 	return storeDirs(ctx, tx, p, m.shares)
 }
 
-// storeDirs stores the directories of a pod's spec. shares are those of its node.
+// storeDirs stores the directories of a pod's spec, and whether they are a checkout. shares are those of its node.
 func storeDirs(ctx context.Context, tx pgx.Tx, p item.Pod, shares []string) error {
 	was, err := record(ctx, tx, p.ID)
 	if err != nil {
 		return err
 	}
-	was.Spec.Dir, was.Spec.Read, was.Spec.Write = p.Spec.Dir, p.Spec.Read, p.Spec.Write
+	was.Spec.Dir, was.Spec.Read, was.Spec.Write, was.Spec.Checkout = p.Spec.Dir, p.Spec.Read, p.Spec.Write, p.Spec.Checkout
 	return storeRecord(ctx, tx, was, shares)
 }
 
