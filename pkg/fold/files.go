@@ -10,13 +10,15 @@ import (
 type Files struct {
 	// Last has the last checkpoint of each directory.
 	Last []item.Checkpoint
-	// Since is the entry after which the last changes of the agent are: those of one turn, or
-	// of one restore; 0 without any.
+	// Since is the entry after which the last changes of the agent are, and what a person saved
+	// beside the first of them: those of one turn, or of one restore; 0 without any.
 	Since item.Seq
 	// Turn is the turn that made them; 0 for a restore.
 	Turn int64
 	// Restoring is a restore that has not ended; its After is 0 without one.
 	Restoring item.Restore
+	// began is the entry before the checkpoints that one look stored in a row, last their last one.
+	began, last item.Seq
 }
 
 // At is the last checkpoint of a directory; empty without one.
@@ -32,8 +34,12 @@ func (f Files) At(dir string) string {
 func (f *Files) checkpoint(seq item.Seq, turn int64, k item.Checkpoint) {
 	f.Last = slices.DeleteFunc(slices.Clone(f.Last), func(c item.Checkpoint) bool { return c.Dir == k.Dir })
 	f.Last = append(f.Last, k)
+	if seq-1 != f.last {
+		f.began = seq - 1
+	}
+	f.last = seq
 	if k.By == item.ByAgent && k.Parent != "" && (f.Since == 0 || f.Turn != turn) {
-		f.Since, f.Turn = seq-1, turn
+		f.Since, f.Turn = f.began, turn
 	}
 }
 
