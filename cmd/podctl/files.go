@@ -147,7 +147,8 @@ func newUndoCommand(p *program) *cobra.Command {
 		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second " +
 			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it " +
 			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other " +
-			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both.",
+			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits and branches stay in " +
+			"any case: git reset --soft takes back a commit and leaves the files.",
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
