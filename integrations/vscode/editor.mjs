@@ -139,7 +139,8 @@ export class Editor {
   /** openFile opens a file by the explorer, with the focus in it. */
   async openFile(name) {
     await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).dblclick();
-    await this.page.locator(".monaco-editor .view-lines").first().click();
+    const tab = this.page.locator(".tab.active", { hasText: name });
+    await this.page.locator(".editor-group-container.active", { has: tab }).locator(".monaco-editor .view-lines").first().click();
   }
 
   /** prompt is the text of the box that asks for input. */

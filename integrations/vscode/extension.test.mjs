@@ -127,21 +127,24 @@ check("without its stream a question is one notification of one window, which go
   await e.closeTab("podd: here");
   const other = await e.window(process.env.OTHER);
   await e.await("the other window", other.statusBar.bind(other), (text) => text.includes("elsewhere: idle"));
+  // A window of the pod's folder comes first, unless it is too slow: then another one has the notice, alone too.
+  const notices = async () => (await Promise.all([e, other].map((w) => w.notifications()))).flat();
   podctl("submit", "-p", "elsewhere", "-f", "see @./missing.txt");
-  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1 && list[0].includes("warning: @./missing.txt is sent as text"));
+  await e.await("the alert", notices, (list) => list.length === 1 && list[0].includes("warning: @./missing.txt is sent as text"));
   const alert = podctl("alerts", "--unacked", "-o", "json").trim().split("\n").map((line) => JSON.parse(line)).find((a) => a.text.includes("missing.txt"));
   podctl("alerts", "ack", String(alert.seq));
-  await e.await("no alert", other.notifications.bind(other), (list) => list.length === 0);
+  await e.await("no alert", notices, (list) => list.length === 0);
   podctl("submit", "-p", "elsewhere", "-f", "see @./missing.txt");
-  await e.await("the alert", other.notifications.bind(other), (list) => list.length === 1);
-  await other.page.getByRole("link", { name: "Acknowledge" }).click();
-  await e.await("no alert", other.notifications.bind(other), (list) => list.length === 0);
+  await e.await("the alert", notices, (list) => list.length === 1);
+  const holder = (await other.notifications()).length === 1 ? other : e;
+  await holder.page.getByRole("link", { name: "Acknowledge" }).click();
+  await e.await("no alert", notices, (list) => list.length === 0);
   assert.equal(podctl("alerts", "--unacked", "-o", "json").includes("missing.txt"), false);
   podctl("submit", "-p", "elsewhere", "run echo five");
-  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length === 1);
-  assert.ok(shown.some((text) => /^elsewhere: .*Review and answer$/.test(text)), shown.join("\n"));
+  const shown = await e.await("the notification", notices, (list) => list.length > 0);
+  assert.match(shown.join("\n"), /^elsewhere: .*Review and answer$/);
   await e.await("the count", e.statusBar.bind(e), (text) => text.endsWith("1"));
-  assert.deepEqual(await e.notifications(), []);
+  assert.deepEqual(await notices(), shown);
   // The window that is left takes over.
   await other.page.close();
   await e.await("the notification", e.notifications.bind(e), (list) => list.length === 1);
@@ -314,6 +317,29 @@ check("Always shows its rule first, and adds it after a yes", async () => {
   await page.locator(".ask").waitFor({ state: "detached" });
   await e.await("the rule", () => podctl("rules", "here"), (text) => text.includes("echo nine"));
   await idle();
+});
+
+check("what a person saves while a command runs is theirs after an undo", async () => {
+  fs.mkdirSync(path.join(work, "out"));
+  fs.writeFileSync(path.join(work, ".gitignore"), "out/\n");
+  fs.writeFileSync(path.join(work, "saved.txt"), "one\n");
+  podctl("submit", "-p", "here", "run touch out/begun; until [ -e out/go ]; do sleep 0.05; done; echo agent > saved.txt; echo agent > b.txt");
+  podctl("approve", "here", await e.await("the question", () => waiting("here"), (seq) => seq));
+  await e.await("the command", () => fs.existsSync(path.join(work, "out", "begun")), (there) => there);
+  const state = process.env.PODD_STATE_DIR;
+  const journals = fs.readdirSync(state, { recursive: true }).filter((file) => path.basename(file) === "journal");
+  const checkpoints = () => journals.map((file) => fs.readFileSync(path.join(state, file), "latin1")).join();
+  const before = checkpoints();
+  await e.openFile("saved.txt");
+  await e.page.keyboard.press("Control+a");
+  await e.page.keyboard.type("mine");
+  await e.page.keyboard.press("Control+s");
+  await e.await("podd's checkpoint of the save", () => checkpoints() !== before, (there) => there);
+  fs.writeFileSync(path.join(work, "out", "go"), "");
+  await idle();
+  podctl("undo", "here");
+  assert.equal(fs.readFileSync(path.join(work, "saved.txt"), "utf8"), "mine");
+  assert.equal(fs.existsSync(path.join(work, "b.txt")), false);
 });
 
 check("VS Code and Neovim give one notice together, and the other one takes over", async () => {
