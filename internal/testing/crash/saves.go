@@ -62,7 +62,7 @@ type saver struct {
 	random *rand.Rand
 	cycle  int
 	all    saves
-	// missed counts saves during the command that podd had as nobody's in a turn.
+	// missed counts saves during the command that podd counted in no turn.
 	missed int
 	wrong  findings
 }
@@ -135,7 +135,7 @@ func (s *saver) count(ended bool) {
 		}
 	}
 	if s.missed > 0 && !ended {
-		s.wrong.add("%s: %d saves during a command of cycle %d count as nobody's in a turn", s.pod.name, s.missed, s.cycle)
+		s.wrong.add("%s: %d saves during the command of cycle %d count in no turn", s.pod.name, s.missed, s.cycle)
 	}
 	s.tally.Other = append(s.tally.Other, s.wrong...)
 }
