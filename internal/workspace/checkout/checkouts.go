@@ -59,11 +59,11 @@ func New(c Config) *Checkouts {
 	return &Checkouts{Config: c, locks: make(map[string]*sync.Mutex)}
 }
 
-func (all *Checkouts) environ() []string {
-	if all.Environ == nil {
+func (c *Config) environ() []string {
+	if c.Environ == nil {
 		return os.Environ()
 	}
-	return all.Environ
+	return c.Environ
 }
 
 // Names in Dir that are podd's own.
@@ -109,6 +109,14 @@ type Record struct {
 	// Removed is when it was moved to the trash; Drop may be lost with it.
 	Removed time.Time `json:"removed,omitzero"`
 	Drop    []string  `json:"drop,omitempty"`
+	// URL is set for a clone: its source is there, and Common podd's own repository beside the
+	// checkout. Pushed is the value of the reference that podd knows to be there. Claim is set if it
+	// goes on with what an earlier clone pushed: the commit that it pushed first.
+	URL     string `json:"url,omitempty"`
+	Pushed  string `json:"pushed,omitempty"`
+	Claim  string `json:"claim,omitempty"`
+	// Unpinned says that podd removed the reference there when it moved the clone to the trash.
+	Unpinned bool `json:"unpinned,omitempty"`
 	// Landing is a change of a branch that has begun.
 	Landing *Landing `json:"landing,omitempty"`
 
@@ -160,11 +168,20 @@ func load(place string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{place: place}
+	r := new(Record)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(place, recordName), err)
 	}
+	r.put(place)
 	return r, nil
+}
+
+// put says where the record is, and what lies beside it.
+func (r *Record) put(place string) {
+	r.place = place
+	if r.URL != "" {
+		r.Common = filepath.Join(place, bareName)
+	}
 }
 
 // Of is the record of the checkout that a directory, given without links, is in; nil if it is in
@@ -220,12 +237,14 @@ func (all *Checkouts) records(dir string) (records []*Record, err error) {
 }
 
 // lock keeps others from a checkout until unlock is called.
-func (all *Checkouts) lock(r *Record) (unlock func()) {
+func (all *Checkouts) lock(r *Record) (unlock func()) { return all.lockNamed(r.Name) }
+
+func (all *Checkouts) lockNamed(name string) (unlock func()) {
 	all.mu.Lock()
-	l := all.locks[r.Name]
+	l := all.locks[name]
 	if l == nil {
 		l = new(sync.Mutex)
-		all.locks[r.Name] = l
+		all.locks[name] = l
 	}
 	all.mu.Unlock()
 	l.Lock()

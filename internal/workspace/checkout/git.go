@@ -105,21 +105,27 @@ func (f *failure) Is(target error) bool {
 	return target == error(syscall.ENOSPC) && (strings.Contains(f.says, "No space left") || strings.Contains(f.says, "Disk quota"))
 }
 
+// program is the path of git, or of the shell that runs it.
+func program(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(path) {
+		return "", item.Errorf(item.KindPrecondition, "NO_GIT", "podd needs git for this: install it, so that podd finds it in PATH")
+	}
+	return path, nil
+}
+
 // git runs git and returns what it prints.
 func (all *Checkouts) git(ctx context.Context, c command) (string, error) {
 	if says := all.Refuses; says != "" {
 		return "", item.Errorf(item.KindPrecondition, "NO_SANDBOX", "%s", says)
 	}
-	program := "git"
+	name := "git"
 	if c.script != "" {
-		program = "sh"
+		name = "sh"
 	}
-	path, err := exec.LookPath(program)
-	if err == nil && !filepath.IsAbs(path) {
-		err = exec.ErrNotFound
-	}
+	path, err := program(name)
 	if err != nil {
-		return "", item.Errorf(item.KindPrecondition, "NO_GIT", "podd needs git for this: install it, so that podd finds it in PATH")
+		return "", err
 	}
 	argv := append([]string{path}, c.args...)
 	if c.script != "" {

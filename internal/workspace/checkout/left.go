@@ -37,11 +37,23 @@ func (all *Checkouts) Left(ctx context.Context, r *Record, drop []string) ([]Lef
 }
 
 func (all *Checkouts) left(ctx context.Context, r *Record, drop []string) (left []Left, err error) {
+	var unsaved []string
+	if r.URL != "" {
+		if unsaved, err = (Clones{all}).saveState(ctx, r); err != nil {
+			return nil, err
+		}
+		if !r.IsPushed() {
+			left = append(left, Left{"not pushed to " + r.URL, "commit " + r.Ref})
+		}
+	}
 	files, err := all.leftFiles(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range files {
+		if r.URL != "" && (l.What == "uncommitted" || l.What == "untracked") && !slices.Contains(unsaved, l.Name) {
+			continue // It is in what was pushed.
+		}
 		if !slices.ContainsFunc(drop, func(dir string) bool { return below(dir, l.Name) }) {
 			left = append(left, l)
 		}
@@ -171,16 +183,19 @@ func (all *Checkouts) Remove(ctx context.Context, r *Record, drop []string) ([]L
 	if err := r.save(); err != nil {
 		return nil, full(err)
 	}
-	to := filepath.Join(git.Resolve(all.trash()), r.Name+"-"+r.Pod)
+	to := filepath.Join(git.Resolve(all.trash()), filepath.Base(r.place)+"-"+r.Pod)
 	if err := os.Rename(r.place, to); err != nil {
 		return nil, err
 	}
-	r.place = to
+	r.put(to)
 	return nil, all.unpin(ctx, r)
 }
 
 // unpin removes the reference in the source if a branch or a tag has its commits.
 func (all *Checkouts) unpin(ctx context.Context, r *Record) error {
+	if r.URL != "" {
+		return Clones{all}.unpin(ctx, r)
+	}
 	now, err := all.pinned(ctx, r)
 	if err != nil || now == "" || now != r.Ref {
 		return err
@@ -208,11 +223,11 @@ func (all *Checkouts) Trashed(pod string) (*Record, error) {
 // Return brings a checkout back from the trash.
 func (all *Checkouts) Return(ctx context.Context, r *Record) error {
 	defer all.lock(r)()
-	to := filepath.Join(git.Resolve(all.Dir), r.Name)
+	to := filepath.Join(git.Resolve(all.Dir), strings.TrimSuffix(filepath.Base(r.place), "-"+r.Pod))
 	if _, err := os.Lstat(to); err == nil {
 		return item.Errorf(item.KindExists, "CHECKOUT_EXISTS", "another checkout has the place of this one, %s: remove it with podctl delete --checkout first", to)
 	}
-	if now, err := all.pinned(ctx, r); err == nil && now == "" && r.Ref != "" {
+	if now, err := all.pinned(ctx, r); err == nil && now == "" && r.Ref != "" && r.URL == "" {
 		if _, err := all.git(ctx, r.changing("update-ref", "-m", "podd: checkout of pod "+r.Name, r.ref(), r.Ref, strings.Repeat("0", len(r.Ref)))); err != nil {
 			return err
 		}
@@ -220,6 +235,10 @@ func (all *Checkouts) Return(ctx context.Context, r *Record) error {
 	if err := os.Rename(r.place, to); err != nil {
 		return err
 	}
-	r.place, r.Removed, r.Drop = to, time.Time{}, nil
+	r.put(to)
+	r.Removed, r.Drop = time.Time{}, nil
+	if r.Unpinned {
+		r.Pushed, r.Unpinned = "", false
+	}
 	return full(r.save())
 }

@@ -98,34 +98,11 @@ func (all *Checkouts) fill(ctx context.Context, s source, r *Record, changes boo
 	if err := all.pin(ctx, r); err != nil {
 		return err
 	}
-	making := filepath.Join(r.place, makingName)
-	if err := os.Mkdir(making, 0o700); err != nil {
+	making, run, err := all.repository(ctx, s, r, filepath.Join(s.common, "objects"))
+	if err != nil {
 		return err
 	}
-	sees := append(s.sees(), s.top)
-	run := func(args ...string) error {
-		_, err := all.git(ctx, command{dir: making, writes: true, reads: sees, args: args})
-		return err
-	}
-	if err := run("init", "--quiet", "--template=", "--object-format="+s.format, "--initial-branch="+r.Branch(), "."); err != nil {
-		return err
-	}
-	if err := borrow(making, s); err != nil {
-		return err
-	}
-	steps := [][]string{
-		{"remote", "add", "origin", s.top},
-		{"config", "remote.origin.tagOpt", "--no-tags"},
-		{"fetch", "--quiet", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/remotes/origin/*", "refs/tags/*:refs/tags/*"},
-		{"update-ref", "refs/heads/" + r.Branch(), r.Base},
-		{"reset", "--quiet", "--hard"},
-	}
-	for _, key := range userKeys {
-		if value := s.user[key]; value != "" {
-			steps = append(steps, []string{"config", key, value})
-		}
-	}
-	for _, args := range steps {
+	for _, args := range [][]string{{"update-ref", "refs/heads/" + r.Branch(), r.Base}, {"reset", "--quiet", "--hard"}} {
 		if err := run(args...); err != nil {
 			return err
 		}
@@ -138,6 +115,50 @@ func (all *Checkouts) fill(ctx context.Context, s source, r *Record, changes boo
 	if info, err := os.Lstat(filepath.Join(making, r.Prefix)); err != nil || !info.IsDir() {
 		return item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s does not exist in the commit %.12s: name another one, or --base", filepath.Join(s.top, r.Prefix), r.Base)
 	}
+	return whole(making, r)
+}
+
+// repository makes an empty repository that borrows objects, with the references of the source. run
+// runs git there.
+func (all *Checkouts) repository(ctx context.Context, s source, r *Record, objects string) (making string, run func(args ...string) error, err error) {
+	making = filepath.Join(r.place, makingName)
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return "", nil, err
+	}
+	sees := s.sees()
+	if r.URL == "" {
+		sees = append(sees, s.top)
+	}
+	run = func(args ...string) error {
+		_, err := all.git(ctx, command{dir: making, writes: true, reads: sees, args: args})
+		return err
+	}
+	if err := run("init", "--quiet", "--template=", "--object-format="+s.format, "--initial-branch="+r.Branch(), "."); err != nil {
+		return "", nil, err
+	}
+	if err := borrow(making, objects, s); err != nil {
+		return "", nil, err
+	}
+	steps := [][]string{
+		{"remote", "add", "origin", s.top},
+		{"config", "remote.origin.tagOpt", "--no-tags"},
+		{"fetch", "--quiet", "--no-write-fetch-head", "--no-tags", s.common, "+refs/heads/*:refs/remotes/origin/*", "refs/tags/*:refs/tags/*"},
+	}
+	for _, key := range userKeys {
+		if value := s.user[key]; value != "" {
+			steps = append(steps, []string{"config", key, value})
+		}
+	}
+	for _, args := range steps {
+		if err := run(args...); err != nil {
+			return "", nil, err
+		}
+	}
+	return making, run, nil
+}
+
+// whole gives a checkout that is complete its place.
+func whole(making string, r *Record) error {
 	if err := os.Rename(making, r.Dir()); err != nil {
 		return err
 	}
@@ -145,12 +166,12 @@ func (all *Checkouts) fill(ctx context.Context, s source, r *Record, changes boo
 }
 
 // borrow lets a new repository use the objects of the source.
-func borrow(making string, s source) error {
+func borrow(making, objects string, s source) error {
 	info := filepath.Join(making, ".git", "objects", "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(s.common, "objects")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600); err != nil {
 		return err
 	}
 	if !s.shallow {
@@ -203,6 +224,9 @@ func (r *Record) reading(args ...string) command {
 // undo removes what a failed or killed Make left.
 func (all *Checkouts) undo(ctx context.Context, r *Record) error {
 	var err error
+	if r.URL != "" {
+		return errors.Join((Clones{all}).release(ctx, r), removeAll(r.place))
+	}
 	if now, e := all.pinned(ctx, r); e == nil && now == r.Base && (r.Ref == now || r.Next == now) {
 		_, err = all.git(ctx, r.changing("update-ref", "-d", r.ref(), r.Base))
 	}
