@@ -51,7 +51,7 @@ func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
 
 		BaseInstructions: p.GetBaseInstructions(),
 		Plan:             p.GetPlan(),
-		Checkout:         item.Checkout{Source: p.GetCheckout().GetSource(), Branch: p.GetCheckout().GetBranch(), Base: p.GetCheckout().GetBase()},
+		Checkout:         checkoutFromProto(p.GetCheckout()),
 	}
 }
 
@@ -60,7 +60,11 @@ func checkoutToProto(c item.Checkout) *poddv1.Checkout {
 	if c == (item.Checkout{}) {
 		return nil
 	}
-	return &poddv1.Checkout{Source: clean(c.Source), Branch: clean(c.Branch), Base: clean(c.Base)}
+	return &poddv1.Checkout{Source: clean(c.Source), Branch: clean(c.Branch), Base: clean(c.Base), Clone: clean(c.Clone), Node: clean(c.Node)}
+}
+
+func checkoutFromProto(c *poddv1.Checkout) item.Checkout {
+	return item.Checkout{Source: c.GetSource(), Branch: c.GetBranch(), Base: c.GetBase(), Clone: c.GetClone(), Node: c.GetNode()}
 }
 
 // limitsToProto omits empty limits.

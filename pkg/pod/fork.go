@@ -30,6 +30,9 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 	}
 	spec := parent.Spec
 	spec.Parent, spec.ParentCall = "", ""
+	if spec.Checkout.IsClone() {
+		spec.Checkout = item.Checkout{} // One pod alone pushes what is there.
+	}
 	p, err := h.newPod(name, spec)
 	if err != nil {
 		return Forked{}, err

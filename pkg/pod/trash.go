@@ -245,7 +245,13 @@ func (t *Trash) Sweep(ctx context.Context) error {
 		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
 	if t.host.Checkouts != nil {
-		failed = append(failed, t.host.Checkouts.Sweep(ctx))
+		failed = append(failed, t.host.Checkouts.Sweep(ctx, func(pod string) string {
+			p, err := t.host.Store.Pod(ctx, pod)
+			if err != nil {
+				return ""
+			}
+			return p.Spec.Checkout.Clone
+		}))
 	}
 	return errors.Join(failed...)
 }

@@ -36,8 +36,9 @@ type Checkouts interface {
 	// Return brings the checkout of a pod back from the trash, if it is there.
 	Return(ctx context.Context, id string) error
 	// Sweep removes for good what was in the trash for its time and still has nothing that is
-	// nowhere else.
-	Sweep(ctx context.Context) error
+	// nowhere else. It also removes clones that their pods no longer work in; clone is the directory of
+	// that of a pod, empty without one.
+	Sweep(ctx context.Context, clone func(pod string) string) error
 }
 
 // Worktree says what a checkout begins with.
@@ -46,6 +47,8 @@ type Worktree struct {
 	// brings what is not committed.
 	Base    string
 	Changes bool
+	// URL is that of a repository that podd clones; empty for the one that the pod's directory is in.
+	URL string
 }
 
 // NewCheckout is a checkout whose pod is not stored yet.
@@ -80,7 +83,14 @@ func (t *Worktrees) Create(ctx context.Context, name string, spec item.PodSpec, 
 	if err != nil {
 		return item.Pod{}, err
 	}
-	p, err := h.newPod(name, spec)
+	before := item.PodSpec{}
+	if w.URL != "" {
+		if spec.Dir != "" || w.Changes {
+			return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_DIR", "podd makes the directory of a pod that works in a clone: leave the directory and changes out")
+		}
+		spec.Dir, before.Dir = "/", "/" // Until there is a clone.
+	}
+	p, err := newPodLike(h, name, spec, before)
 	if err != nil {
 		return item.Pod{}, err
 	}

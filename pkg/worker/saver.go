@@ -19,9 +19,10 @@ type Checkpoints interface {
 	Take(ctx context.Context, at fold.Files, c Changes) ([]item.Checkpoint, error)
 	// Resumed says that the turn of an earlier podd goes on: what a person saves is kept from now on.
 	Resumed(at fold.Files) error
-	// Leave is called before the turn ends, and may be again. It brings what the pod committed to
+	// Leave is called before the turn ends, and may be again; over is false if it only leaves podd, to
+	// go on later. It brings what the pod committed to
 	// where a person finds it, and returns what the person should know, in a sentence.
-	Leave(ctx context.Context) string
+	Leave(ctx context.Context, over bool) string
 }
 
 // Changes says what a checkpoint is about.

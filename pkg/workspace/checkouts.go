@@ -17,6 +17,12 @@ import (
 // Checkouts are those of all pods.
 type Checkouts struct {
 	all *checkout.Checkouts
+	// pushes are those of clones.
+	pushes *pushes
+	// node has them; empty if one podd has all pods.
+	node string
+	// movable says whether another node may take over a pod with a spec; may be nil.
+	movable func(item.PodSpec) bool
 	// stores are nil without checkpoints.
 	stores *checkpoint.Stores
 }
@@ -28,7 +34,7 @@ func (all *Workspaces) Checkouts() pod.Checkouts {
 	if all.checkouts == nil {
 		return nil
 	}
-	return &Checkouts{all.checkouts, all.stores}
+	return &Checkouts{all.checkouts, all.pushes, all.Node, all.Movable, all.stores}
 }
 
 func openCheckouts(c Config) *checkout.Checkouts {
@@ -59,6 +65,9 @@ func (all *Workspaces) borrowed(spec item.PodSpec) (dirs []string) {
 
 // Make makes a checkout; see [pod.Checkouts].
 func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.NewCheckout, error) {
+	if w.URL != "" {
+		return c.clone(ctx, p, w)
+	}
 	r, err := c.all.Make(ctx, checkout.Wanted{Name: p.Name, ID: p.ID, Dir: p.Spec.Dir, Base: w.Base, Changes: w.Changes})
 	if err != nil {
 		return pod.NewCheckout{}, err
@@ -80,20 +89,30 @@ func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.N
 
 // Settle ends what a killed podd began; see [pod.Checkouts].
 func (c *Checkouts) Settle(ctx context.Context, exists func(id string) (bool, error)) (says []string, err error) {
-	return c.all.Settle(ctx, exists)
+	says, err = c.all.Settle(ctx, exists)
+	return says, errors.Join(err, c.pushes.resume())
 }
 
 // leaving brings the commits of a turn that ends into the repository of the person whose checkout
 // the pod works in. It is nil for a pod in no checkout.
-func (all *Workspaces) leaving(dir string) func(ctx context.Context) string {
+func (all *Workspaces) leaving(spec item.PodSpec) func(ctx context.Context, over bool) string {
 	if all.checkouts == nil {
 		return nil
 	}
-	r, err := all.checkouts.Of(dir)
+	r, err := all.checkouts.Of(spec.Dir)
 	if err != nil || r == nil {
 		return nil
 	}
-	return func(ctx context.Context) string {
+	if r.URL != "" {
+		if !spec.Checkout.IsClone() {
+			return nil // It works in another pod's.
+		}
+		return func(ctx context.Context, _ bool) string { return all.pushes.leave(ctx, r) }
+	}
+	return func(ctx context.Context, over bool) string {
+		if !over {
+			return ""
+		}
 		says, err := all.checkouts.Fetch(ctx, r)
 		if err != nil {
 			return "the commits of this turn are only in the checkout " + r.Dir() + ": " + err.Error() + "; podd tries again at the end of the next turn"
@@ -137,7 +156,7 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 
 // Land moves a branch of the person's; see [pod.Checkouts].
 func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, message string) (pod.Landed, error) {
-	r, err := c.at(found)
+	r, err := c.local(found)
 	if err != nil {
 		return pod.Landed{}, err
 	}
@@ -145,6 +164,15 @@ func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, mes
 	return pod.Landed{
 		Branch: out.Branch, Old: out.Old, New: out.New, Dir: out.Tree, Committed: out.Committed, Merged: out.Merged, Says: out.Says,
 	}, err
+}
+
+// local is the record of a checkout of a repository on this machine.
+func (c *Checkouts) local(found pod.FoundCheckout) (*checkout.Record, error) {
+	r, err := c.at(found)
+	if err == nil && r.URL != "" {
+		err = item.Errorf(item.KindPrecondition, "IN_CLONE", "the pod works in a clone: fetch its work with git fetch %s %s, and merge FETCH_HEAD", r.URL, "refs/"+r.Branch())
+	}
+	return r, err
 }
 
 // at is the record of a checkout.
@@ -169,4 +197,6 @@ func (c *Checkouts) Return(ctx context.Context, id string) error {
 const checkoutTrash = 14 * 24 * time.Hour
 
 // Sweep removes for good what was in the trash for long; see [pod.Checkouts].
-func (c *Checkouts) Sweep(ctx context.Context) error { return c.all.Sweep(ctx, checkoutTrash) }
+func (c *Checkouts) Sweep(ctx context.Context, clone func(pod string) string) error {
+	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, clone))
+}

@@ -64,7 +64,7 @@ type saver struct {
 	pod, node string
 	dirs      []string
 	// leaving is called before the turn ends; nil does nothing.
-	leaving func(ctx context.Context) string
+	leaving func(ctx context.Context, over bool) string
 
 	mu   sync.Mutex
 	open map[string]*checkpoint.Workspace
@@ -111,11 +111,11 @@ func (s *saver) Resumed(at fold.Files) (err error) {
 }
 
 // Leave brings the pod's commits to the person; see [worker.Checkpoints].
-func (s *saver) Leave(ctx context.Context) string {
+func (s *saver) Leave(ctx context.Context, over bool) string {
 	if s.leaving == nil {
 		return ""
 	}
-	return s.leaving(ctx)
+	return s.leaving(ctx, over)
 }
 
 func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (out []item.Checkpoint, err error) {

@@ -112,8 +112,8 @@ type Record struct {
 	// URL is set for a clone: its source is there, and Common podd's own repository beside the
 	// checkout. Pushed is the value of the reference that podd knows to be there. Claim is set if it
 	// goes on with what an earlier clone pushed: the commit that it pushed first.
-	URL     string `json:"url,omitempty"`
-	Pushed  string `json:"pushed,omitempty"`
+	URL    string `json:"url,omitempty"`
+	Pushed string `json:"pushed,omitempty"`
 	Claim  string `json:"claim,omitempty"`
 	// Unpinned says that podd removed the reference there when it moved the clone to the trash.
 	Unpinned bool `json:"unpinned,omitempty"`

@@ -282,24 +282,8 @@ const mostClaims = 8
 // began comes before, and counts, or is refused.
 func (c *cloner) resume(ctx context.Context) error {
 	for range mostClaims {
-		_, ids, err := c.heads(ctx, c.r, c.r.ref())
+		format, pushed, err := c.found(ctx)
 		if err != nil {
-			return err
-		}
-		format, err := c.format(ids)
-		if err != nil {
-			return err
-		}
-		if _, err := os.Lstat(c.r.Common); err != nil {
-			if err := c.bare(ctx, format); err != nil {
-				return err
-			}
-		}
-		pushed := ids[c.r.ref()]
-		if pushed == "" {
-			return item.Errorf(item.KindPrecondition, "REF_GONE", "%s has no %s any more, with which pod %s would go on: push that commit again, or give the pod a directory with podctl move --dir", c.r.URL, c.r.ref(), c.r.Name)
-		}
-		if err := c.bring(ctx, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+"+c.r.ref()+":"+c.r.ref()); err != nil {
 			return err
 		}
 		s, err := c.read(ctx, pushed)
@@ -323,6 +307,26 @@ func (c *cloner) resume(ctx context.Context) error {
 		return c.fill(ctx, format, s)
 	}
 	return item.Errorf(item.KindUnavailable, "REF_MOVED", "somebody keeps moving %s of %s: podd tries again", c.r.ref(), c.r.URL)
+}
+
+// found brings what was pushed, and returns the commit.
+func (c *cloner) found(ctx context.Context) (format, pushed string, err error) {
+	_, ids, err := c.heads(ctx, c.r, c.r.ref())
+	if err != nil {
+		return "", "", err
+	}
+	if format, err = c.format(ids); err != nil {
+		return "", "", err
+	}
+	if _, err := os.Lstat(c.r.Common); err != nil {
+		if err := c.bare(ctx, format); err != nil {
+			return "", "", err
+		}
+	}
+	if pushed = ids[c.r.ref()]; pushed == "" {
+		return "", "", item.Errorf(item.KindPrecondition, "REF_GONE", "%s has no %s any more, with which pod %s would go on: push that commit again, or give the pod a directory with podctl move --dir", c.r.URL, c.r.ref(), c.r.Name)
+	}
+	return format, pushed, c.bring(ctx, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+"+c.r.ref()+":"+c.r.ref())
 }
 
 // claim is a commit with the same files that no other node has.

@@ -104,9 +104,9 @@ func (all Clones) look(ctx context.Context, r *Record) (id string, left []string
 		return "", nil, err
 	}
 	names, left := r.takes(fields(out))
-	make := r.reading(s.commit)
-	make.script, make.writes, make.stdin = stateScript, true, strings.NewReader(names)
-	if s.files, err = line(all.git(ctx, make)); err != nil {
+	tree := r.reading(s.commit)
+	tree.script, tree.writes, tree.stdin = stateScript, true, strings.NewReader(names)
+	if s.files, err = line(all.git(ctx, tree)); err != nil {
 		return "", nil, err
 	}
 	id, err = all.record(ctx, r, s)

@@ -127,6 +127,13 @@ export interface Checkout {
   branch: string;
   /** The commit that it began with. */
   base: string;
+  /**
+   * Set if source is a URL, which podd cloned: the directory of the clone. podd pushes refs/BRANCH
+   * to the source after each turn.
+   */
+  clone: string;
+  /** The node that has the clone; empty for a podd that has all pods. */
+  node: string;
 }
 
 /**
@@ -264,6 +271,8 @@ export interface Worktree {
   base: string;
   /** Bring what is not committed: tracked and untracked files, not ignored ones. */
   withChanges: boolean;
+  /** Clone this repository instead, and leave dir empty. base may be one of its references. */
+  url: string;
 }
 
 export interface CreatePodResponse {
@@ -1060,7 +1069,7 @@ export const PodSpec: MessageFns<PodSpec> = {
 };
 
 function createBaseCheckout(): Checkout {
-  return { source: "", branch: "", base: "" };
+  return { source: "", branch: "", base: "", clone: "", node: "" };
 }
 
 export const Checkout: MessageFns<Checkout> = {
@@ -1073,6 +1082,12 @@ export const Checkout: MessageFns<Checkout> = {
     }
     if (message.base !== "") {
       writer.uint32(26).string(message.base);
+    }
+    if (message.clone !== "") {
+      writer.uint32(34).string(message.clone);
+    }
+    if (message.node !== "") {
+      writer.uint32(42).string(message.node);
     }
     return writer;
   },
@@ -1112,6 +1127,22 @@ export const Checkout: MessageFns<Checkout> = {
             }
 
             message.base = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.clone = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.node = reader.string();
             continue;
           }
         }
@@ -1794,7 +1825,7 @@ export const CreatePodRequest: MessageFns<CreatePodRequest> = {
 };
 
 function createBaseWorktree(): Worktree {
-  return { base: "", withChanges: false };
+  return { base: "", withChanges: false, url: "" };
 }
 
 export const Worktree: MessageFns<Worktree> = {
@@ -1804,6 +1835,9 @@ export const Worktree: MessageFns<Worktree> = {
     }
     if (message.withChanges !== false) {
       writer.uint32(16).bool(message.withChanges);
+    }
+    if (message.url !== "") {
+      writer.uint32(26).string(message.url);
     }
     return writer;
   },
@@ -1835,6 +1869,14 @@ export const Worktree: MessageFns<Worktree> = {
             }
 
             message.withChanges = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.url = reader.string();
             continue;
           }
         }
