@@ -110,7 +110,7 @@ type cloner struct {
 
 // start makes the clone of a new pod.
 func (c *cloner) start(ctx context.Context) error {
-	branch, ids, err := c.heads(ctx, c.r, c.r.ref())
+	branch, ids, err := c.heads(ctx, c.r, c.r.ref(), "refs/heads/*")
 	if err != nil {
 		return err
 	}
@@ -133,6 +133,9 @@ func (c *cloner) start(ctx context.Context) error {
 		return err
 	}
 	from := cmp.Or(c.w.Ref, branch)
+	if from == "" {
+		return item.Errorf(item.KindInvalid, "UNKNOWN_REF", "the default branch of %s has no commit: name another one with --ref", c.r.URL)
+	}
 	if c.r.Base, err = line(c.git(ctx, c.own("rev-parse", "--quiet", "--verify", "--end-of-options", from+"^{commit}"))); err != nil {
 		if item.ReasonOf(err) != "" || ctx.Err() != nil {
 			return err

@@ -214,10 +214,15 @@ func TestCloneRefuses(t *testing.T) {
 	if err := os.Chmod(filepath.Join(locked, "hooks/pre-receive"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	headless := filepath.Join(filepath.Dir(remote), "headless.git")
+	b.git(b.repo, "clone", "--quiet", "--bare", b.repo, headless)
+	b.git(headless, "symbolic-ref", "HEAD", "refs/heads/none")
+	b.clone(checkout.Remote{Name: "named", URL: headless, Ref: "main"}, 1, false)
 	for what, c := range map[string]struct {
 		w            checkout.Remote
 		reason, says string
 	}{
+		"no default branch":    {checkout.Remote{URL: headless}, "UNKNOWN_REF", "name another one with --ref"},
 		"nothing there":        {checkout.Remote{URL: remote + "x"}, "BAD_REMOTE", "does not appear to be a git repository"},
 		"no such ref":          {checkout.Remote{URL: remote, Ref: "nowhere"}, "UNKNOWN_REF", `"nowhere" names no commit`},
 		"no such full ref":     {checkout.Remote{URL: remote, Ref: "refs/pull/1/head"}, "UNKNOWN_REF", "has no refs/pull/1/head"},
