@@ -64,7 +64,7 @@ func TestPageOfAnotherMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			_ = there.Process.Kill()
+			_ = syscall.Kill(-there.Process.Pid, syscall.SIGKILL) // podd web is a process of the group.
 			_ = there.Wait()
 			if t.Failed() {
 				t.Logf("the other machine: %s", said.String())
