@@ -78,9 +78,7 @@ func ordered(gate <-chan struct{}) scripted.Handler {
 // if its node was killed, with all files if that was stopped or the pod was moved.
 func TestNodesGoOnInClones(t *testing.T) {
 	for _, program := range []string{"git", "bwrap"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed")
-		}
+		rig.Need(t, program)
 	}
 	work, remote := t.TempDir(), filepath.Join(t.TempDir(), "app.git")
 	git(t, work, "init", "-q", "-b", "main")

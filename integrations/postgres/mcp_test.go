@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveMCP offers the tool hold, whose calls are answered once the file release is there. What
-// happens is told in the file calls.
+// serveMCP offers the tool hold, whose calls are answered once the file release is there. It
+// writes what happens to the file calls.
 func serveMCP(node string) {
 	tell := func(what string) {
 		f, err := os.OpenFile("calls", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -62,7 +62,7 @@ type Config struct {
 	// CheckoutDir has the checkouts that podd makes for pods; empty makes none. It may be in a
 	// hidden directory.
 	CheckoutDir string
-	// Alert tells a person that something about checkouts needs them; nil tells nobody.
+	// Alert tells a person about a problem with a checkout. With nil, the problem is logged.
 	Alert func(text string)
 	// Home is the person's home directory by its real path; may be empty. There only the files
 	// that tools name are kept.

@@ -176,7 +176,7 @@ func load(place string) (*Record, error) {
 	return r, nil
 }
 
-// put says where the record is, and what lies beside it.
+// put sets the place of a record, and the paths that follow from it.
 func (r *Record) put(place string) {
 	r.place = place
 	if r.URL != "" {

@@ -65,7 +65,7 @@ func (all Clones) Clone(ctx context.Context, w Remote) (r *Record, err error) {
 }
 
 // Resume clones a repository again, for a pod whose clone is elsewhere, with the files and commits
-// that were pushed. Nobody pushes an older state afterwards.
+// that were pushed. After that, a push of an older state fails.
 func (all Clones) Resume(ctx context.Context, w Remote) (r *Record, err error) {
 	return all.clone(ctx, w, true)
 }
@@ -188,7 +188,8 @@ func (c *cloner) bring(ctx context.Context, specs ...string) error {
 	return unreachable(c.r, err)
 }
 
-// putRef changes the reference in the source from one commit to another; empty means that there is none.
+// putRef changes the reference in the source from the commit old to id. An empty old means that the reference does not exist
+// yet, and an empty id deletes it.
 func (all Clones) putRef(ctx context.Context, r *Record, id, old string) error {
 	_, err := all.online(ctx, r, slowServer, "push", "--quiet", "--no-verify", "--no-signed", "--force-with-lease="+r.ref()+":"+old, r.URL, id+":"+r.ref())
 	return err

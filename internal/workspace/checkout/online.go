@@ -20,8 +20,8 @@ import (
 // names.
 var transports = []string{"https", "http", "ssh", "git", "file"}
 
-// checkURL refuses what git would take for an option, a program or a path of podd's own directory,
-// and a password, which everybody who may see the pod would see.
+// checkURL refuses options, programs and relative paths, which git would accept. It also refuses a
+// password, which everybody who sees the pod would see.
 func checkURL(text string) error {
 	bad := func(why string) error {
 		return item.Errorf(item.KindInvalid, "BAD_URL", "podd can't clone %q: %s", text, why)
@@ -64,7 +64,7 @@ func onlineSettings() (pairs [][2]string) {
 }
 
 // onlineEnviron is podd's own environment for git: its agent and helpers give the credentials, and
-// nobody is there to type one.
+// nobody can type one.
 func onlineEnviron(own []string) []string {
 	env := slices.DeleteFunc(slices.Clone(own), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

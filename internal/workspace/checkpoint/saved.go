@@ -240,8 +240,8 @@ func (o *own) keep(pod string, t *turn) (bool, error) {
 	return true, o.store(pod, t, tree, item.ByPerson)
 }
 
-// taken says whether a look took the save for the agent's work before it was reported, and what was
-// there before: the commit that brought the bytes is the agent's, and not older than the file.
+// taken says whether a look recorded the save as the agent's work before the report came, and returns
+// the file before that: the commit that brought the bytes is the agent's, and not older than the file.
 func (o *own) taken(id plumbing.Hash, names []string) (before File, taken bool, err error) {
 	now, err := statAt(o.root, o.rel)
 	for err == nil {
