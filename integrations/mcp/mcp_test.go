@@ -159,12 +159,7 @@ func TestEverythingOverPipes(t *testing.T) {
 }
 
 func TestEverythingOverHTTP(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
+	address := rig.Address()
 	w := rig.Prepare(t, everything())
 	_, port, _ := net.SplitHostPort(address)
 	node := w.Command("node", server(t, "everything"), "streamableHttp")

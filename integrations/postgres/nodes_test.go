@@ -34,13 +34,7 @@ func newCluster(t testing.TB) *cluster {
 // node prepares a podd that has not started.
 func (c *cluster) node(name string, h scripted.Handler) *rig.World {
 	c.t.Helper()
-	// No connection out of this machine takes a port of this address meanwhile.
-	l, err := net.Listen("tcp", "127.0.0.2:0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.addresses[name] = l.Addr().String()
-	_ = l.Close()
+	c.addresses[name] = rig.Address()
 	w := rig.Prepare(c.t, h)
 	w.Configure(c.config(name, c.ca.Node(name)))
 	return w

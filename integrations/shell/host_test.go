@@ -145,24 +145,19 @@ func serveSSH(t *testing.T, w *rig.World, elsewhere func(program, config string)
 	for _, key := range []string{"host", "person"} {
 		rig.Run(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key)))
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sshd := free.Addr().String()
-	_ = free.Close()
+	sshd := rig.Address()
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(sshd)
+	address, port, _ := net.SplitHostPort(sshd)
 	var set []string
 	for _, v := range w.Env {
 		name, value, _ := strings.Cut(v, "=")
 		set = append(set, fmt.Sprintf("%s=%q", name, value))
 	}
-	write("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1\nPort %s\nHostKey %s/host\nAuthorizedKeysFile %s/person.pub\nStrictModes no\nPidFile none\nUsePAM no\nSetEnv %s\n",
-		port, dir, dir, strings.Join(set, " ")), 0o600)
+	write("sshd_config", fmt.Sprintf("ListenAddress %s\nPort %s\nHostKey %s/host\nAuthorizedKeysFile %s/person.pub\nStrictModes no\nPidFile none\nUsePAM no\nSetEnv %s\n",
+		address, port, dir, dir, strings.Join(set, " ")), 0o600)
 	write("ssh_config", fmt.Sprintf("IdentityFile %s/person\nIdentitiesOnly yes\nStrictHostKeyChecking accept-new\nUserKnownHostsFile %s/known\n", dir, dir), 0o600)
 	// ssh reads its configuration below the home directory of the system's list of users.
 	write("ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s/ssh_config \"$@\"\n", ssh, dir), 0o700)

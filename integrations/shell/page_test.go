@@ -44,12 +44,12 @@ while True:
 func TestPageOfAnotherMachine(t *testing.T) {
 	w := rig.New(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
 	w.Podctl("create", "p", "--dir", w.Workspace)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	_, port, _ := net.SplitHostPort(rig.Address())
+	taken, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	line := serveSSH(t, w, func(program, config string) func() (net.Conn, error) {
 		at := filepath.Join(w.Dir, "ssh.sock")
 		args := []string{"--dev-bind", "/", "/", "--unshare-net", "--die-with-parent"}

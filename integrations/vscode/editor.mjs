@@ -28,6 +28,8 @@ export class Editor {
     if (!install.stdout.includes("successfully installed")) throw new Error(`the extension was not installed:\n${install.stdout}${install.stderr}`);
     e.log = "";
     e.clock = path.join(home, "clock");
+    fs.mkdirSync(e.clock);
+    e.setClock(0);
     e.server = spawn(process.execPath, [
       server, ...places, "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",
       "--telemetry-level", "off",
@@ -56,9 +58,21 @@ export class Editor {
     return page;
   }
 
-  /** later puts VS Code's clock forward. */
-  later(ms) {
-    fs.writeFileSync(this.clock, String(ms));
+  /** later puts the clock of all processes of VS Code forward. */
+  async later(ms) {
+    this.setClock(ms);
+    const clocks = () => {
+      const running = fs.readdirSync(this.clock).filter((pid) => fs.existsSync(path.join("/proc", pid)));
+      return running.map((pid) => fs.readFileSync(path.join(this.clock, pid), "utf8"));
+    };
+    await this.await("the later clock", clocks, (all) => all.every((clock) => clock === String(ms)));
+  }
+
+  /** setClock writes the clock under another name first: nobody reads half of it. */
+  setClock(ms) {
+    const next = path.join(this.clock, "next");
+    fs.writeFileSync(next, String(ms));
+    fs.renameSync(next, path.join(this.clock, "ahead"));
   }
 
   /** window is another window of the same VS Code, with another folder. */

@@ -280,7 +280,7 @@ check("the end of a long turn out of sight is a notification", async () => {
   await (await e.stream()).locator(".ask").waitFor();
   await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
   await e.closeTab("podd: here");
-  e.later(61_000);
+  await e.later(61_000);
   await e.await("the question", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("here: "));
   podctl("approve", "here", waiting("here"));
   await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("podd: here finished turn 11 "));
