@@ -157,7 +157,7 @@ func (t *Worktrees) Stays(ctx context.Context, idOrName string) string {
 func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, now bool) (purgeAt time.Time, err error) {
 	h := t.host
 	if h.Checkouts == nil {
-		return purgeAt, noCheckout(idOrName)
+		return purgeAt, noCheckout(idOrName, leaveCheckout)
 	}
 	rec, err := h.Store.Pod(ctx, idOrName)
 	exists := err == nil
@@ -173,7 +173,7 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 		if !exists {
 			return purgeAt, missing
 		}
-		return purgeAt, noCheckout(rec.Name)
+		return purgeAt, noCheckout(rec.Name, leaveCheckout)
 	}
 	if err := t.unused(ctx, rec, found); err != nil {
 		return purgeAt, err
@@ -204,9 +204,16 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 	return purgeAt, nil
 }
 
-func noCheckout(name string) error {
-	return item.Errorf(item.KindPrecondition, "NO_CHECKOUT", "pod %s has no checkout of its own: leave --checkout out", name)
+// noCheckout refuses work on a checkout that a pod does not have. remedy is what to do instead.
+func noCheckout(name, remedy string) error {
+	return item.Errorf(item.KindPrecondition, "NO_CHECKOUT", "pod %s has no checkout of its own: %s", name, remedy)
 }
+
+// What to do instead of work on a checkout: of all verbs, and of a delete.
+const (
+	makeCheckout  = "podctl create --worktree makes a pod with one"
+	leaveCheckout = "leave --checkout out"
+)
 
 // Landed is what became of a landing.
 type Landed struct {
@@ -328,7 +335,7 @@ type siteWork func(ctx context.Context, under *turn, a *actor, found FoundChecko
 // checkout. Submits that come meanwhile wait. It goes on when ctx ends.
 func (t *Worktrees) alone(ctx context.Context, idOrName, then string, work siteWork) error {
 	if t.host.Checkouts == nil {
-		return noCheckout(idOrName)
+		return noCheckout(idOrName, makeCheckout)
 	}
 	a, release, err := t.host.pods.acquire(ctx, idOrName)
 	if err != nil {
@@ -369,7 +376,7 @@ func (t *Worktrees) workIn(ctx context.Context, under *turn, a *actor, rec item.
 		return err
 	}
 	if found.Dir == "" {
-		return noCheckout(rec.Name)
+		return noCheckout(rec.Name, makeCheckout)
 	}
 	pods, err := t.host.Store.Pods(ctx)
 	if err != nil {
