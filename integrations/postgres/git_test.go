@@ -100,6 +100,8 @@ func TestNodesGoOnInClones(t *testing.T) {
 		t.Errorf("podctl show p:\n%s", shown)
 	}
 	fails(t, n1, "node n3 makes no clones", "move", "p", "n3")
+	// A pod in a directory of n1 stays there, and does not keep n1 from starting again.
+	n1.Podctl("create", "here", "--dir", n1.Workspace)
 	at := func(name string) bool { return strings.Contains(n3.Podctl("list"), name+":file://") }
 
 	first := dirOf(t, n1, "p")
@@ -127,6 +129,9 @@ func TestNodesGoOnInClones(t *testing.T) {
 	}
 	// The node that comes back pushes nothing over what the other one pushed.
 	pushed := git(t, remote, "rev-parse", "refs/podd/p")
+	if list := n3.Podctl("list"); !strings.Contains(list, "n1:"+n1.Workspace) {
+		t.Errorf("podctl list at n3:\n%s", list)
+	}
 	n1.Start()
 	if now := git(t, remote, "rev-parse", "refs/podd/p"); now != pushed {
 		t.Errorf("refs/podd/p is %s, was %s", now, pushed)

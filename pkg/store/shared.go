@@ -82,6 +82,9 @@ func ShareOf(shares []string, spec item.PodSpec) string {
 		return "" // The node has it.
 	}
 	for _, share := range shares {
+		if share == GitShare {
+			continue // It is no directory.
+		}
 		_, dir := SplitShare(share)
 		outside := func(path string) bool {
 			return path != dir && !strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

@@ -345,6 +345,9 @@ func rootOf(pod string, parents map[string]string) string {
 // checkMounted refuses a shared directory in the place of another one, in which a pod works.
 func checkMounted(share string, now []string) error {
 	_, dir := store.SplitShare(share)
+	if dir == "" {
+		return nil // The pod works in no shared directory.
+	}
 	for _, s := range now {
 		if id, at := store.SplitShare(s); s != share && at == dir {
 			was, _ := store.SplitShare(share)
