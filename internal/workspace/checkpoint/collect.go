@@ -74,7 +74,7 @@ func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) e
 	}
 	if w.now != nil {
 		// The next checkpoint takes the bytes of unchanged files as stored.
-		w.now, w.full, w.commit, w.moved = nil, nil, plumbing.ZeroHash, false
+		w.now, w.tips, w.moved = nil, nil, false
 		_ = os.Remove(filepath.Join(w.path, stampsFile))
 	}
 	if err := w.repo.free(ctx, need.Commits, since, 4); err != nil {

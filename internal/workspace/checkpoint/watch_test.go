@@ -141,3 +141,24 @@ func TestLostEvents(t *testing.T) {
 	}
 	d.must(d.w.Rest())
 }
+
+// What a look for one pod has found, the next look for another one finds too.
+func TestLooksOfSeveralPods(t *testing.T) {
+	d := open(t)
+	other := &desk{t: t, dir: d.dir, stores: d.stores, w: d.stores.Of(d.dir), branch: "other"}
+	pods := []*desk{d, other, d, d, other}
+	for i, first := range pods {
+		d.write("a", fmt.Sprint(i))
+		first.take(checkpoint.Look{Agent: true})
+		for _, pod := range pods[:2] {
+			pod.take(checkpoint.Look{Agent: true})
+			if got, want := pod.tree(), d.read(); got != want {
+				t.Fatalf("%d: the last checkpoint has\n%s\nwant\n%s", i, got, want)
+			}
+			if taken := pod.take(checkpoint.Look{}); len(taken) > 0 {
+				t.Errorf("%d: a checkpoint without a change: %v", i, taken)
+			}
+		}
+	}
+	d.must(other.w.Rest())
+}

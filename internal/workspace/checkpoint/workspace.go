@@ -95,14 +95,13 @@ type Workspace struct {
 	// mu is held while the directory is read or written.
 	mu   sync.Mutex
 	repo *repo
-	// now is what the last look found, with the stamps of files; nil when it has to be read.
-	now *node
-	// commit is the checkpoint of the last look; zero if that is not known. full is its files: now, and
-	// the left-out files that it covers, with their stamps.
-	commit plumbing.Hash
-	full   *node
-	covers []string
+	// now is what the last look found, with the stamps of files; nil when it has to be read. stamps are
+	// those of the left-out files that it covered. by is the pod for which it was.
+	now    *node
 	stamps map[string]looked
+	by     string
+	// tips are the last checkpoints of pods, as far as they are known.
+	tips map[string]tip
 	// left is what the last look left out, lefts what the last look of a pod did.
 	left  leftOut
 	lefts map[string]leftOut
@@ -135,8 +134,15 @@ func (w *Workspace) Rest() error {
 	}
 	// git finds what the stamps name once the packs have it.
 	err = errors.Join(err, w.saveStamps())
-	w.repo, w.now, w.full, w.left, w.lefts, w.commit, w.blind = nil, nil, nil, nil, nil, plumbing.ZeroHash, false
+	w.repo, w.now, w.tips, w.left, w.lefts, w.blind = nil, nil, nil, nil, nil, false
 	return err
+}
+
+// tip is a checkpoint with its files, of which covers are left-out ones.
+type tip struct {
+	commit plumbing.Hash
+	root   *node
+	covers []string
 }
 
 // By says who made the changes of a checkpoint.
@@ -201,15 +207,15 @@ func (w *Workspace) Take(ctx context.Context, l Look) ([]Taken, error) {
 
 // take returns the saves before what it takes, which follows them.
 func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Taken, err error) {
-	after := hashOf(l.After)
-	before, covers := w.full, w.covers
-	if after.IsZero() || after != w.commit {
-		if before, covers, err = w.repo.last(l.After); err != nil {
+	after, last := hashOf(l.After), w.tips[l.Branch]
+	if after.IsZero() || after != last.commit {
+		if last, err = w.repo.tip(l.After); err != nil {
 			return nil, err
 		}
-	} else if len(covers)+len(l.Named) == 0 && w.still(l.Branch) {
+	} else if len(last.covers)+len(l.Named) == 0 && w.still(l.Branch) {
 		return nil, nil
 	}
+	before, covers := last.root, last.covers
 	p := &packer{repo: w.repo}
 	defer p.drop()
 	seen, err := w.look(ctx, p, before, covers, l.Named, false)
@@ -248,27 +254,26 @@ func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Ta
 	return taken, w.found(seen, after, l.Branch)
 }
 
-// last is what a pod's last checkpoint has, and the left-out files that it covers.
-func (r *repo) last(after string) (root *node, covers []string, err error) {
-	if after == "" {
-		return nil, nil, nil
+// tip reads a checkpoint; the zero tip for none.
+func (r *repo) tip(id string) (t tip, err error) {
+	if id == "" {
+		return t, nil
 	}
-	if err := unknown(r, after); err != nil {
-		return nil, nil, err
+	if err := unknown(r, id); err != nil {
+		return t, err
 	}
-	if root, err = r.root(hashOf(after)); err != nil {
-		return nil, nil, err
+	t.commit = hashOf(id)
+	if t.root, err = r.root(t.commit); err != nil {
+		return t, err
 	}
-	covers, err = r.covers(hashOf(after))
-	return root, covers, err
+	t.covers, err = r.covers(t.commit)
+	return t, err
 }
 
-// still says that nothing happened in the directory since the last look of the pod, which saw the
-// last checkpoint.
+// still says that nothing happened in the directory since the last look, which was for the pod.
 func (w *Workspace) still(pod string) bool {
 	info, err := os.Stat(w.dir)
-	_, looked := w.lefts[pod]
-	return err == nil && looked && w.watch.still(info)
+	return err == nil && w.by == pod && w.watch.still(info)
 }
 
 // side is a checkpoint to be written.
@@ -373,7 +378,11 @@ func (w *Workspace) found(s seen, commit plumbing.Hash, pod string) error {
 		return nil
 	}
 	w.moved = w.moved || w.now != s.scan
-	w.now, w.full, w.covers, w.stamps, w.commit = s.scan, s.root, s.covers, s.stamps, commit
+	w.now, w.stamps, w.by = s.scan, s.stamps, pod
+	if w.tips == nil {
+		w.tips = make(map[string]tip)
+	}
+	w.tips[pod] = tip{commit, s.root, s.covers}
 	w.watch.keep()
 	return w.leave(pod, s.outs, s.whole)
 }
