@@ -162,6 +162,11 @@ func TestNodesGoOnInClones(t *testing.T) {
 		t.Errorf("the pod works in %s again", fourth)
 	}
 	wantText(t, filepath.Join(fourth, "lines"), "2\n3\nlong\n")
+	// A node that has not worked in it yet deletes it, too.
+	n3.Podctl("move", "p", "n1")
+	if says := n3.Podctl("delete", "p", "--checkout"); !strings.Contains(says, "deleted pod p") || !strings.Contains(says, remote+" has its work as refs/podd/p") {
+		t.Errorf("podctl delete says %q", says)
+	}
 	git(t, remote, "fsck", "--strict")
 	if refs := git(t, remote, "for-each-ref", "--format=%(refname)"); refs != "refs/heads/main\nrefs/podd/p" {
 		t.Errorf("references %q", refs)

@@ -170,8 +170,12 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 		return purgeAt, err
 	}
 	if found.Dir == "" {
-		if !exists {
+		switch {
+		case !exists:
 			return purgeAt, missing
+		case rec.Spec.Checkout.IsClone():
+			// No turn has run here: nothing of the clone is here, and what was pushed stays.
+			return t.gone(ctx, rec, now)
 		}
 		return purgeAt, noCheckout(rec.Name, leaveCheckout)
 	}
@@ -185,14 +189,10 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 	if err != nil {
 		return purgeAt, err
 	}
-	switch {
-	case exists && now:
-		err = h.Delete(ctx, rec.ID)
-	case exists:
-		purgeAt, err = h.Trash.Put(ctx, rec.ID)
-	}
-	if err != nil {
-		return purgeAt, err
+	if exists {
+		if purgeAt, err = t.gone(ctx, rec, now); err != nil {
+			return purgeAt, err
+		}
 	}
 	// Nothing of the pod runs any more; what it did meanwhile counts.
 	if left, err = h.Checkouts.Remove(ctx, found, drop, false); err == nil && len(left) > 0 {
@@ -202,6 +202,14 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 		return purgeAt, fmt.Errorf("the pod is deleted, and its checkout stays: %w", err)
 	}
 	return purgeAt, nil
+}
+
+// gone deletes a pod; now removes it for good.
+func (t *Worktrees) gone(ctx context.Context, rec item.Pod, now bool) (purgeAt time.Time, err error) {
+	if now {
+		return purgeAt, t.host.Delete(ctx, rec.ID)
+	}
+	return t.host.Trash.Put(ctx, rec.ID)
 }
 
 // noCheckout refuses work on a checkout that a pod does not have. remedy is what to do instead.
