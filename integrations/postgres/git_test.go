@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"podd/integrations/rig"
@@ -171,4 +172,67 @@ func TestNodesGoOnInClones(t *testing.T) {
 	if refs := git(t, remote, "for-each-ref", "--format=%(refname)"); refs != "refs/heads/main\nrefs/podd/p" {
 		t.Errorf("references %q", refs)
 	}
+}
+
+// A node that is stopped while it pushes, and wakes after another one has gone on with the pod, pushes no
+// more. It keeps the work, and says where.
+func TestNodePushesNoMoreInClones(t *testing.T) {
+	for _, program := range []string{"git", "bwrap"} {
+		rig.Need(t, program)
+	}
+	dir := t.TempDir()
+	work, remote := filepath.Join(dir, "work"), filepath.Join(dir, "app.git")
+	git(t, dir, "init", "-q", "-b", "main", work)
+	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
+	git(t, work, "clone", "-q", "--bare", work, remote)
+	gate := make(chan struct{})
+	close(gate)
+	c := newCluster(t)
+	n1, n2 := c.node("n1", ordered(gate)), c.node("n2", ordered(gate))
+	for name, w := range map[string]*rig.World{"n1": n1, "n2": n2} {
+		w.Configure(c.config(name, c.ca.Node(name)) + "git = true\n")
+		w.Start()
+	}
+	n1.Podctl("create", "p", "--git", "file://"+remote)
+	// A push of n1 waits in the repository.
+	hook := fmt.Sprintf("#!/bin/sh\n[ \"$HOME\" != %q ] || { touch %[2]s/began; until [ -e %[2]s/open ]; do sleep 0.05; done; echo >%[2]s/over; }\n", n1.Dir, dir)
+	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	open := func() { _ = os.WriteFile(filepath.Join(dir, "open"), nil, 0o600) }
+	defer open()
+	exists := func(name string) func() bool {
+		return func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	}
+	first := dirOf(t, n1, "p")
+	n1.Podctl("submit", "-p", "p", "steps")
+	rig.Await(t, "the push", exists("began"))
+	n1.Signal(syscall.SIGSTOP)
+	defer n1.Signal(syscall.SIGCONT)
+	rig.Await(t, "the pod at n2", func() bool { return strings.Contains(n2.Podctl("list"), "n2:file://") })
+	n2.Podctl("submit", "-f", "-p", "p", "go")
+	rig.Await(t, "the note", func() bool {
+		return strings.Contains(n2.Podctl("tail", "p", "--after", "0"), "goes on in a new clone of file://")
+	})
+	second := dirOf(t, n2, "p")
+	now := func() string { return git(t, remote, "rev-parse", "refs/podd/p") }
+	pushed := now()
+	open()
+	rig.Await(t, "the end of the old push", exists("over"))
+	n1.Signal(syscall.SIGCONT)
+	ends(t, n1)
+	n1.Start()
+	rig.Await(t, "an alert", func() bool {
+		alerts := n2.Podctl("alerts")
+		return strings.Contains(alerts, "the work of pod p is not pushed to file://"+remote) && strings.Contains(alerts, first)
+	})
+	if got := now(); got != pushed {
+		t.Errorf("refs/podd/p is %s, was %s", got, pushed)
+	}
+	wantText(t, filepath.Join(first, "lines"), "0\n1\n2\n3\n")
+	if second == first {
+		t.Errorf("both clones are in %s", first)
+	}
+	n2.Podctl("submit", "-f", "-p", "p", "go")
+	git(t, remote, "fsck", "--strict")
 }

@@ -26,7 +26,9 @@ type state struct {
 const (
 	headLine = "Podd-Head: "
 	refLine  = "Podd-Ref: "
-	detached = "detached"
+	// afterLine names the claim of the clone.
+	afterLine = "Podd-After: "
+	detached  = "detached"
 )
 
 // message is that of the commit of a state. Lines may follow.
@@ -129,14 +131,22 @@ func (r *Record) takes(paths []string) (taken string, left []string) {
 	return b.String(), left
 }
 
-// record is a commit with a state whose files are a tree. It is the same for the same state.
+// record is a commit with a state whose files are a tree. It is the same for the same state of a clone, and
+// differs from what other clones pushed before: an old node expects one of those, and would push again.
 func (all Clones) record(ctx context.Context, r *Record, s *state) (string, error) {
 	out, err := all.git(ctx, r.reading("show", "--no-patch", "--format=%T %ct", s.commit))
 	if err != nil {
 		return "", err
 	}
 	tree, date, _ := strings.Cut(strings.TrimSpace(out), " ")
-	if tree == s.files && s.Head == "refs/heads/"+r.Branch() && slices.Equal(s.Refs, []string{s.Head + " " + s.commit}) {
+	message := s.message(r.Name)
+	fresh := true
+	if r.Claim != "" {
+		message += afterLine + r.Claim + "\n"
+		_, err := all.git(ctx, r.reading("merge-base", "--is-ancestor", s.commit, r.Claim))
+		fresh = err != nil
+	}
+	if fresh && tree == s.files && s.Head == "refs/heads/"+r.Branch() && slices.Equal(s.Refs, []string{s.Head + " " + s.commit}) {
 		return s.commit, nil
 	}
 	tips := []string{s.commit}
@@ -155,7 +165,7 @@ func (all Clones) record(ctx context.Context, r *Record, s *state) (string, erro
 			c.args = append(c.args, "-p", id)
 		}
 	}
-	c.args = append(c.args, "-m", s.message(r.Name))
+	c.args = append(c.args, "-m", message)
 	c.writes, c.env = true, append(slices.Clone(poddsName), "GIT_AUTHOR_DATE=@"+date+" +0000", "GIT_COMMITTER_DATE=@"+date+" +0000")
 	return line(all.git(ctx, c))
 }
