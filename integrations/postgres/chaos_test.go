@@ -17,6 +17,9 @@ import (
 // Three podd share a PostgreSQL while all of them fail, and lose and repeat nothing. This is the
 // short form of `make chaos`, which sets PODD_CHAOS_FAULTS.
 func TestChaos(t *testing.T) {
+	for _, program := range []string{"git", "bwrap"} {
+		rig.Need(t, program)
+	}
 	ca := certs.New(t)
 	c := crash.NodesConfig{
 		Command: crash.Command{Argv: []string{filepath.Join(rig.Binaries(t), "podd")}, Env: rig.Races(t)},

@@ -98,6 +98,9 @@ func (h *hand) job() string {
 	if h.several { // No pod has a job that runs all the time: it ends when the pod is moved.
 		text = strings.ReplaceAll(text, "type", "read")
 	}
+	if h.pod.remote != nil {
+		text = strings.ReplaceAll(text, "shell/", "work/")
+	}
 	return text
 }
 

@@ -84,18 +84,22 @@ func (s *scene) nothingRuns() error {
 	return err
 }
 
-// processes are those that work in a workspace of the round, or whose arguments name one.
+// processes are those that work in a workspace of the round or below a node's state directory, or whose arguments
+// name one.
 func (s *scene) processes() (all []string, err error) {
 	found, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
+	}
+	here := func(path string) bool {
+		return strings.HasPrefix(path, s.dir+"/w-") || strings.HasPrefix(path, s.dir+"/n")
 	}
 	for _, dir := range found {
 		// What cannot be read has just ended, or is another user's.
 		at, _ := os.Readlink(filepath.Join(dir, "cwd"))
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		args := strings.Split(string(line), "\x00")
-		if strings.HasPrefix(at, s.dir+"/w-") || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, s.dir+"/w-") }) {
+		if here(at) || slices.ContainsFunc(args, here) {
 			all = append(all, fmt.Sprintf("%s: %q", filepath.Base(dir), args))
 		}
 	}

@@ -99,9 +99,9 @@ func put(dir, name, text string) error {
 }
 
 // git runs the person's git.
-func (r *round) git(dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(r.ctx, "git", append([]string{"-C", dir}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.dir, "GIT_CONFIG_NOSYSTEM=1"}
+func (s *scene) git(dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GIT_CONFIG_NOSYSTEM=1"}
 	var says strings.Builder
 	cmd.Stderr = &says
 	out, err := cmd.Output()

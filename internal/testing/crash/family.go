@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -169,6 +168,9 @@ func (i *inspection) check() error {
 	if err := i.background(); err != nil {
 		return err
 	}
+	if err := i.checkClones(all); err != nil {
+		return err
+	}
 	return i.commands(all)
 }
 
@@ -191,15 +193,15 @@ func (p *pod) relate(of kin, byName map[string]kin) {
 // that work there.
 func (i *inspection) commands(all []kin) error {
 	for _, p := range i.all() {
-		ran, err := countLines(filepath.Join(p.dir, ranFile))
+		ran, err := i.lines(p, ranFile)
 		if err != nil {
 			return err
 		}
-		ended, err := countLines(filepath.Join(p.dir, endedFile))
+		ended, err := i.lines(p, endedFile)
 		if err != nil {
 			return err
 		}
-		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return k.GetSpec().GetDir() != p.dir })
+		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return !k.worksIn(p) })
 		known := make(map[string]bool)
 		for _, k := range here {
 			for id := range k.calls {

@@ -182,7 +182,9 @@ func killChildren(podd int) (killed int) {
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if strings.Contains(string(line), "podd") && syscall.Kill(pid, syscall.SIGKILL) == nil {
+		// Not podd's git, which names podd's references.
+		program, _, _ := strings.Cut(string(line), "\x00")
+		if strings.Contains(program, "podd") && syscall.Kill(pid, syscall.SIGKILL) == nil {
 			killed++
 		}
 	}

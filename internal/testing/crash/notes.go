@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"strings"
 	"time"
 
 	poddv1 "podd/proto/podd/v1"
@@ -36,7 +37,7 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 			n.left[text]++
 		}
 		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
-		return fresh && k.Note.GetJob() == ""
+		return fresh && k.Note.GetJob() == "" && !strings.HasPrefix(text, cloneNote)
 	case *poddv1.Entry_TurnStarted:
 		clear(n.waiting)
 	case *poddv1.Entry_Item:

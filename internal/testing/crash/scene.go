@@ -102,6 +102,8 @@ type pod struct {
 	// forked says that it has a fork, isFork that it is one, in the workspace of another
 	// pod.
 	forked, isFork bool
+	// remote is what its clones are of; nil for a pod in dir.
+	remote *remote
 }
 
 // addPod makes the workspace of a pod.
