@@ -25,7 +25,7 @@ func newDiffCommand(of *program) *cobra.Command {
 		Use:   "diff [POD] [PATH...]",
 		Short: "Show what a pod changed in files",
 		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or " +
-			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD " +
+			"after an entry. What others changed meanwhile follows, then what became of HEAD, branches and tags. PATH restricts it to files and directories; name POD " +
 			"first.",
 		Example:           "  podctl diff api\n  podctl diff api --turn 3 src",
 		Args:              operands,
@@ -80,9 +80,9 @@ type shownDiff struct {
 	fileVerbs
 	console view.Console
 	stat    bool
-	// some says that there was a part; by and left which headings there were.
-	some, left bool
-	by         poddv1.CheckpointBy
+	// some says that there was a part; by, moved and left which headings there were.
+	some, moved, left bool
+	by                poddv1.CheckpointBy
 }
 
 func (d *shownDiff) end() error {
@@ -98,9 +98,11 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 	if d.output == outputJSON {
 		return d.printJSON(part)
 	}
-	f, heading := part.GetFile(), ""
+	f, moved, heading := part.GetFile(), part.GetMoved(), ""
 	switch {
-	case f == nil && !d.left:
+	case moved != nil && !d.moved:
+		heading, d.moved = "podctl undo leaves", true
+	case f == nil && moved == nil && !d.left:
 		heading, d.left = "podd does not keep", true
 	case f != nil && f.GetBy() != d.by && f.GetBy() == poddv1.CheckpointBy_CHECKPOINT_BY_PERSON:
 		heading = "others changed meanwhile"
@@ -111,7 +113,11 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 			return err
 		}
 	}
-	if f == nil {
+	switch {
+	case moved != nil:
+		_, err := fmt.Fprint(d.stdout, strings.TrimPrefix(refChange(moved), "\n")+"\n")
+		return err
+	case f == nil:
 		_, err := fmt.Fprintln(d.stdout, "  "+sanitize.Line(part.GetLeftOut()))
 		return err
 	}
@@ -147,8 +153,8 @@ func newUndoCommand(p *program) *cobra.Command {
 		Long: "Takes back what the agent changed in files in the last turn that changed some, by tools and commands. A second " +
 			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it " +
 			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other " +
-			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits and branches stay in " +
-			"any case: git reset --soft takes back a commit and leaves the files.",
+			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits, branches and tags stay in " +
+			"any case: it names what moved and the git command that goes back.",
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -193,5 +199,17 @@ func restored(resp *poddv1.RestoreFilesResponse, dry bool) string {
 	for _, k := range resp.GetKept() {
 		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
 	}
+	for _, c := range resp.GetMoved() {
+		b.WriteString(refChange(c))
+	}
 	return b.String()
+}
+
+// refChange says in lines what became of a reference of git, and how to go back.
+func refChange(c *poddv1.RefChange) string {
+	text := "\n  " + sanitize.Line(c.GetText())
+	if back := c.GetBack(); back != "" {
+		text += "\n    to go back: " + sanitize.Line(back)
+	}
+	return text
 }

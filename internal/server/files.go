@@ -25,14 +25,22 @@ type files struct {
 // DiffFiles sends what changed in the files of a pod.
 func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
 	shown := pod.Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
-	err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
+	moved, err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
 		return out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_File{File: &poddv1.ChangedFile{
 			Path: validPath(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
 			Added: int64(c.Added), Removed: int64(c.Removed), Diff: validPath(s.redact(c.Diff)),
 		}}})
 	})
-	if err != nil || !r.GetLeftOut() {
+	if err != nil {
 		return err
+	}
+	for _, c := range refChanges(moved) {
+		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_Moved{Moved: c}}); err != nil {
+			return err
+		}
+	}
+	if !r.GetLeftOut() {
+		return nil
 	}
 	left, err := s.host.Rollback.LeftOut(out.Context(), r.GetPod())
 	for _, path := range left {
@@ -69,9 +77,16 @@ func (s *files) FileSaved(ctx context.Context, r *poddv1.FileSavedRequest) (*pod
 }
 
 func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
-	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged)}
+	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged), Moved: refChanges(out.Refs)}
 	for _, k := range out.Kept {
 		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: validPath(k.Path), Why: k.Why})
 	}
 	return resp
+}
+
+func refChanges(all []pod.RefChange) (out []*poddv1.RefChange) {
+	for _, c := range all {
+		out = append(out, &poddv1.RefChange{Text: validPath(c.Text), Back: validPath(c.Back)})
+	}
+	return out
 }

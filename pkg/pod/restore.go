@@ -41,6 +41,8 @@ type TakenBack struct {
 	Turn  int64
 	// Paths are those that would change; of a dry run.
 	Paths []string
+	// Refs are the references of git that moved meanwhile: they stay.
+	Refs []RefChange
 	Undone
 }
 
@@ -154,13 +156,18 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 		r.out.Turn = files.Turn
 	}
 	r.out.After = after
-	line, err := host.Logs.checkpoints(ctx, rec, after, nil)
+	var moved moves
+	line, err := host.Logs.checkpoints(ctx, rec, after, func(e item.Entry) bool {
+		moved.add(e)
+		return true
+	})
 	if err == nil {
 		err = host.Rollback.here(rec.Name, line)
 	}
 	if err != nil {
 		return err
 	}
+	r.out.Refs = moved.changes(host.Files, rec.Spec.Dir)
 	plan, err := host.Files.Undo(ctx, line, r.back.Merge)
 	if err != nil {
 		return filesError(rec, err)
@@ -293,35 +300,49 @@ type Shown struct {
 }
 
 // Diff passes changes of files to fn. It needs no lock on the pod, which may run.
-func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(FileChange) error) error {
+// The references of git that moved meanwhile follow.
+func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(FileChange) error) ([]RefChange, error) {
 	rec, err := r.host.Store.Pod(ctx, idOrName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.host.Files == nil {
-		return noFiles(rec.Name)
+		return nil, noFiles(rec.Name)
 	}
 	after := s.After
-	var only func(item.Entry) bool
-	switch {
-	case s.Turn > 0:
-		after, only = 0, func(e item.Entry) bool { return e.Turn == s.Turn }
-	case after == 0:
+	if s.Turn > 0 {
+		after = 0
+	} else if after == 0 {
 		f, _, err := r.host.Logs.folded(ctx, rec.ID, r.host.settings())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if after = f.State.Files.Since; after == 0 {
-			return noFiles(rec.Name)
+			return nil, noFiles(rec.Name)
 		}
 	}
-	line, err := r.host.Logs.checkpoints(ctx, rec, after, only)
+	var moved moves
+	line, err := r.host.Logs.checkpoints(ctx, rec, after, func(e item.Entry) bool {
+		if s.Turn > 0 && e.Turn != s.Turn {
+			return false
+		}
+		moved.add(e)
+		return true
+	})
 	if err == nil {
 		err = r.here(rec.Name, line)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.changes(ctx, rec, s, line, fn)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return moved.changes(r.host.Files, rec.Spec.Dir), nil
+}
+
+// changes passes the wanted changes of files to fn.
+func (r *Rollback) changes(ctx context.Context, rec item.Pod, s Shown, line []item.Checkpoint, fn func(FileChange) error) error {
 	wanted := make([]string, len(s.Paths))
 	for i, p := range s.Paths {
 		wanted[i] = p
@@ -329,7 +350,7 @@ func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(F
 			wanted[i] = filepath.Join(rec.Spec.Dir, p)
 		}
 	}
-	err = r.host.Files.Changes(ctx, line, func(c FileChange) error {
+	err := r.host.Files.Changes(ctx, line, func(c FileChange) error {
 		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(p string) bool { return c.Path == p || strings.HasPrefix(c.Path, strings.TrimSuffix(p, "/")+"/") }) {
 			return nil
 		}
@@ -435,7 +456,9 @@ func (r *Rollback) Collect(ctx context.Context) error {
 	for _, p := range pods {
 		var all []item.Entry
 		_, err := r.host.Logs.checkpoints(ctx, p, 0, func(e item.Entry) bool {
-			all = append(all, e)
+			if k, ok := e.Kind.(item.Checkpoint); ok && k.Commit != k.Parent {
+				all = append(all, e)
+			}
 			return false
 		})
 		if err != nil {

@@ -65,6 +65,8 @@ type saver struct {
 	dirs      []string
 	// leaving is called before the turn ends; nil does nothing.
 	leaving func(ctx context.Context, over bool) string
+	// refs are those of the last look of the turn; nil if that is not known.
+	refs refs
 
 	mu   sync.Mutex
 	open map[string]*checkpoint.Workspace
@@ -97,7 +99,15 @@ func (s *saver) close() (err error) {
 // Take takes the checkpoints that are due; see [worker.Checkpoints].
 func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
 	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Follow: true, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
-	return s.take(ctx, at, look)
+	taken, err := s.take(ctx, at, look)
+	if err != nil {
+		s.refs = nil
+		return nil, err
+	}
+	if s.refs == nil {
+		s.refs = make(refs)
+	}
+	return s.withMoves(taken, at, c.Agent), nil
 }
 
 // Resumed keeps what a person saves from now on; see [worker.Checkpoints].
@@ -155,6 +165,9 @@ func noSpace(err error) error {
 func lines(all []item.Checkpoint) (dirs []string, of map[string][]checkpoint.Mark) {
 	of = make(map[string][]checkpoint.Mark)
 	for _, k := range all {
+		if k.Commit == k.Parent {
+			continue // Only references moved.
+		}
 		if _, known := of[k.Dir]; !known {
 			dirs = append(dirs, k.Dir)
 		}

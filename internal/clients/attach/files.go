@@ -28,6 +28,9 @@ func undo(a *app, args string) {
 		return err
 	}, func(err error) {
 		a.told(err)
+		if err == nil {
+			moved(a, plan.GetMoved())
+		}
 		switch {
 		case err != nil:
 			return
@@ -59,6 +62,17 @@ func stays(a *app, plan *poddv1.RestoreFilesResponse) {
 	}
 }
 
+// moved names what became of references of git, and how to go back.
+func moved(a *app, all []*poddv1.RefChange) {
+	for _, c := range all {
+		text := "· " + c.GetText()
+		if c.GetBack() != "" {
+			text += "; to go back: " + c.GetBack()
+		}
+		a.log.notice(dim, text)
+	}
+}
+
 func paths(n int64) string {
 	if n == 1 {
 		return "1 path"
@@ -77,6 +91,7 @@ func undone(a *app, r *poddv1.RestoreFilesRequest) {
 func diff(a *app, _ string) {
 	pod := a.pod.GetId()
 	var changed []*poddv1.ChangedFile
+	var refs []*poddv1.RefChange
 	more := 0
 	a.call(func(ctx context.Context) error {
 		stream, err := a.Client.Files().DiffFiles(ctx, &poddv1.DiffFilesRequest{Pod: pod})
@@ -84,6 +99,8 @@ func diff(a *app, _ string) {
 			var part *poddv1.DiffFilesResponse
 			part, err = stream.Recv()
 			switch f := part.GetFile(); {
+			case part.GetMoved() != nil:
+				refs = append(refs, part.GetMoved())
 			case f == nil:
 			case len(changed) < maxShownFiles:
 				changed = append(changed, f)
@@ -97,7 +114,7 @@ func diff(a *app, _ string) {
 		return err
 	}, func(err error) {
 		a.told(err)
-		if err == nil && len(changed) == 0 {
+		if err == nil && len(changed)+len(refs) == 0 {
 			a.said = "nothing changed"
 		}
 		for _, f := range changed {
@@ -106,6 +123,7 @@ func diff(a *app, _ string) {
 		if more > 0 {
 			a.log.notice(dim, fmt.Sprintf("· %d more; podctl diff shows all", more))
 		}
+		moved(a, refs)
 	})
 }
 

@@ -82,7 +82,7 @@ func (w *Workspace) except(to, branch string, steps []Step) (string, error) {
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	if err := w.write(p, root); err != nil {
+	if err := p.write(root); err != nil {
 		return "", err
 	}
 	c := commit{tree: root.Hash, parent: hashOf(to), author: string(item.ByPerson), branch: branch, at: w.all.Now(), message: "applied"}

@@ -166,6 +166,22 @@ func (p *packer) close() error {
 	return nil
 }
 
+// write adds the directories that the repository lacks.
+func (p *packer) write(n *node) error {
+	if !n.known || p.repo.has(n.Hash) {
+		return nil
+	}
+	for _, k := range n.kids {
+		if k.isDir() {
+			if err := p.write(k); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := p.add(plumbing.TreeObject, n.encode())
+	return err
+}
+
 // drop forgets what is not finished.
 func (p *packer) drop() {
 	if p.file != nil {

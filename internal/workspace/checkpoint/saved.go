@@ -281,7 +281,7 @@ func (o *own) store(pod string, t *turn, tree *node, by By) error {
 	if _, err := p.add(plumbing.BlobObject, o.data); err != nil {
 		return err
 	}
-	if err := o.w.write(p, tree); err != nil {
+	if err := p.write(tree); err != nil {
 		return err
 	}
 	c := commit{tree: tree.Hash, parent: t.last, author: string(by), branch: pod, at: o.w.all.Now(), message: savedMessage, covers: covers}

@@ -61,6 +61,8 @@ type scanner struct {
 	// watched.
 	watch     *watch
 	unwatched bool
+	// gits says of the directories that were read whether they have a .git.
+	gits map[string]bool
 }
 
 // restoring begins the names of files that a restore is about to put in place.
@@ -134,6 +136,7 @@ func (s *scanner) enter(root *os.Root, rel string, names []string, rules *ignore
 	for _, name := range names {
 		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
 	}
+	s.gits[path.Clean(rel)] = hasGit
 	return rules.Enter(root, ".", rel, hasGit, hasIgnore)
 }
 

@@ -107,6 +107,8 @@ type Workspace struct {
 	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
+	// gits are the directories with a .git, as far as looks reach.
+	gits map[string]bool
 	// turns are those that run, by their pods.
 	turns map[string]*turn
 	// watch is nil before the first look, and where directories cannot be watched; blind says
@@ -239,7 +241,7 @@ func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Ta
 		if i == len(steps)-1 {
 			covers = seen.covers
 		}
-		if err := w.write(p, s.root); err != nil {
+		if err := p.write(s.root); err != nil {
 			return nil, err
 		}
 		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message, covers: covers}
@@ -402,12 +404,13 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 		return seen{}, err
 	}
 	defer root.Close()
-	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
+	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), gits: make(map[string]bool), keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
 	if w.dir != "/" && w.dir != w.all.Home {
 		now, err := w.scan(root, s, whole)
 		if err == nil {
+			w.gits = s.foundGits(w.gits)
 			out := seen{scan: now, covers: covers, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}
 			o := overlay{repo: w.repo, root: root, scan: s, before: before, stamps: w.stamps}
 			o.cover(&out, w.inside(named))
@@ -448,22 +451,6 @@ func (w *Workspace) hidden() map[string]bool {
 		hidden[rel] = true
 	}
 	return hidden
-}
-
-// write adds the directories that the repository lacks.
-func (w *Workspace) write(p *packer, n *node) error {
-	if !n.known || w.repo.has(n.Hash) {
-		return nil
-	}
-	for _, k := range n.kids {
-		if k.isDir() {
-			if err := w.write(p, k); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := p.add(plumbing.TreeObject, n.encode())
-	return err
 }
 
 // LeftOut names the paths that the directory has and the last checkpoint lacks, at most a

@@ -34,33 +34,41 @@ type Repo struct {
 // repository. home is the user's home directory, whose git configuration counts too; it
 // may be empty.
 func At(dir, home string) (repo Repo, ok bool) {
+	if repo.Entry, repo.Dirs, ok = dirsOf(dir); ok && len(repo.Dirs) > 0 {
+		o := obeyed{repo: &repo, top: dir, home: home}
+		o.findPaths()
+	}
+	return repo, ok
+}
+
+// dirsOf are the entry called .git and the git directories of a repository; see Repo. A .git that leads
+// nowhere has no directories.
+func dirsOf(dir string) (entry string, dirs []string, ok bool) {
 	own := ""
-	entry := filepath.Join(dir, ".git")
-	switch info, err := os.Lstat(entry); {
+	path := filepath.Join(dir, ".git")
+	switch info, err := os.Lstat(path); {
 	case err != nil && IsDir(dir):
 		own = dir
 	case err != nil:
-		return Repo{}, false
+		return "", nil, false
 	case info.Mode().IsRegular():
-		repo.Entry = entry
+		entry = path
 		target, found := strings.CutPrefix(readSome(entry), "gitdir:")
 		if !found {
-			return repo, true
+			return entry, nil, true
 		}
 		own = beside(dir, strings.TrimSpace(target))
 	default:
-		repo.Entry, own = entry, entry
+		entry, own = path, path
 	}
 	own = Resolve(own)
-	repo.Dirs = []string{own}
+	dirs = []string{own}
 	if common := strings.TrimSpace(readSome(filepath.Join(own, "commondir"))); common != "" {
 		if common = Resolve(beside(own, common)); common != own {
-			repo.Dirs = append(repo.Dirs, common)
+			dirs = append(dirs, common)
 		}
 	}
-	o := obeyed{repo: &repo, top: dir, home: home}
-	o.findPaths()
-	return repo, true
+	return entry, dirs, true
 }
 
 // Place is the file or directory that makes it a repository: the one called .git, or the
@@ -215,7 +223,9 @@ func Resolve(path string) string {
 }
 
 // readSome is the beginning of a regular file; empty for anything else.
-func readSome(path string) string {
+func readSome(path string) string { return readUpTo(path, maxConfig) }
+
+func readUpTo(path string, limit int64) string {
 	// A pipe must not block.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -225,7 +235,7 @@ func readSome(path string) string {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig))
+	text, err := io.ReadAll(io.LimitReader(file, limit))
 	if err != nil {
 		return ""
 	}

@@ -108,6 +108,7 @@ type DiffFilesResponse struct {
 	//
 	//	*DiffFilesResponse_File
 	//	*DiffFilesResponse_LeftOut
+	//	*DiffFilesResponse_Moved
 	Part          isDiffFilesResponse_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -168,6 +169,15 @@ func (x *DiffFilesResponse) GetLeftOut() string {
 	return ""
 }
 
+func (x *DiffFilesResponse) GetMoved() *RefChange {
+	if x != nil {
+		if x, ok := x.Part.(*DiffFilesResponse_Moved); ok {
+			return x.Moved
+		}
+	}
+	return nil
+}
+
 type isDiffFilesResponse_Part interface {
 	isDiffFilesResponse_Part()
 }
@@ -181,9 +191,73 @@ type DiffFilesResponse_LeftOut struct {
 	LeftOut string `protobuf:"bytes,2,opt,name=left_out,json=leftOut,proto3,oneof"`
 }
 
+type DiffFilesResponse_Moved struct {
+	// A reference of git that moved.
+	Moved *RefChange `protobuf:"bytes,3,opt,name=moved,proto3,oneof"`
+}
+
 func (*DiffFilesResponse_File) isDiffFilesResponse_Part() {}
 
 func (*DiffFilesResponse_LeftOut) isDiffFilesResponse_Part() {}
+
+func (*DiffFilesResponse_Moved) isDiffFilesResponse_Part() {}
+
+// RefChange says what became of a HEAD, a branch, a tag or an entry of the stash during the commands of turns. podd
+// never moves it back.
+type RefChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A sentence without its end: "HEAD moved on main from 1a2b3c4 to 5d6e7f8 (2 commits) during turn 3".
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The command for a shell that takes it back and leaves the files; empty if there is none: somebody moved it again
+	// since, or the command for HEAD does it. Run those of several in their order.
+	Back          string `protobuf:"bytes,2,opt,name=back,proto3" json:"back,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefChange) Reset() {
+	*x = RefChange{}
+	mi := &file_podd_v1_file_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefChange) ProtoMessage() {}
+
+func (x *RefChange) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_file_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefChange.ProtoReflect.Descriptor instead.
+func (*RefChange) Descriptor() ([]byte, []int) {
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RefChange) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RefChange) GetBack() string {
+	if x != nil {
+		return x.Back
+	}
+	return ""
+}
 
 // ChangedFile is a file that is not what it was.
 type ChangedFile struct {
@@ -208,7 +282,7 @@ type ChangedFile struct {
 
 func (x *ChangedFile) Reset() {
 	*x = ChangedFile{}
-	mi := &file_podd_v1_file_proto_msgTypes[2]
+	mi := &file_podd_v1_file_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +294,7 @@ func (x *ChangedFile) String() string {
 func (*ChangedFile) ProtoMessage() {}
 
 func (x *ChangedFile) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[2]
+	mi := &file_podd_v1_file_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +307,7 @@ func (x *ChangedFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedFile.ProtoReflect.Descriptor instead.
 func (*ChangedFile) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ChangedFile) GetPath() string {
@@ -311,7 +385,7 @@ type RestoreFilesRequest struct {
 
 func (x *RestoreFilesRequest) Reset() {
 	*x = RestoreFilesRequest{}
-	mi := &file_podd_v1_file_proto_msgTypes[3]
+	mi := &file_podd_v1_file_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -323,7 +397,7 @@ func (x *RestoreFilesRequest) String() string {
 func (*RestoreFilesRequest) ProtoMessage() {}
 
 func (x *RestoreFilesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[3]
+	mi := &file_podd_v1_file_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -336,7 +410,7 @@ func (x *RestoreFilesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreFilesRequest.ProtoReflect.Descriptor instead.
 func (*RestoreFilesRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RestoreFilesRequest) GetPod() string {
@@ -387,14 +461,16 @@ type RestoreFilesResponse struct {
 	// The files that stay as they are.
 	Kept []*KeptFile `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
 	// The changed paths that also keep what somebody changed since: a merge made them.
-	Merged        []string `protobuf:"bytes,6,rep,name=merged,proto3" json:"merged,omitempty"`
+	Merged []string `protobuf:"bytes,6,rep,name=merged,proto3" json:"merged,omitempty"`
+	// What became of references of git meanwhile: they stay.
+	Moved         []*RefChange `protobuf:"bytes,7,rep,name=moved,proto3" json:"moved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RestoreFilesResponse) Reset() {
 	*x = RestoreFilesResponse{}
-	mi := &file_podd_v1_file_proto_msgTypes[4]
+	mi := &file_podd_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -406,7 +482,7 @@ func (x *RestoreFilesResponse) String() string {
 func (*RestoreFilesResponse) ProtoMessage() {}
 
 func (x *RestoreFilesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[4]
+	mi := &file_podd_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -419,7 +495,7 @@ func (x *RestoreFilesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreFilesResponse.ProtoReflect.Descriptor instead.
 func (*RestoreFilesResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RestoreFilesResponse) GetAfterSeq() int64 {
@@ -464,6 +540,13 @@ func (x *RestoreFilesResponse) GetMerged() []string {
 	return nil
 }
 
+func (x *RestoreFilesResponse) GetMoved() []*RefChange {
+	if x != nil {
+		return x.Moved
+	}
+	return nil
+}
+
 // KeptFile is a file that somebody changed after the agent did.
 type KeptFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -477,7 +560,7 @@ type KeptFile struct {
 
 func (x *KeptFile) Reset() {
 	*x = KeptFile{}
-	mi := &file_podd_v1_file_proto_msgTypes[5]
+	mi := &file_podd_v1_file_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +572,7 @@ func (x *KeptFile) String() string {
 func (*KeptFile) ProtoMessage() {}
 
 func (x *KeptFile) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[5]
+	mi := &file_podd_v1_file_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +585,7 @@ func (x *KeptFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeptFile.ProtoReflect.Descriptor instead.
 func (*KeptFile) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *KeptFile) GetPath() string {
@@ -531,7 +614,7 @@ type FileSavedRequest struct {
 
 func (x *FileSavedRequest) Reset() {
 	*x = FileSavedRequest{}
-	mi := &file_podd_v1_file_proto_msgTypes[6]
+	mi := &file_podd_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +626,7 @@ func (x *FileSavedRequest) String() string {
 func (*FileSavedRequest) ProtoMessage() {}
 
 func (x *FileSavedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[6]
+	mi := &file_podd_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +639,7 @@ func (x *FileSavedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileSavedRequest.ProtoReflect.Descriptor instead.
 func (*FileSavedRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FileSavedRequest) GetPath() string {
@@ -584,7 +667,7 @@ type FileSavedResponse struct {
 
 func (x *FileSavedResponse) Reset() {
 	*x = FileSavedResponse{}
-	mi := &file_podd_v1_file_proto_msgTypes[7]
+	mi := &file_podd_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +679,7 @@ func (x *FileSavedResponse) String() string {
 func (*FileSavedResponse) ProtoMessage() {}
 
 func (x *FileSavedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[7]
+	mi := &file_podd_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +692,7 @@ func (x *FileSavedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileSavedResponse.ProtoReflect.Descriptor instead.
 func (*FileSavedResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FileSavedResponse) GetTurns() int64 {
@@ -629,11 +712,15 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\x04turn\x18\x02 \x01(\x03R\x04turn\x12\x1b\n" +
 	"\tafter_seq\x18\x03 \x01(\x03R\bafterSeq\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x12\x19\n" +
-	"\bleft_out\x18\x05 \x01(\bR\aleftOut\"d\n" +
+	"\bleft_out\x18\x05 \x01(\bR\aleftOut\"\x90\x01\n" +
 	"\x11DiffFilesResponse\x12*\n" +
 	"\x04file\x18\x01 \x01(\v2\x14.podd.v1.ChangedFileH\x00R\x04file\x12\x1b\n" +
-	"\bleft_out\x18\x02 \x01(\tH\x00R\aleftOutB\x06\n" +
-	"\x04part\"\xce\x01\n" +
+	"\bleft_out\x18\x02 \x01(\tH\x00R\aleftOut\x12*\n" +
+	"\x05moved\x18\x03 \x01(\v2\x12.podd.v1.RefChangeH\x00R\x05movedB\x06\n" +
+	"\x04part\"3\n" +
+	"\tRefChange\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04back\x18\x02 \x01(\tR\x04back\"\xce\x01\n" +
 	"\vChangedFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12%\n" +
 	"\x02by\x18\x02 \x01(\x0e2\x15.podd.v1.CheckpointByR\x02by\x12\x16\n" +
@@ -648,14 +735,15 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04skip\x18\x03 \x01(\bR\x04skip\x12\x17\n" +
 	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x14\n" +
-	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xb6\x01\n" +
+	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xe0\x01\n" +
 	"\x14RestoreFilesResponse\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x03R\x04turn\x12\x18\n" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x12%\n" +
 	"\x04kept\x18\x05 \x03(\v2\x11.podd.v1.KeptFileR\x04kept\x12\x16\n" +
-	"\x06merged\x18\x06 \x03(\tR\x06merged\"0\n" +
+	"\x06merged\x18\x06 \x03(\tR\x06merged\x12(\n" +
+	"\x05moved\x18\a \x03(\v2\x12.podd.v1.RefChangeR\x05moved\"0\n" +
 	"\bKeptFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\">\n" +
@@ -681,33 +769,36 @@ func file_podd_v1_file_proto_rawDescGZIP() []byte {
 	return file_podd_v1_file_proto_rawDescData
 }
 
-var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_podd_v1_file_proto_goTypes = []any{
 	(*DiffFilesRequest)(nil),     // 0: podd.v1.DiffFilesRequest
 	(*DiffFilesResponse)(nil),    // 1: podd.v1.DiffFilesResponse
-	(*ChangedFile)(nil),          // 2: podd.v1.ChangedFile
-	(*RestoreFilesRequest)(nil),  // 3: podd.v1.RestoreFilesRequest
-	(*RestoreFilesResponse)(nil), // 4: podd.v1.RestoreFilesResponse
-	(*KeptFile)(nil),             // 5: podd.v1.KeptFile
-	(*FileSavedRequest)(nil),     // 6: podd.v1.FileSavedRequest
-	(*FileSavedResponse)(nil),    // 7: podd.v1.FileSavedResponse
-	(CheckpointBy)(0),            // 8: podd.v1.CheckpointBy
+	(*RefChange)(nil),            // 2: podd.v1.RefChange
+	(*ChangedFile)(nil),          // 3: podd.v1.ChangedFile
+	(*RestoreFilesRequest)(nil),  // 4: podd.v1.RestoreFilesRequest
+	(*RestoreFilesResponse)(nil), // 5: podd.v1.RestoreFilesResponse
+	(*KeptFile)(nil),             // 6: podd.v1.KeptFile
+	(*FileSavedRequest)(nil),     // 7: podd.v1.FileSavedRequest
+	(*FileSavedResponse)(nil),    // 8: podd.v1.FileSavedResponse
+	(CheckpointBy)(0),            // 9: podd.v1.CheckpointBy
 }
 var file_podd_v1_file_proto_depIdxs = []int32{
-	2, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
-	8, // 1: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
-	5, // 2: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
-	0, // 3: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
-	3, // 4: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
-	6, // 5: podd.v1.FileService.FileSaved:input_type -> podd.v1.FileSavedRequest
-	1, // 6: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
-	4, // 7: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
-	7, // 8: podd.v1.FileService.FileSaved:output_type -> podd.v1.FileSavedResponse
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
+	2, // 1: podd.v1.DiffFilesResponse.moved:type_name -> podd.v1.RefChange
+	9, // 2: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
+	6, // 3: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
+	2, // 4: podd.v1.RestoreFilesResponse.moved:type_name -> podd.v1.RefChange
+	0, // 5: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
+	4, // 6: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
+	7, // 7: podd.v1.FileService.FileSaved:input_type -> podd.v1.FileSavedRequest
+	1, // 8: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
+	5, // 9: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
+	8, // 10: podd.v1.FileService.FileSaved:output_type -> podd.v1.FileSavedResponse
+	8, // [8:11] is the sub-list for method output_type
+	5, // [5:8] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_file_proto_init() }
@@ -719,6 +810,7 @@ func file_podd_v1_file_proto_init() {
 	file_podd_v1_file_proto_msgTypes[1].OneofWrappers = []any{
 		(*DiffFilesResponse_File)(nil),
 		(*DiffFilesResponse_LeftOut)(nil),
+		(*DiffFilesResponse_Moved)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -726,7 +818,7 @@ func file_podd_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_file_proto_rawDesc), len(file_podd_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,7 +31,7 @@ const (
 // FileService shows and takes back what pods changed in files.
 type FileServiceClient interface {
 	// DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-	// changed meanwhile. Paths that no checkpoint has come last.
+	// changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
 	DiffFiles(ctx context.Context, in *DiffFilesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffFilesResponse], error)
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
 	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
@@ -98,7 +98,7 @@ func (c *fileServiceClient) FileSaved(ctx context.Context, in *FileSavedRequest,
 // FileService shows and takes back what pods changed in files.
 type FileServiceServer interface {
 	// DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-	// changed meanwhile. Paths that no checkpoint has come last.
+	// changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
 	DiffFiles(*DiffFilesRequest, grpc.ServerStreamingServer[DiffFilesResponse]) error
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
 	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge

@@ -23,8 +23,20 @@ local function lines(f)
   return vim.list_extend(out, (safe.lines(f.diff)))
 end
 
+-- moved are what became of references of git, in lines.
+local function moved(all)
+  local out = {}
+  for _, m in ipairs(all or {}) do
+    out[#out + 1] = safe.line(m.text)
+    if m.back ~= '' then
+      out[#out + 1] = '  to go back: ' .. safe.line(m.back)
+    end
+  end
+  return out
+end
+
 -- show puts the changed files of a pod into a window.
-local function show(pod, files)
+local function show(pod, files, refs)
   local out, others = {}, false
   for _, f in ipairs(files) do
     if f.by == 'CHECKPOINT_BY_PERSON' and not others then
@@ -33,6 +45,7 @@ local function show(pod, files)
     end
     vim.list_extend(out, lines(f))
   end
+  vim.list_extend(out, moved(refs))
   local buf = require('podd.command').show(('what pod %s changed in files'):format(pod), out)
   vim.bo[buf].filetype = 'diff'
 end
@@ -43,18 +56,20 @@ function M.diff(pod, turn)
   if turn ~= '' and not turn:match('^[1-9]%d*$') then
     return podd.say(('%s is not the number of a turn: the stream shows them'):format(turn), vim.log.levels.ERROR)
   end
-  local files = {}
+  local files, refs = {}, {}
   bridge.stream('DiffFiles', { pod = pod, turn = turn ~= '' and turn or nil }, function(m)
     if m.restarted then
-      files = {}
+      files, refs = {}, {}
+    elseif m.moved then
+      refs[#refs + 1] = m.moved
     elseif m.file then
       files[#files + 1] = m.file
     elseif m['end'] and m['end'].error then
       podd.fail(m['end'].error)
-    elseif m['end'] and #files == 0 then
+    elseif m['end'] and #files + #refs == 0 then
       podd.say('nothing changed')
     elseif m['end'] then
-      show(pod, files)
+      show(pod, files, refs)
     end
   end)
 end
@@ -80,7 +95,8 @@ function M.undo(pod)
     if err then
       return podd.fail(err)
     elseif r.changed == '0' then
-      return podd.say(#r.kept == 0 and 'no file has changes to take back' or ('%s stays: it %s'):format(r.kept[1].path, r.kept[1].why))
+      local why = #r.kept == 0 and 'no file has changes to take back' or ('%s stays: it %s'):format(r.kept[1].path, r.kept[1].why)
+      return podd.say(table.concat(vim.list_extend({ why }, moved(r.moved)), '\n'))
     end
     vim.ui.select({ 'Take back', 'Cancel' }, { prompt = question(r) }, function(chosen)
       if chosen ~= 'Take back' then
@@ -90,7 +106,8 @@ function M.undo(pod)
         if failed then
           return podd.fail(failed)
         end
-        podd.say(('took back changes in %s'):format(paths(done.changed)))
+        local said = { ('took back changes in %s'):format(paths(done.changed)) }
+        podd.say(table.concat(vim.list_extend(said, moved(done.moved)), '\n'))
         vim.cmd('silent! checktime')
       end)
     end)
