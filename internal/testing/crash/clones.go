@@ -160,11 +160,12 @@ func (i *inspection) kept(p *pod, k kin, has map[string]bool) {
 const leavePatience = 5 * time.Second
 
 // mayLack says whether what a call did may not be pushed: another node went on with the turn in a new
-// clone, or the turn did not wait longer for its push.
+// clone, an alert tells that podd could not save the files beside another command, or the turn did not wait
+// longer for its push.
 func (c *checker) mayLack(s *callState) bool {
 	end := c.ends[s.turn]
 	for _, e := range c.log[s.seq:end.GetSeq()] {
-		if strings.HasPrefix(e.GetNote().GetText(), cloneNote) {
+		if strings.HasPrefix(e.GetNote().GetText(), cloneNote) || e.GetAlert().GetSource() == "checkout" {
 			return true
 		}
 	}
