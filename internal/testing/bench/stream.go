@@ -16,14 +16,19 @@ func measureStream(ctx context.Context, r *rig) error {
 	return r.each(r.compared(), func(s *subject) error {
 		for _, length := range streamed {
 			var all cost
-			n := 0
+			n, text := 0, 0
 			for ; n < leastStreamed; n += length.tokens {
-				c, err := s.streamOf(ctx, length.tokens)
+				c, came, err := s.streamOf(ctx, length.tokens)
 				if err != nil {
 					return err
 				}
 				all.wall += c.wall
 				all.cpu += c.cpu
+				text += came
+			}
+			// Text that was not sent before its entry came is not sent as a fragment.
+			if text < n*len("word ")/2 {
+				return fmt.Errorf("of %d tokens only %d bytes came as fragments", n, text)
 			}
 			r.results.add(length.speed, s, float64(n)/all.wall.Seconds())
 			r.results.add(length.cpu, s, float64(all.cpu)/float64(time.Microsecond)/float64(n))
@@ -32,23 +37,18 @@ func measureStream(ctx context.Context, r *rig) error {
 	})
 }
 
-// streamOf runs a turn with one answer of n tokens in a pod that has had a short one.
-func (s *subject) streamOf(ctx context.Context, n int) (c cost, err error) {
+// streamOf runs a turn with one answer of n tokens in a pod that has had a short one. text is how many
+// bytes of it came as fragments.
+func (s *subject) streamOf(ctx context.Context, n int) (c cost, text int, err error) {
 	session, err := s.open(ctx)
 	if err != nil {
-		return c, err
+		return c, 0, err
 	}
 	defer session.close()
 	if _, err := session.turn(ctx, say); err != nil {
-		return c, err
+		return c, 0, err
 	}
 	session.text = 0
-	if c, err = session.costOf(ctx, tokens(n)); err != nil {
-		return c, err
-	}
-	// Text that was not sent before its entry came is not sent as a fragment.
-	if session.text < n*len("word ")/2 {
-		return c, fmt.Errorf("of %d tokens only %d bytes came as fragments", n, session.text)
-	}
-	return c, nil
+	c, err = session.costOf(ctx, tokens(n))
+	return c, session.text, err
 }
