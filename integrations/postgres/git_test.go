@@ -174,8 +174,8 @@ func TestNodesGoOnInClones(t *testing.T) {
 	}
 }
 
-// A node that is stopped while it pushes, and wakes after another one has gone on with the pod, pushes no
-// more. It keeps the work, and says where.
+// A node stops during a push, and another node takes the pod over. When the first node wakes, its push is refused.
+// It keeps the work, and says where.
 func TestNodePushesNoMoreInClones(t *testing.T) {
 	for _, program := range []string{"git", "bwrap"} {
 		rig.Need(t, program)

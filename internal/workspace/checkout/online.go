@@ -63,8 +63,8 @@ func onlineSettings() (pairs [][2]string) {
 	return pairs
 }
 
-// onlineEnviron is podd's own environment for git: its agent and helpers give the credentials, and
-// nobody can type one.
+// onlineEnviron is podd's own environment for git: the credentials come from its agent and helpers, since
+// podd has no terminal to ask for them.
 func onlineEnviron(own []string) []string {
 	env := slices.DeleteFunc(slices.Clone(own), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

@@ -43,7 +43,7 @@ func between(objects, from, to string) int {
 	return 0
 }
 
-// parentsOf are those of a commit in a file of its own; empty if there is none.
+// parentsOf reads the parents of a commit that is stored as a loose object. It finds none for a packed commit.
 func parentsOf(objects, commit string) (parents []string) {
 	file, err := os.OpenFile(filepath.Join(objects, commit[:2], commit[2:]), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

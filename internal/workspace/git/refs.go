@@ -31,8 +31,8 @@ const (
 // Refs are the HEAD, the branches, the tags and the stash of a repository at a moment.
 type Refs struct {
 	head string
-	// loose has the files of references by their names, packed the one of many; stash is the log with the
-	// entries of the stash.
+	// loose maps the name of each loose reference to its file. packed is the file packed-refs. stash is the
+	// log of the stash.
 	loose         map[string]*refFile
 	dirs          map[string]*refDir
 	packed, stash *refFile
@@ -181,7 +181,7 @@ func readRefDir(at, rel string) (*refDir, error) {
 	return d, nil
 }
 
-// again is the file as it is now; nil if there is none. It is false if the file is too large.
+// again reads the file if it changed. It returns nil if the file does not exist, and false if it is too large.
 func (f *refFile) again(path string, limit int64, parse func(text string) map[string]string) (*refFile, bool) {
 	stamp, err := stampOf(path)
 	if err != nil || !stamp.info.Mode().IsRegular() {
@@ -245,7 +245,7 @@ func (r *Refs) branch() string {
 	return strings.TrimSpace(name)
 }
 
-// At is the commit, or the object, of a reference; empty if there is none.
+// At returns the commit or the object that a reference names, or "" if the reference does not exist.
 func (r *Refs) At(ref string) string {
 	if strings.HasPrefix(ref, Stash) {
 		return r.stash.all()[ref]

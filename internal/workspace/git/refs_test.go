@@ -88,6 +88,9 @@ var acts = []struct{ name, commands, moved, also string }{
 func TestMovesAndBack(t *testing.T) {
 	for _, kind := range []string{"loose", "packed", "worktree"} {
 		for _, act := range acts {
+			if kind == "worktree" && act.name == "a file in place" {
+				continue // The .git of a worktree is a file.
+			}
 			t.Run(kind+"/"+act.name, func(t *testing.T) {
 				t.Parallel()
 				dir := repository(t)
@@ -97,9 +100,6 @@ func TestMovesAndBack(t *testing.T) {
 				case "worktree":
 					shell(t, dir, "git switch -q --detach; git worktree add -q ../"+filepath.Base(dir)+"-tree main")
 					dir += "-tree"
-				}
-				if kind == "worktree" && act.name == "a file in place" {
-					t.Skip("the worktree's .git is a file")
 				}
 				const state = "git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; git rev-parse HEAD; git symbolic-ref -q HEAD || true; git stash list --format=%H | sort; git status --porcelain"
 				was, before := shell(t, dir, state), read(t, dir, nil)

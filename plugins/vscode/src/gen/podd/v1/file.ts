@@ -57,8 +57,8 @@ export interface RefChange {
   /** A sentence without its end: "HEAD moved on main from 1a2b3c4 to 5d6e7f8 (2 commits) during turn 3". */
   text: string;
   /**
-   * The command for a shell that takes it back and leaves the files; empty if there is none: somebody moved it again
-   * since, or the command for HEAD does it. Run those of several in their order.
+   * The shell command that goes back and leaves the files. It is empty if somebody has moved the reference again,
+   * or if the command for HEAD covers it. Run several commands in their order.
    */
   back: string;
 }
