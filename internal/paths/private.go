@@ -33,7 +33,7 @@ func EnsurePrivateDir(dir string) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return item.Errorf(item.KindPrecondition, "DIRECTORY_NOT_PRIVATE",
-			"the directory %s is open to other users (mode %04o): run chmod 700 on it, or choose another directory", dir, mode)
+			"the directory %s is open to other users (mode %04o): choose another directory, or run chmod 700 on it if nobody else uses it", dir, mode)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestEnsurePrivateDirRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = paths.EnsurePrivateDir(dir)
-		wantError(t, err, item.KindPrecondition, "DIRECTORY_NOT_PRIVATE", dir, "chmod 700")
+		wantError(t, err, item.KindPrecondition, "DIRECTORY_NOT_PRIVATE", dir, "choose another directory, or run chmod 700 on it if nobody else uses it")
 		if got := mode(t, dir); got != perm {
 			t.Errorf("the mode was changed from %04o to %04o", perm, got)
 		}
