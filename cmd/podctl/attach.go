@@ -88,5 +88,6 @@ func (p *program) wholeTerminal(verb string, plain bool) (in, out *os.File, err 
 	case (kind == "dumb" || kind == "") && !plain:
 		return nil, nil, usagef("%s needs a terminal that can move its cursor, but TERM is %q: use podctl attach --plain here", verb, kind)
 	}
+	p.whole = !plain
 	return in, out, nil
 }

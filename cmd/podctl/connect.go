@@ -27,7 +27,9 @@ func (p *program) connect() (*client.Client, error) {
 	}
 	cfg.StartFor = cmp.Or(p.startFor, startPatience)
 	cfg.Waiting = func(cause error) {
-		fmt.Fprintf(p.stderr, "! podd cannot accept the prompt now; retrying: %s\n", sanitize.Line(cause.Error()))
+		if !p.whole {
+			fmt.Fprintf(p.stderr, "! podd cannot accept the prompt now; retrying: %s\n", sanitize.Line(cause.Error()))
+		}
 	}
 	return client.New(cfg)
 }

@@ -53,6 +53,24 @@ func TestSubmitCountsOnceOverARestart(t *testing.T) {
 	}
 }
 
+// A prompt that a person sends while podd is away waits, and nothing is written across the view.
+func TestAttachSendsOnceBack(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "p").run(0)
+	p, typed := w.onTerminal("attach", "p")
+	p.out.await(t, "Enter send")
+	w.kill()
+	p.out.await(t, "lost the connection to podd; retrying")
+	typed("hello\r")
+	p.out.await(t, "sending")
+	w.start()
+	p.out.await(t, "turn 1 finished")
+	typed("\x04")
+	if code := p.wait(); code != exitDone || strings.Contains(p.out.String(), "cannot accept") {
+		t.Errorf("exit code %d:\n%q", code, p.out.String())
+	}
+}
+
 // A follower survives any number of restarts and kills, and shows each entry once.
 func TestTailAcrossRestarts(t *testing.T) {
 	w := newWorld(t, saysYes)

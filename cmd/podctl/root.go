@@ -26,6 +26,9 @@ type program struct {
 	// startFor is how long to wait for a podd that is being started; 0 means startPatience,
 	// a negative value not at all.
 	startFor time.Duration
+	// whole says that a view draws the whole terminal, and tells itself what else podctl
+	// would write there.
+	whole bool
 
 	at     address
 	output output
