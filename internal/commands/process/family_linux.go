@@ -75,7 +75,7 @@ func (t *Tree) family() []int {
 
 // marked says whether a process carries the tree's mark, as far as that is visible now.
 func (t *Tree) marked(pid int, fields []string) bool {
-	if pid < t.id.PID && t.before(fields) {
+	if leads(fields[3]) || pid < t.id.PID && t.before(fields) {
 		return false
 	}
 	environ, err := readProc("/proc/" + strconv.Itoa(pid) + "/environ")

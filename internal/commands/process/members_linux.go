@@ -95,6 +95,9 @@ func (t *Tree) before(fields []string) bool {
 // owns says whether a live process belongs to the command: it is in the command's session
 // or group, carries its mark, or was seen below its leader.
 func (t *Tree) owns(pid int) bool {
+	if pid != t.id.PID && leads(strconv.Itoa(pid)) {
+		return false
+	}
 	fields := statOf(pid)
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
@@ -106,9 +109,9 @@ func (t *Tree) owns(pid int) bool {
 	if (fields[2] == leader || fields[3] == leader) && !t.recycled() {
 		return true
 	}
-	// A process cannot join a session: every process in another command's session belongs to
-	// that command.
-	if _, other := leaders.Load(fields[3]); other {
+	// A process cannot join a session: every process in another leader's session belongs to
+	// that leader.
+	if leads(fields[3]) {
 		return false
 	}
 	return slices.Contains(environOf(pid), t.id.Mark)

@@ -24,7 +24,7 @@ const (
 )
 
 // leaders are the process ids, as text, of the leaders that this process has started or
-// adopted and not yet reaped.
+// adopted and not yet reaped, and of those that it told Lead about.
 var leaders sync.Map
 
 // Tree is a running command and everything that it started.
@@ -91,7 +91,7 @@ func newTree() *Tree {
 // follows waits for a child, the leader.
 func (t *Tree) follows(pid int, wait func() *os.ProcessState) {
 	t.id.PID = pid
-	forget := lead(pid)
+	forget := Lead(pid)
 	// Only this process waits for the leader, and it has not yet: look finds a leader that
 	// has ended, too.
 	t.id.Born, _ = inspect(pid)
@@ -103,18 +103,25 @@ func (t *Tree) follows(pid int, wait func() *os.ProcessState) {
 	}()
 }
 
-// lead registers a leader until forget is called.
-func lead(pid int) (forget func()) {
+// Lead says that a process leads a session of its own, so that it and the session belong to no
+// other tree, until forget is called.
+func Lead(pid int) (forget func()) {
 	session := strconv.Itoa(pid)
 	leaders.Store(session, nil)
 	return func() { leaders.Delete(session) }
+}
+
+// leads says whether a process id, as text, is that of a leader.
+func leads(pid string) bool {
+	_, ok := leaders.Load(pid)
+	return ok
 }
 
 // Adopt returns the tree of a leader that another process waits for; Stop must follow.
 // The caller must call ended when that process reports the leader's end.
 func Adopt(id ID) (t *Tree, ended func()) {
 	t = &Tree{id: id, exited: make(chan struct{}), leave: func() {}}
-	forget := lead(id.PID)
+	forget := Lead(id.PID)
 	return t, sync.OnceFunc(func() {
 		forget()
 		close(t.exited)

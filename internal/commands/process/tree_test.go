@@ -146,6 +146,34 @@ func TestStopLeavesOthersAlone(t *testing.T) {
 	other.Stop(grace)
 }
 
+// The process that starts commands, and what it has not made a command yet, belong to no tree,
+// whatever their environment has.
+func TestLeadIsInNoTree(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds what left the process group")
+	}
+	for _, apart := range []bool{false, true} {
+		tree, _ := start(t, "sleep 600")
+		dir := t.TempDir()
+		helper := exec.Command("sh", "-c", "sleep 600 & echo $! >pid; wait")
+		helper.Dir, helper.Env = dir, []string{tree.ID().Mark, "PATH=" + os.Getenv("PATH")}
+		helper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := helper.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if apart {
+			defer process.Lead(helper.Process.Pid)()
+		}
+		child := pidIn(t, dir)
+		tree.Stop(grace)
+		if got := alive(helper.Process.Pid) && alive(child); got != apart {
+			t.Errorf("with Lead %v: alive %v", apart, got)
+		}
+		_ = syscall.Kill(-helper.Process.Pid, syscall.SIGKILL)
+		_ = helper.Wait()
+	}
+}
+
 func TestPauseHoldsTheTree(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the state of a process is read from /proc")

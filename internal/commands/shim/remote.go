@@ -20,8 +20,9 @@ import (
 type remote struct {
 	client *Client
 	kind   kind
-	// cmd is nil for a keeper that an earlier podd started.
+	// cmd is nil for a keeper that an earlier podd started. Otherwise forget ends process.Lead.
 	cmd     *exec.Cmd
+	forget  func()
 	conn    *net.UnixConn
 	answers *json.Decoder
 	// rest ends an idle shim; busy counts its commands. The client's mu guards both.
@@ -75,6 +76,9 @@ func (c *Client) launch(k kind, limits process.Limits) (s *remote, err error) {
 			}
 			return nil, err
 		}
+	}
+	if s.cmd != nil {
+		s.forget = process.Lead(s.cmd.Process.Pid)
 	}
 	s.rest = time.AfterFunc(c.idle, func() { c.retire(s) })
 	c.ending.Go(s.listen)
@@ -197,6 +201,7 @@ func (s *remote) listen() {
 	state := "unknown"
 	if s.cmd != nil {
 		_ = s.cmd.Wait()
+		s.forget()
 		state = s.cmd.ProcessState.String()
 	}
 	if len(left) > 0 {
