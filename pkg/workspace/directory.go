@@ -96,6 +96,9 @@ func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
 	if err != nil {
 		return own, err
 	}
+	if own.alone, err = own.with(nil); err != nil {
+		return own, err
+	}
 	d.own, d.settings, d.network = own, s, network
 	return own, nil
 }

@@ -26,11 +26,16 @@ type toolset struct {
 	// leased makes these tools end with the lease of the node; nil for a pod that stays on it.
 	leased func(tool.Tool) tool.Tool
 	log    *slog.Logger
+	// alone are the tools without those of other programs, for most turns.
+	alone *tool.Registry
 }
 
 // with combines the pod's own tools with those of other programs that its names select.
 // If a name is taken, that is an error of the other program, which costs only that tool.
 func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
+	if len(foreign) == 0 && t.alone != nil {
+		return t.alone, nil
+	}
 	tools := slices.Clone(t.tools)
 	taken := append(namesOf(tools), pod.SpawnTool)
 	var others []tool.Tool

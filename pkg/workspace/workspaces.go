@@ -125,6 +125,8 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Each turn names the shell to the model.
+	c.Shell.Path = c.Shell.Program()
 	all := &Workspaces{Config: c, spool: files}
 	if c.CheckpointDir != "" {
 		all.stores = checkpoint.New(checkpoint.Config{Dir: c.CheckpointDir, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
