@@ -67,6 +67,8 @@ type saver struct {
 	leaving func(ctx context.Context, over bool) string
 	// refs are those of the last look of the turn; nil if that is not known.
 	refs refs
+	// around are the working trees around directories, made with refs; empty for a directory in none.
+	around map[string]string
 
 	mu   sync.Mutex
 	open map[string]*checkpoint.Workspace
@@ -105,7 +107,7 @@ func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]it
 		return nil, err
 	}
 	if s.refs == nil {
-		s.refs = make(refs)
+		s.refs, s.around = make(refs), make(map[string]string)
 	}
 	return s.withMoves(taken, at, c.Agent), nil
 }

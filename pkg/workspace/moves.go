@@ -3,7 +3,6 @@ package workspace
 import (
 	"slices"
 
-	"podd/internal/workspace/checkpoint"
 	"podd/internal/workspace/git"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -42,10 +41,16 @@ func (r refs) look(trees []string) (moved []item.MovedRef, more int64) {
 	return moved, more
 }
 
-// trees are the working trees of repositories in a directory, and the one around it.
-func trees(w *checkpoint.Workspace, dir string) []string {
-	all := w.Repositories(maxRepositories)
-	if around := git.Enclosing(dir); around != "" && !slices.Contains(all, around) {
+// trees are the working trees of repositories in a directory, and the one that was around it at the
+// first look of the turn.
+func (s *saver) trees(dir string) []string {
+	all := s.of(dir).Repositories(maxRepositories)
+	around, known := s.around[dir]
+	if !known {
+		around = git.Enclosing(dir)
+		s.around[dir] = around
+	}
+	if around != "" && !slices.Contains(all, around) {
 		all = append(all, around)
 	}
 	return all
@@ -55,7 +60,7 @@ func trees(w *checkpoint.Workspace, dir string) []string {
 func (s *saver) withMoves(taken []item.Checkpoint, at fold.Files, agent bool) []item.Checkpoint {
 	seen := make(map[string]bool)
 	for _, dir := range s.dirs {
-		own := slices.DeleteFunc(trees(s.of(dir), dir), func(tree string) bool { return seen[tree] })
+		own := slices.DeleteFunc(s.trees(dir), func(tree string) bool { return seen[tree] })
 		for _, tree := range own {
 			seen[tree] = true
 		}

@@ -5,7 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
@@ -63,14 +67,17 @@ func (b *Book) files(dir string) (Look, error) {
 		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the path of the directory %s is not absolute", scopefs.Display(dir))
 	}
 	dir = resolved(dir)
-	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden, Checkouts: b.Checkouts})
+	if hasNone(dir) {
+		return Look{Dir: dir, parser: b.parser}, nil
+	}
+	files, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden, Checkouts: b.Checkouts})
 	if err != nil {
 		return Look{}, err
 	}
-	defer fs.Close()
+	defer files.Close()
 	look := Look{Dir: dir, parser: b.parser}
 	for _, name := range trusted {
-		f, err := fs.ReadFile(name, MaxFileBytes)
+		f, err := files.ReadFile(name, MaxFileBytes)
 		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
 			continue
 		}
@@ -86,6 +93,18 @@ func (b *Book) files(dir string) (Look, error) {
 	}
 	look.Digest = digest(look.Files)
 	return look, nil
+}
+
+// hasNone says that a directory exists and has none of the files, as most have: each turn looks.
+func hasNone(dir string) bool {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false
+	}
+	return !slices.ContainsFunc(trusted, func(name string) bool {
+		first, _, _ := strings.Cut(name, "/")
+		_, err := os.Lstat(filepath.Join(dir, first))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // resolved is a directory without links, or unchanged if it does not exist.
