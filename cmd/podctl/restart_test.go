@@ -71,6 +71,35 @@ func TestAttachSendsOnceBack(t *testing.T) {
 	}
 }
 
+// What a person sends just before leaving reaches podd; if it cannot, podctl says so.
+func TestAttachSendsBeforeItLeaves(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "p").run(0)
+	for i := range 5 {
+		p, typed := w.onTerminal("attach", "p")
+		p.out.await(t, "Enter send")
+		typed(fmt.Sprintf("prompt %d\r\x04", i))
+		if code := p.wait(); code != exitDone {
+			t.Errorf("exit code %d:\n%q", code, p.out.String())
+		}
+		if log, _ := w.podctl("tail", "p", "--after", "0").run(0); !strings.Contains(log, fmt.Sprintf("prompt %d\n", i)) {
+			t.Errorf("prompt %d is not in the log:\n%s", i, log)
+		}
+	}
+
+	p, typed := w.onTerminal("attach", "p")
+	p.out.await(t, "Enter send")
+	w.kill()
+	p.out.await(t, "lost the connection to podd; retrying")
+	typed("hello\r")
+	p.out.await(t, "sending")
+	typed("\x04")
+	if code := p.wait(); code != exitUnreachable || !strings.Contains(p.out.String(), "podd may not have what you sent last: ") {
+		t.Errorf("exit code %d:\n%q", code, p.out.String())
+	}
+	w.start()
+}
+
 // A follower survives any number of restarts and kills, and shows each entry once.
 func TestTailAcrossRestarts(t *testing.T) {
 	w := newWorld(t, saysYes)

@@ -156,7 +156,7 @@ func propose(a *app, q *question, answer view.Answer) {
 func resolve(a *app, q *question, answer view.Answer) {
 	a.said = "sending the answer"
 	var rule *poddv1.Rule
-	a.call(func(ctx context.Context) error {
+	a.send(func(ctx context.Context) error {
 		resp, err := a.Client.Approvals().ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{
 			Pod: q.GetPod(), CallSeq: q.GetCallSeq(), Digest: q.GetDigest(), Client: a.Name,
 			Approve: answer.Approve, Always: answer.Always, Reason: answer.Reason,

@@ -81,7 +81,7 @@ func paths(n int64) string {
 }
 
 func undone(a *app, r *poddv1.RestoreFilesRequest) {
-	a.call(func(ctx context.Context) error {
+	a.send(func(ctx context.Context) error {
 		_, err := a.Client.Files().RestoreFiles(ctx, r)
 		return err
 	}, a.told)

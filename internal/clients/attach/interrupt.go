@@ -36,7 +36,7 @@ func (a *app) stopTurn() {
 	pod := a.pod.GetId()
 	sent := a.history.prompts
 	var back []string
-	a.call(func(ctx context.Context) error {
+	a.send(func(ctx context.Context) error {
 		waiting, err := a.Client.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
 		if err != nil {
 			return err

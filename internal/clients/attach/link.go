@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,7 +18,12 @@ type link struct {
 	// waits has a token while functions may wait in do.
 	waits chan struct{}
 	work  sync.WaitGroup
+	// unsent is why podd may not have what the person sent last before the view ended.
+	unsent atomic.Pointer[error]
 }
+
+// parting is how long what the person sent may still take once the view has ended.
+const parting = 3 * time.Second
 
 // mostWaiting is how many functions wait for the view before goroutines have to.
 const mostWaiting = 256
@@ -92,6 +98,22 @@ func (l *link) begin(f func() error) {
 func (l *link) call(ask func(ctx context.Context) error, done func(err error)) {
 	l.begin(func() error {
 		err := ask(l.ctx)
+		l.hand(func() { done(err) })
+		return nil
+	})
+}
+
+// send is call for what the person tells podd to do: it reaches podd even if the view ends at
+// once, or Run says that it may not have.
+func (l *link) send(ask func(ctx context.Context) error, done func(err error)) {
+	l.begin(func() error {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(l.ctx))
+		defer cancel()
+		defer context.AfterFunc(l.ctx, func() { time.AfterFunc(parting, cancel) })()
+		err := ask(ctx)
+		if err != nil && l.ctx.Err() != nil {
+			l.unsent.Store(&err)
+		}
 		l.hand(func() { done(err) })
 		return nil
 	})

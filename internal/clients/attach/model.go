@@ -82,7 +82,7 @@ func efforts(a *app) []string {
 func (a commander) update(spec *poddv1.PodSpec, field, done string) {
 	pod := a.pod.GetId()
 	var resp *poddv1.UpdatePodResponse
-	a.call(func(ctx context.Context) (err error) {
+	a.send(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}})
 		return err
 	}, func(err error) {

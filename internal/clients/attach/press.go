@@ -200,7 +200,7 @@ func (a *app) submit(steer bool) {
 	a.view = scroll{}
 	a.said = sending
 	var resp *poddv1.SubmitResponse
-	a.call(func(ctx context.Context) (err error) {
+	a.send(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Submit(ctx, req)
 		return err
 	}, func(err error) {

@@ -116,7 +116,7 @@ func rewind(a *app, args string) {
 
 func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt string) {
 	var resp *poddv1.RewindPodResponse
-	a.call(func(ctx context.Context) (err error) {
+	a.send(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Pods().RewindPod(ctx, req)
 		return err
 	}, func(err error) {
