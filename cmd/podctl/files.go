@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -37,6 +39,7 @@ func newDiffCommand(of *program) *cobra.Command {
 			if r.GetTurn() > 0 && r.GetAfterSeq() > 0 {
 				return usageError{errors.New("give --turn or --after, not both")}
 			}
+			r.Paths = nil
 			for _, path := range args[1:] {
 				r.Paths = append(r.Paths, valid(path))
 			}
@@ -163,9 +166,13 @@ func newUndoCommand(p *program) *cobra.Command {
 				r.Pod = pod
 				resp, err := c.Files().RestoreFiles(cmd.Context(), r)
 				if err != nil {
-					return err
+					return fileVerbs{p}.refused(cmd.Context(), c, pod, 0, err)
 				}
-				return p.print(resp, line("%s", restored(resp, r.GetDryRun())))
+				of := "the last undo"
+				if resp.GetTurn() > 0 {
+					of = fmt.Sprintf("changes of turn %d", resp.GetTurn())
+				}
+				return p.print(resp, line("%s", restored(resp, of, r.GetDryRun())))
 			})
 		},
 	}
@@ -175,18 +182,28 @@ func newUndoCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// restored says what became of files.
-func restored(resp *poddv1.RestoreFilesResponse, dry bool) string {
-	of := ""
-	if resp.GetTurn() > 0 {
-		of = fmt.Sprintf(" of turn %d", resp.GetTurn())
+// refused names what moved in git after an entry, also where an undo is refused because somebody changed
+// files. It returns the error.
+func (p fileVerbs) refused(ctx context.Context, c *client.Client, pod string, after int64, err error) error {
+	if item.ReasonOf(err) != "FILES_CHANGED" || p.output != outputText {
+		return err
 	}
-	did := "took back changes" + of + " in " + plural(int(resp.GetChanged()), "path")
-	if dry {
-		did = "would take back changes" + of + " in " + plural(int(resp.GetChanged()), "path")
+	look, failed := c.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: after, DryRun: true})
+	if failed != nil || len(look.GetMoved()) == 0 {
+		return err
 	}
-	if resp.GetChanged() == 0 {
-		did = "no file has changes" + of + " to take back"
+	_, failed = fmt.Fprintf(p.stdout, "podctl undo leaves:%s\n", refChanges(look.GetMoved()))
+	return errors.Join(err, failed)
+}
+
+// restored says what became of files, and of what changes.
+func restored(resp *poddv1.RestoreFilesResponse, of string, dry bool) string {
+	did := "took back " + of + " in " + plural(int(resp.GetChanged()), "path")
+	switch {
+	case resp.GetChanged() == 0:
+		did = "no file has " + of + " to take back"
+	case dry:
+		did = "would take back " + of + " in " + plural(int(resp.GetChanged()), "path")
 	}
 	var b strings.Builder
 	b.WriteString(did)
@@ -199,10 +216,15 @@ func restored(resp *poddv1.RestoreFilesResponse, dry bool) string {
 	for _, k := range resp.GetKept() {
 		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
 	}
-	for _, c := range resp.GetMoved() {
-		b.WriteString(refChange(c))
+	return b.String() + refChanges(resp.GetMoved())
+}
+
+// refChanges says in lines what became of references of git.
+func refChanges(all []*poddv1.RefChange) (text string) {
+	for _, c := range all {
+		text += refChange(c)
 	}
-	return b.String()
+	return text
 }
 
 // refChange says in lines what became of a reference of git, and how to go back.

@@ -107,9 +107,9 @@ func (m *moves) changes(files Files, dir string) (out []RefChange) {
 
 // text is a sentence about a move.
 func (v move) text(dir string) string {
-	of := ""
+	of, in := "", ""
 	if v.Repo != dir {
-		of = " of " + v.Repo
+		of, in = " of "+v.Repo, " in "+v.Repo
 	}
 	when := fmt.Sprintf(" during turn %d", v.from)
 	if v.to != v.from {
@@ -120,9 +120,15 @@ func (v move) text(dir string) string {
 	if tag, ok := strings.CutPrefix(v.Ref, "refs/tags/"); ok {
 		kind, name = "tag ", tag
 	}
+	begun, isBegun := strings.CutSuffix(v.Ref, "_HEAD")
+	begun = strings.ReplaceAll(strings.ToLower(begun), "_", "-")
 	switch {
 	case v.Ref == "HEAD":
 		return "HEAD" + of + " moved" + v.headText() + v.counted() + when
+	case isBegun && v.New == "":
+		return begun + " of " + short(v.Old) + in + " ended" + when
+	case isBegun:
+		return begun + " of " + short(v.New) + in + " begun and not ended" + when
 	case strings.HasPrefix(v.Ref, "refs/stash@") && v.Old == "":
 		return "stash " + short(v.New) + of + " made" + when
 	case strings.HasPrefix(v.Ref, "refs/stash@"):

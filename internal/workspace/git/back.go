@@ -25,10 +25,15 @@ func (r *Refs) Back(tree string, m Move, all []Move) string {
 	if strings.HasPrefix(m.Ref, Tags) {
 		verb = "tag"
 	}
+	begun, isBegun := strings.CutSuffix(m.Ref, "_HEAD")
 	head := slices.IndexFunc(all, func(h Move) bool { return h.Ref == "HEAD" && r.stands(h) })
 	switch {
 	case m.Ref == "HEAD":
 		return strings.Join(r.headBack(m, all, git), " && ")
+	case isBegun && m.New == "":
+		return ""
+	case isBegun:
+		return git(strings.ReplaceAll(strings.ToLower(begun), "_", "-"), "--quit") + " && " + git("reset")
 	case strings.HasPrefix(short, "-") || head >= 0 && all[head].OldBranch == m.Ref:
 		return ""
 	case strings.HasPrefix(m.Ref, Stash) && m.New == "":

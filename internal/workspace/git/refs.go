@@ -28,10 +28,11 @@ const (
 	settled = 20 * time.Millisecond
 )
 
-// Refs are the HEAD, the branches, the tags and the stash of a repository at a moment.
+// Refs are the HEAD, the branches, the tags and the stash of a repository at a moment, and what git has begun
+// there and not ended.
 type Refs struct {
 	head string
-	// loose maps the name of each loose reference to its file. packed is the file packed-refs. stash is the
+	// loose maps the name of each loose reference, or of what has not ended, to its file. packed is the file packed-refs. stash is the
 	// log of the stash.
 	loose         map[string]*refFile
 	dirs          map[string]*refDir
@@ -79,6 +80,10 @@ const (
 	Tags     = "refs/tags/"
 )
 
+// Rebase names a rebase that has not ended, with the commit that it began with. A merge has the name MERGE_HEAD, with
+// the commit that it merges; so have a cherry-pick and a revert.
+const Rebase = "REBASE_HEAD"
+
 // ReadRefs reads those of the repository with this working tree. It starts no git, and reads again only what
 // changed since an earlier moment, which may be nil. It is nil without a repository, and where the references
 // are too many or are kept in another format than files.
@@ -96,6 +101,7 @@ func ReadRefs(tree string, before *Refs) *Refs {
 	if !isCommit(now.head) && (!isRef(now.branch()) || exists(filepath.Join(common, "reftable"))) {
 		return nil
 	}
+	now.begun(own, before)
 	for _, kind := range []string{"refs/heads", "refs/tags"} {
 		if !now.walk(common, kind, before, 0) {
 			return nil
@@ -129,6 +135,20 @@ func Enclosing(dir string) string {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// begun reads what git has begun and not ended. A rebase may contain one of the others.
+func (r *Refs) begun(own string, before *Refs) {
+	for _, name := range []string{"rebase-merge/orig-head", "rebase-apply/orig-head", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		ref := name
+		if strings.HasPrefix(name, "rebase") {
+			ref = Rebase
+		}
+		if f, _ := before.loose[ref].again(filepath.Join(own, filepath.FromSlash(name)), maxRef, loose(ref)); f != nil {
+			r.loose[ref] = f
+			return
+		}
+	}
 }
 
 // walk reads the loose references of a directory. It is false if there are too many.
@@ -203,9 +223,11 @@ func (f *refFile) all() map[string]string {
 	return f.refs
 }
 
-// loose reads the file of one reference. One that names another reference is left out.
+// loose reads the file of one reference, of a merge of several commits the first one. One that names another
+// reference is left out.
 func loose(name string) func(text string) map[string]string {
 	return func(text string) map[string]string {
+		text, _, _ = strings.Cut(text, "\n")
 		if text = strings.TrimSpace(text); isCommit(text) {
 			return map[string]string{name: text}
 		}
@@ -267,7 +289,8 @@ func (r *Refs) Head() (branch, commit string) {
 
 // Move is a reference that is elsewhere than before.
 type Move struct {
-	// Ref is HEAD, or the full name of a branch or a tag, or Stash with an entry of the stash.
+	// Ref is HEAD, or the full name of a branch or a tag, or Stash with an entry of the stash, or Rebase or
+	// another name of what has not ended.
 	Ref string
 	// Old and New are the commits, or for tags the objects; empty for none.
 	Old, New string

@@ -27,12 +27,13 @@ func shell(t *testing.T, dir, commands string) string {
 	return string(out)
 }
 
-// repository has two commits on main, the branch side, tags and a stash.
+// repository has two commits on main, the branch side, two commits on other that conflict with main, tags and a stash.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := tree(t, map[string]string{"a": "1\n"})
 	shell(t, dir, `git init -q -b main; git add a; git commit -qm first; git branch side; git tag light; git tag -m note heavy
-		echo 2 > a; git commit -qam second; echo 3 > a; git stash -q; git branch a/b/c`)
+		echo 2 > a; git commit -qam second; echo 3 > a; git stash -q; git branch a/b/c
+		git switch -qc other side; echo 4 > a; git commit -qam third; echo 5 > a; git commit -qam fourth; git switch -q main`)
 	return dir
 }
 
@@ -82,6 +83,16 @@ var acts = []struct{ name, commands, moved, also string }{
 	{"no branch", "git update-ref -d HEAD", "HEAD refs/heads/main refs/heads/main; refs/heads/main", ""},
 	{"a file in place", "git rev-parse side > .git/refs/heads/main", "HEAD refs/heads/main refs/heads/main; refs/heads/main", ""},
 	{"a merge", "git switch -q side; git commit -q --allow-empty -m x; git switch -q main; git merge -q side", "HEAD refs/heads/main refs/heads/main; refs/heads/main; refs/heads/side", ""},
+	{"an open merge", "git merge other || true", "MERGE_HEAD", ""},
+	{"an open merge of two", "git merge -q --no-commit --no-ff -s ours other $(git commit-tree -p side -m x side:)", "MERGE_HEAD", ""},
+	{"an open cherry-pick", "git cherry-pick main..other || true", "CHERRY_PICK_HEAD", ""},
+	{"an open revert", "git revert --no-edit HEAD~ || true", "REVERT_HEAD", ""},
+	{"an open rebase", "git rebase other || true", "HEAD refs/heads/main; REBASE_HEAD", ""},
+	{"an open rebase of patches", "git rebase --apply other || true", "HEAD refs/heads/main; REBASE_HEAD", ""},
+	{"an open rebase of a new branch", "git switch -qc new; git rebase other || true", "HEAD refs/heads/main; REBASE_HEAD; refs/heads/new", ""},
+	{"a commit and an open merge", "git commit -q --allow-empty -m x; git merge other || true", "HEAD refs/heads/main refs/heads/main; MERGE_HEAD; refs/heads/main", ""},
+	{"another branch and an open pick", "git switch -q side; git cherry-pick other~..other || true", "HEAD refs/heads/main refs/heads/side; CHERRY_PICK_HEAD", ""},
+	{"an ended rebase", "git rebase other || true; git rebase --abort", "", ""},
 }
 
 // What moved is named, and the named commands take it back and leave the files.
@@ -101,7 +112,7 @@ func TestMovesAndBack(t *testing.T) {
 					shell(t, dir, "git switch -q --detach; git worktree add -q ../"+filepath.Base(dir)+"-tree main")
 					dir += "-tree"
 				}
-				const state = "git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; git rev-parse HEAD; git symbolic-ref -q HEAD || true; git stash list --format=%H | sort; git status --porcelain"
+				const state = "git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; git rev-parse HEAD; git symbolic-ref -q HEAD || true; git stash list --format=%H | sort; git status --porcelain; ls $(git rev-parse --git-dir) | grep -E '^(MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|rebase|sequencer)' || true"
 				was, before := shell(t, dir, state), read(t, dir, nil)
 				shell(t, dir, act.commands)
 				now := read(t, dir, before)
@@ -147,6 +158,24 @@ func TestBackOfWhatMovedAgain(t *testing.T) {
 	shell(t, "/", command)
 	if at := shell(t, dir, "git symbolic-ref HEAD; git rev-parse main light | uniq | wc -l"); at != "refs/heads/main\n1\n" {
 		t.Errorf("%s: %s", command, at)
+	}
+}
+
+// What a person began and the agent ended stays ended, and so does what somebody ended since.
+func TestBackOfWhatEnded(t *testing.T) {
+	dir := repository(t)
+	none := read(t, dir, nil)
+	shell(t, dir, "git merge other || true")
+	open := read(t, dir, none)
+	shell(t, dir, "git merge --abort")
+	ended := read(t, dir, open)
+	for _, moves := range [][]git.Move{ended.Since(open), open.Since(none)} {
+		if got := said(moves); got != "MERGE_HEAD" {
+			t.Fatalf("moved: %s", got)
+		}
+		if command := ended.Back(dir, moves[0], moves); command != "" {
+			t.Errorf("%v: %s", moves, command)
+		}
 	}
 }
 

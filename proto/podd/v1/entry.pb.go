@@ -3180,14 +3180,16 @@ func (x *Checkpoint) GetMoreMoved() int64 {
 	return 0
 }
 
-// MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command.
+// MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. It also is a
+// merge, cherry-pick, revert or rebase that a command began or ended.
 type MovedRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The working tree of the repository, as an absolute path.
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
-	// HEAD, the full name of a branch or a tag, or refs/stash@ with the commit.
+	// HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. What git has begun and not ended is
+	// MERGE_HEAD, CHERRY_PICK_HEAD, REVERT_HEAD or REBASE_HEAD.
 	Ref string `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
-	// Commits, or for tags objects; empty for none.
+	// Commits, or for tags objects; empty for none. That of a rebase is the one that it began with.
 	Old string `protobuf:"bytes,3,opt,name=old,proto3" json:"old,omitempty"`
 	New string `protobuf:"bytes,4,opt,name=new,proto3" json:"new,omitempty"`
 	// What HEAD named: full names; empty for a commit, and for other references.

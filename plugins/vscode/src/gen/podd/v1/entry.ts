@@ -681,13 +681,19 @@ export interface Checkpoint {
   moreMoved: number;
 }
 
-/** MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. */
+/**
+ * MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. It also is a
+ * merge, cherry-pick, revert or rebase that a command began or ended.
+ */
 export interface MovedRef {
   /** The working tree of the repository, as an absolute path. */
   repo: string;
-  /** HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. */
+  /**
+   * HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. What git has begun and not ended is
+   * MERGE_HEAD, CHERRY_PICK_HEAD, REVERT_HEAD or REBASE_HEAD.
+   */
   ref: string;
-  /** Commits, or for tags objects; empty for none. */
+  /** Commits, or for tags objects; empty for none. That of a rebase is the one that it began with. */
   old: string;
   new: string;
   /** What HEAD named: full names; empty for a commit, and for other references. */
