@@ -90,16 +90,10 @@ func (p podOperand) flags(cmd *cobra.Command) {
 	check, run, complete := cmd.Args, cmd.RunE, cmd.ValidArgsFunction
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, whole(args)) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		args = whole(args)
-		if args[0] != podHere {
+		if args = whole(args); args[0] != podHere {
 			return run(cmd, args)
 		}
-		args[0] = ""
-		err := run(cmd, args)
-		if item.ReasonOf(err) == reasonNoPod && item.KindOf(err) == item.KindNotFound && len(args) > 1 {
-			return item.Errorf(item.KindNotFound, reasonNoPod, "no pod has the current directory as its workspace: name the pod, as in %s", usageOf(cmd))
-		}
-		return err
+		return withoutOperand(cmd, run, args)
 	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if cmd.Flags().Changed("pod") {
@@ -108,6 +102,21 @@ func (p podOperand) flags(cmd *cobra.Command) {
 		return p.complete(cmd, complete, args, start)
 	}
 	p.completePodFlag(cmd)
+}
+
+// withoutOperand runs a verb for the pod here. Where no pod is, a path that has the name of a pod is the pod.
+func withoutOperand(cmd *cobra.Command, run func(*cobra.Command, []string) error, args []string) error {
+	args[0] = ""
+	err := run(cmd, args)
+	if item.ReasonOf(err) != reasonNoPod || item.KindOf(err) != item.KindNotFound || len(args) == 1 {
+		return err
+	}
+	if strings.HasSuffix(cmd.Use, "[PATH...]") && len(args) == 2 && item.ValidPodRef(args[1]) {
+		if other := run(cmd, args[1:]); item.ReasonOf(other) != "POD_NOT_FOUND" {
+			return other
+		}
+	}
+	return item.Errorf(item.KindNotFound, reasonNoPod, "no pod has the current directory as its workspace: name the pod, as in %s", usageOf(cmd))
 }
 
 // withoutPod annotates a verb that does not take the pod here if POD is missing: it is then
