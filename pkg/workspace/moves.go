@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"maps"
 	"slices"
 
 	"podd/internal/workspace/git"
@@ -81,6 +82,8 @@ func (s *saver) withMoves(taken []item.Checkpoint, at fold.Files, agent bool) []
 			taken[i].Moved, taken[i].More = moved, more
 		}
 	}
+	// What was removed is not what is made there later.
+	maps.DeleteFunc(s.refs, func(tree string, _ *git.Refs) bool { return !seen[tree] })
 	return taken
 }
 
