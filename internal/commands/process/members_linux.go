@@ -98,6 +98,10 @@ func (t *Tree) owns(pid int) bool {
 	if pid != t.id.PID && leads(strconv.Itoa(pid)) {
 		return false
 	}
+	// Most have ended, which costs less to ask than to read.
+	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+		return false
+	}
 	fields := statOf(pid)
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
