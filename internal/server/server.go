@@ -42,6 +42,8 @@ const (
 	// maxConns bounds the open connections, and maxStreams the calls on each of them.
 	maxConns   = 512
 	maxStreams = 1024
+	// workers is how many goroutines serve calls one after another: their stacks have grown already.
+	workers = 8
 	// maxHeaders bounds the metadata of a call, in bytes.
 	maxHeaders = 16 << 10
 	// pingAfter is how long a connection may be silent before podd pings the client, which
@@ -123,7 +125,7 @@ func newServer(c Config, a admission, conns int) *Server {
 		s.nodes = grpc.NewServer(append(s.options(c, nil), grpc.Creds(c.Nodes.Identity.Server(c.Nodes.Context, c.Nodes.Store.Nodes)), grpc.InTapHandle(admitNode))...)
 		c.register(s.nodes, nil)
 	}
-	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap))...)
+	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap), grpc.NumStreamWorkers(workers))...)
 	c.register(s.grpc, r)
 	poddv1.RegisterWebServiceServer(s.grpc, &web{book: c.Devices, host: c.Host, page: c.Page})
 	s.web = s.webServer(c, a.owner, r)
