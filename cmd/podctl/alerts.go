@@ -68,6 +68,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOptions, follow bool) error {
 	list := c.ListAlerts
 	if follow {
+		defer endWithReader(p.stdout)()
 		list = c.StreamAlerts
 		o.Lost = func(err error) {
 			fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))

@@ -129,6 +129,9 @@ func (p jobVerbs) logs(ctx context.Context, c *client.Client, o client.JobOption
 			fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
 		}
 	}
+	if o.Follow {
+		defer endWithReader(p.stdout)()
+	}
 	at := o.After
 	for m, err := range c.ReadJob(ctx, o) {
 		if err == nil {

@@ -29,6 +29,7 @@ type podLister struct {
 
 // watchPods lists the pods, and then each change, until ctx ends.
 func watchPods(ctx context.Context, p *program, c *client.Client) error {
+	defer endWithReader(p.stdout)()
 	w := &podLister{program: p, pods: make(map[string]*poddv1.WatchedPod), rows: make(map[string]podRow), seen: make(map[string]bool)}
 	lost := func(err error) {
 		w.seen = make(map[string]bool)

@@ -79,6 +79,9 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 		// With fragments the stream begins with the text so far of an unfinished answer.
 		options.Deltas = flags.follow
 	}
+	if flags.follow {
+		defer endWithReader(p.stdout)()
+	}
 	at, err := showAll(ctx, c, options, show)
 	if endErr := end(); err == nil {
 		err = endErr

@@ -21,6 +21,7 @@ const watchEvery = time.Second
 // elsewhere whenever it changes. If podd goes away after the first answer, watch waits for
 // it.
 func watch[M proto.Message](ctx context.Context, p *program, ask func(context.Context) (M, error), text func(io.Writer, M) error) error {
+	defer endWithReader(p.stdout)()
 	every := p.every
 	if every == 0 {
 		every = watchEvery
