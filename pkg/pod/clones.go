@@ -1,7 +1,11 @@
 package pod
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"podd/pkg/item"
 )
@@ -65,4 +69,60 @@ func entered(a *actor, began string) error {
 	}
 	spec.Checkout.Base = began
 	return a.journal.setSpec(a.host.base, spec, func() {})
+}
+
+// inClone is the spec of a pod whose clone is here. If the clone is not here yet, it is made.
+func inClone(ctx context.Context, h *Host, id string) (spec item.PodSpec, err error) {
+	a, release, err := h.pods.acquire(ctx, id)
+	if err != nil {
+		return spec, err
+	}
+	defer release()
+	_, err = visit(ctx, a, func(context.Context) (Ground, error) { return a.site.workspace.Look() })
+	if err == nil {
+		err = a.mailbox.do(ctx, func() { spec = a.journal.rec.Spec })
+	}
+	return spec, err
+}
+
+// needed says whether a clone is the one that its pod has, or the last one of a pod that has none any
+// more, or whether a fork works in it. Pods in the trash may come back, so they count.
+func needed(ctx context.Context, h *Host) (func(c FoundCheckout) bool, error) {
+	pods, err := h.Store.Pods(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trashed, err := h.Store.TrashedPods(ctx)
+	for _, p := range trashed {
+		pods = append(pods, p.Pod)
+	}
+	return func(c FoundCheckout) bool {
+		i := slices.IndexFunc(pods, func(p item.Pod) bool { return p.ID == c.Pod })
+		if i < 0 || !pods[i].Spec.Checkout.IsClone() || pods[i].Spec.Checkout.Clone == c.Dir {
+			return true
+		}
+		// The directories of sub-pods change only when they are loaded.
+		return slices.ContainsFunc(pods, func(p item.Pod) bool {
+			return !p.Spec.Checkout.IsClone() && slices.ContainsFunc(p.Spec.Readable(), c.has)
+		})
+	}, err
+}
+
+// earlierClone refuses to take changes back in a clone that the pod does not work in any more: the pod would
+// not see it.
+func earlierClone(p item.Pod, line []item.Checkpoint) error {
+	now := p.Spec.Checkout.Clone
+	if now == "" {
+		return nil
+	}
+	// The clones of a pod differ in a number at the end, and in the node's state directory.
+	place := filepath.Base(filepath.Dir(now))
+	all := "/" + place[:strings.LastIndexByte(place, '.')+1]
+	for _, k := range line {
+		if c := (FoundCheckout{Dir: now}); strings.Contains(k.Dir, all) && !c.has(k.Dir) {
+			return item.Errorf(item.KindPrecondition, "EARLIER_CLONE",
+				"pod %s made these changes in an earlier clone, %s: podctl diff %s shows them, and git in %s can take them back", p.Name, k.Dir, p.Name, now)
+		}
+	}
+	return nil
 }

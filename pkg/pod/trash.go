@@ -245,13 +245,11 @@ func (t *Trash) Sweep(ctx context.Context) error {
 		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
 	if t.host.Checkouts != nil {
-		failed = append(failed, t.host.Checkouts.Sweep(ctx, func(pod string) string {
-			p, err := t.host.Store.Pod(ctx, pod)
-			if err != nil {
-				return ""
-			}
-			return p.Spec.Checkout.Clone
-		}))
+		needed, err := needed(ctx, t.host)
+		if err == nil {
+			err = t.host.Checkouts.Sweep(ctx, needed)
+		}
+		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }

@@ -36,9 +36,8 @@ type Checkouts interface {
 	// Return brings the checkout of a pod back from the trash, if it is there.
 	Return(ctx context.Context, id string) error
 	// Sweep removes for good what was in the trash for its time and still has nothing that is
-	// nowhere else. It also removes clones that their pods no longer work in; clone is the directory of
-	// that of a pod, empty without one.
-	Sweep(ctx context.Context, clone func(pod string) string) error
+	// nowhere else. It also removes clones that are not needed.
+	Sweep(ctx context.Context, needed func(c FoundCheckout) bool) error
 }
 
 // Worktree says what a checkout begins with.
@@ -410,7 +409,7 @@ func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) e
 		return err
 	}
 	family := map[string]bool{rec.ID: true}
-	for more := true; more; {
+	for more := rec.ID != ""; more; {
 		more = false
 		for _, p := range pods {
 			if family[p.Spec.Parent] && !family[p.ID] {

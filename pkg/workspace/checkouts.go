@@ -146,6 +146,9 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 	look := c.all.Remove
 	if dry {
 		look = c.all.Left
+		if r.URL != "" {
+			_ = c.pushes.leave(ctx, r) // What a fork or a person did has waited for a turn of the pod.
+		}
 	}
 	all, err := look(ctx, r, drop)
 	for _, l := range all {
@@ -197,6 +200,6 @@ func (c *Checkouts) Return(ctx context.Context, id string) error {
 const checkoutTrash = 14 * 24 * time.Hour
 
 // Sweep removes for good what was in the trash for long; see [pod.Checkouts].
-func (c *Checkouts) Sweep(ctx context.Context, clone func(pod string) string) error {
-	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, clone))
+func (c *Checkouts) Sweep(ctx context.Context, needed func(pod.FoundCheckout) bool) error {
+	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, needed))
 }

@@ -63,8 +63,8 @@ func (c clones) Refuses() error { return refuses(c.all.Node, c.all.Movable) }
 func (c clones) Placed(of item.Checkout, id string) item.Checkout {
 	w := remoteOf(of, id)
 	ours := of.Node == c.all.Node
-	if !ours && of.Node == "" {
-		// It was made before this podd was a node.
+	if !ours && (of.Node == "" || c.all.Node == "") {
+		// It was made before this podd was a node, or while it was one.
 		_, err := os.Lstat(of.Clone)
 		ours = err == nil
 	}
@@ -166,11 +166,11 @@ func (p *pushes) resume() error {
 	return err
 }
 
-// tidy removes clones whose pods have others by now, and whose sources have all that is in them.
-func (p *pushes) tidy(ctx context.Context, clone func(pod string) string) error {
+// tidy removes clones that are not needed, and whose sources have all that is in them.
+func (p *pushes) tidy(ctx context.Context, needed func(pod.FoundCheckout) bool) error {
 	all, err := p.all.All()
 	for _, r := range all {
-		if now := clone(r.Pod); !r.Made || now == "" || now == r.Dir() {
+		if !r.Made || needed(pod.FoundCheckout{Dir: r.Dir(), Pod: r.Pod}) {
 			continue
 		}
 		_, e := p.all.Unneeded(ctx, r)

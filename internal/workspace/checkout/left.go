@@ -33,6 +33,11 @@ git status --porcelain=v1 -z --untracked-files=normal --ignored=traditional --no
 // Left lists what is in a checkout and nowhere else. drop are paths in it that may go.
 func (all *Checkouts) Left(ctx context.Context, r *Record, drop []string) ([]Left, error) {
 	defer all.lock(r)()
+	// A push may have changed it.
+	r, err := load(r.place)
+	if err != nil {
+		return nil, err
+	}
 	return all.left(ctx, r, drop)
 }
 
