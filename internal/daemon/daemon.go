@@ -393,6 +393,9 @@ func (d *Daemon) Close(ctx context.Context) {
 	if d.host != nil {
 		d.host.Close(ctx)
 	}
+	if d.server != nil {
+		d.server.Stop(ctx)
+	}
 	d.release()
 }
 
