@@ -74,6 +74,7 @@ func (s *Bolt) commit(group []*pending) {
 			for i, p := range group {
 				p.answer(t.refused[i])
 			}
+			s.pre.extend(s.db)
 			return
 		case t.blamed >= 0:
 			// The others did not cause it; try them again without this one.
