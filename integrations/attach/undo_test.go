@@ -5,8 +5,10 @@ package attach
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"podd/integrations/rig"
 	"podd/pkg/llm/scripted"
 )
 
@@ -34,6 +36,38 @@ func TestUndo(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(w.Workspace, "a-file.txt")); err != nil || string(got) != "one\n" {
 		t.Errorf("a-file.txt is %q, %v", got, err)
 	}
+	s.typed("/quit")
+	s.keys("Enter")
+	s.await("shell>")
+}
+
+// What moved in git is named with a diff and before an undo, with the command that goes back.
+func TestUndoNamesMoves(t *testing.T) {
+	w := rig.Prepare(t, scripted.Answers(
+		scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo two > a-file.txt && git branch new"}`}),
+		scripted.Say(scripted.Text("Edited."))))
+	w.Configure("ask = \"never\"\n[sandbox]\nmode = \"off\"\n")
+	w.Start()
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	git := w.Command("sh", "-ec", "git init -q; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first")
+	git.Dir = w.Workspace
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := newScreen(t, w, 160, 30, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("go on")
+	s.keys("Enter")
+	s.await("Edited.", "turn 1 finished")
+	for i, verb := range []string{"/diff", "/undo"} {
+		s.typed(verb)
+		s.keys("Enter")
+		s.awaitThat("what moved", func(shown string) bool {
+			return strings.Count(shown, "· branch new made at ") == i+1 && strings.Count(shown, "during turn 1; to go back: git -C "+w.Workspace+" branch -D new") == i+1
+		})
+	}
+	s.await("Take back the changes of turn 1 in 1 path? [y/N]")
+	s.typed("n")
 	s.typed("/quit")
 	s.keys("Enter")
 	s.await("shell>")
