@@ -11,9 +11,9 @@ type Files struct {
 	// Last has the last checkpoint of each directory.
 	Last []item.Checkpoint
 	// Since is the entry after which the last changes of the agent are, and what a person saved
-	// beside the first of them: those of one turn, or of one restore; 0 without any.
+	// beside the first of them: those of one turn, or of one restore; 0 without any. Until there are any, it is
+	// where references of git moved first.
 	Since item.Seq
-	// Until there are any, it is where references of git moved first.
 	// Turn is the turn that made them; 0 for a restore.
 	Turn int64
 	// Restoring is a restore that has not ended; its After is 0 without one.

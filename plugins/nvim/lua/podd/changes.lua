@@ -35,6 +35,14 @@ local function moved(all)
   return out
 end
 
+-- leaves says what an undo did. What it leaves in git gets a window: a message has one line.
+local function leaves(pod, text, refs)
+  require('podd').say(text)
+  if #(refs or {}) > 0 then
+    require('podd.command').show(('what an undo leaves in git, of pod %s'):format(pod), moved(refs))
+  end
+end
+
 -- show puts the changed files of a pod into a window.
 local function show(pod, files, refs)
   local out, others = {}, false
@@ -96,7 +104,7 @@ function M.undo(pod)
       return podd.fail(err)
     elseif r.changed == '0' then
       local why = #r.kept == 0 and 'no file has changes to take back' or ('%s stays: it %s'):format(r.kept[1].path, r.kept[1].why)
-      return podd.say(table.concat(vim.list_extend({ why }, moved(r.moved)), '\n'))
+      return leaves(pod, why, r.moved)
     end
     vim.ui.select({ 'Take back', 'Cancel' }, { prompt = question(r) }, function(chosen)
       if chosen ~= 'Take back' then
@@ -106,9 +114,8 @@ function M.undo(pod)
         if failed then
           return podd.fail(failed)
         end
-        local said = { ('took back changes in %s'):format(paths(done.changed)) }
-        podd.say(table.concat(vim.list_extend(said, moved(done.moved)), '\n'))
         vim.cmd('silent! checktime')
+        leaves(pod, ('took back changes in %s'):format(paths(done.changed)), done.moved)
       end)
     end)
   end)
