@@ -78,7 +78,12 @@ func wayUp(fs *scopefs.FS) []string {
 
 // read is the text of one file; empty when the file is missing or empty.
 func read(fs *scopefs.FS, path string, found *Found) (string, error) {
-	file, err := fs.ReadFile(path, MaxBytes)
+	// Most workspaces have one of the names or none, and a look is cheaper than an open.
+	_, err := fs.Stat(path)
+	var file scopefs.File
+	if err == nil {
+		file, err = fs.ReadFile(path, MaxBytes)
+	}
 	if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
 		return "", nil
 	}
