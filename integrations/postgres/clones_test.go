@@ -11,31 +11,9 @@ import (
 	"podd/integrations/rig"
 )
 
-// twoInClones are two nodes that clone for pods, and a repository with a commit.
-func twoInClones(t *testing.T) (n1, n2 *rig.World, url string) {
-	t.Helper()
-	for _, program := range []string{"git", "bwrap"} {
-		rig.Need(t, program)
-	}
-	dir := t.TempDir()
-	work, remote := filepath.Join(dir, "work"), filepath.Join(dir, "app.git")
-	git(t, dir, "init", "-q", "-b", "main", work)
-	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, work, "clone", "-q", "--bare", work, remote)
-	gate := make(chan struct{})
-	close(gate)
-	c := newCluster(t)
-	n1, n2 = c.node("n1", ordered(gate)), c.node("n2", ordered(gate))
-	for name, w := range map[string]*rig.World{"n1": n1, "n2": n2} {
-		w.Configure(c.config(name, c.ca.Node(name)) + "git = true\n")
-		w.Start()
-	}
-	return n1, n2, "file://" + remote
-}
-
 // A node removes the clones that its pods left, also of deleted pods, but none that a fork works in.
 func TestNodesKeepClonesOfForks(t *testing.T) {
-	n1, n2, url := twoInClones(t)
+	_, n1, n2, url := twoInClones(t, open())
 	// podd tidies when it starts, in the order of names.
 	first := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -81,7 +59,7 @@ func TestNodesKeepClonesOfForks(t *testing.T) {
 
 // A fork at a node that the pod has not worked at yet makes the clone.
 func TestNodesForkInNewClone(t *testing.T) {
-	n1, n2, url := twoInClones(t)
+	_, n1, n2, url := twoInClones(t, open())
 	n1.Podctl("create", "p", "--git", url)
 	n1.Podctl("submit", "-f", "-p", "p", "steps")
 	first := dirOf(t, n1, "p")
@@ -101,7 +79,7 @@ func TestNodesForkInNewClone(t *testing.T) {
 
 // What a pod did in an earlier clone can be seen where that is, and not taken back: the pod would not see it.
 func TestNodesUndoInClones(t *testing.T) {
-	n1, n2, url := twoInClones(t)
+	_, n1, n2, url := twoInClones(t, open())
 	n1.Podctl("create", "p", "--git", url)
 	n1.Podctl("submit", "-f", "-p", "p", "steps")
 	first := dirOf(t, n1, "p")
@@ -126,7 +104,11 @@ func TestNodesUndoInClones(t *testing.T) {
 	// While the pod's node is down, and no other one may clone.
 	n2.Stop()
 	n1.Kill()
-	n2.Configure(strings.TrimSuffix(read(t, n2.Config()), "git = true\n"))
+	config, err := os.ReadFile(n2.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n2.Configure(strings.TrimSuffix(string(config), "git = true\n"))
 	n2.Start()
 	rig.Await(t, "the end of the lease", func() bool { return nodes(t, n2)["n1"] == "away" })
 	fails(t, n2, "node n1", "cancel", "p")
@@ -139,30 +121,11 @@ func TestNodesUndoInClones(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, file string) string {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // A store that moves to a database of nodes and back takes pods in clones along. They go on where they are,
 // with what could not be pushed.
 func TestMigrateClones(t *testing.T) {
-	for _, program := range []string{"git", "bwrap"} {
-		rig.Need(t, program)
-	}
-	dir := t.TempDir()
-	work, remote := filepath.Join(dir, "work"), filepath.Join(dir, "app.git")
-	git(t, dir, "init", "-q", "-b", "main", work)
-	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, work, "clone", "-q", "--bare", work, remote)
-	gate := make(chan struct{})
-	close(gate)
-	c := newCluster(t)
-	w := c.node("n1", ordered(gate))
+	remote, c := newRemote(t), newCluster(t)
+	w := c.node("n1", ordered(open()))
 	alone := "ask = \"never\"\n"
 	w.Configure(alone)
 	w.Start()

@@ -30,6 +30,40 @@ func git(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// newRemote makes a repository with a commit, and returns where it is.
+func newRemote(t *testing.T) string {
+	t.Helper()
+	for _, program := range []string{"git", "bwrap"} {
+		rig.Need(t, program)
+	}
+	dir := t.TempDir()
+	work, remote := filepath.Join(dir, "work"), filepath.Join(dir, "app.git")
+	git(t, dir, "init", "-q", "-b", "main", work)
+	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
+	git(t, work, "clone", "-q", "--bare", work, remote)
+	return remote
+}
+
+// twoInClones are two nodes that clone for pods, and a repository with a commit. gate is that of ordered.
+func twoInClones(t *testing.T, gate <-chan struct{}) (c *cluster, n1, n2 *rig.World, url string) {
+	t.Helper()
+	url = "file://" + newRemote(t)
+	c = newCluster(t)
+	n1, n2 = c.node("n1", ordered(gate)), c.node("n2", ordered(gate))
+	for name, w := range map[string]*rig.World{"n1": n1, "n2": n2} {
+		w.Configure(c.config(name, c.ca.Node(name)) + "git = true\n")
+		w.Start()
+	}
+	return c, n1, n2, url
+}
+
+// open is a gate that is open.
+func open() <-chan struct{} {
+	gate := make(chan struct{})
+	close(gate)
+	return gate
+}
+
 // dirOf is the directory of a pod, as a node says.
 func dirOf(t *testing.T, w *rig.World, pod string) string {
 	t.Helper()
@@ -78,25 +112,13 @@ func ordered(gate <-chan struct{}) scripted.Handler {
 // Another node goes on with a pod in a clone, in a clone of its own: from the end of the turn before
 // if its node was killed, with all files if that was stopped or the pod was moved.
 func TestNodesGoOnInClones(t *testing.T) {
-	for _, program := range []string{"git", "bwrap"} {
-		rig.Need(t, program)
-	}
-	work, remote := t.TempDir(), filepath.Join(t.TempDir(), "app.git")
-	git(t, work, "init", "-q", "-b", "main")
-	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, work, "clone", "-q", "--bare", work, remote)
 	gate := make(chan struct{})
-	c := newCluster(t)
-	open := map[string]*rig.World{}
-	for name, more := range map[string]string{"n1": "git = true\n", "n2": "git = true\n", "n3": ""} {
-		w := c.node(name, ordered(gate))
-		w.Configure(c.config(name, c.ca.Node(name)) + more)
-		w.Start()
-		open[name] = w
-	}
-	n1, n2, n3 := open["n1"], open["n2"], open["n3"]
+	c, n1, n2, url := twoInClones(t, gate)
+	remote := strings.TrimPrefix(url, "file://")
+	n3 := c.node("n3", ordered(gate))
+	n3.Start()
 	fails(t, n3, "node n3 makes no clones: set git = true in [node]", "create", "p", "--git", remote)
-	n1.Podctl("create", "p", "--git", "file://"+remote)
+	n1.Podctl("create", "p", "--git", url)
 	if shown := n3.Podctl("show", "p"); !strings.Contains(shown, "n1; movable") {
 		t.Errorf("podctl show p:\n%s", shown)
 	}
@@ -177,30 +199,16 @@ func TestNodesGoOnInClones(t *testing.T) {
 // A node stops during a push, and another node takes the pod over. When the first node wakes, its push is refused.
 // It keeps the work, and says where.
 func TestNodePushesNoMoreInClones(t *testing.T) {
-	for _, program := range []string{"git", "bwrap"} {
-		rig.Need(t, program)
-	}
-	dir := t.TempDir()
-	work, remote := filepath.Join(dir, "work"), filepath.Join(dir, "app.git")
-	git(t, dir, "init", "-q", "-b", "main", work)
-	git(t, work, "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, work, "clone", "-q", "--bare", work, remote)
-	gate := make(chan struct{})
-	close(gate)
-	c := newCluster(t)
-	n1, n2 := c.node("n1", ordered(gate)), c.node("n2", ordered(gate))
-	for name, w := range map[string]*rig.World{"n1": n1, "n2": n2} {
-		w.Configure(c.config(name, c.ca.Node(name)) + "git = true\n")
-		w.Start()
-	}
-	n1.Podctl("create", "p", "--git", "file://"+remote)
+	_, n1, n2, url := twoInClones(t, open())
+	remote, dir := strings.TrimPrefix(url, "file://"), t.TempDir()
+	n1.Podctl("create", "p", "--git", url)
 	// A push of n1 waits in the repository.
 	hook := fmt.Sprintf("#!/bin/sh\n[ \"$HOME\" != %q ] || { touch %[2]s/began; until [ -e %[2]s/open ]; do sleep 0.05; done; echo >%[2]s/over; }\n", n1.Dir, dir)
 	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	open := func() { _ = os.WriteFile(filepath.Join(dir, "open"), nil, 0o600) }
-	defer open()
+	letGo := func() { _ = os.WriteFile(filepath.Join(dir, "open"), nil, 0o600) }
+	defer letGo()
 	exists := func(name string) func() bool {
 		return func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
 	}
@@ -217,7 +225,7 @@ func TestNodePushesNoMoreInClones(t *testing.T) {
 	second := dirOf(t, n2, "p")
 	now := func() string { return git(t, remote, "rev-parse", "refs/podd/p") }
 	pushed := now()
-	open()
+	letGo()
 	rig.Await(t, "the end of the old push", exists("over"))
 	n1.Signal(syscall.SIGCONT)
 	ends(t, n1)
