@@ -90,7 +90,7 @@ func TestNodesUndoInClones(t *testing.T) {
 		fails(t, n2, earlier+first, "undo", "p")
 		fails(t, n2, earlier+first, "rewind", "p", "1", "--files")
 		if n == "n2" {
-			fails(t, n2, "move pod p to node n1", "diff", "p")
+			fails(t, n2, "move pod p to node n1, which has the checkpoints of these changes, then look at them", "diff", "p")
 		}
 	}
 	if diff := n2.Podctl("diff", "p"); !strings.Contains(diff, "lines") {

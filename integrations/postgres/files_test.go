@@ -54,9 +54,9 @@ func TestNodesCheckpoints(t *testing.T) {
 	}
 	n1.Stop()
 	n2.Podctl("move", "one", "n2", "--dir", n2.Workspace)
-	const away = "move pod one to node n1, which has the checkpoints of these changes, then take them back"
-	fails(t, n2, away, "undo", "one")
-	fails(t, n2, away, "diff", "one")
+	const away = "move pod one to node n1, which has the checkpoints of these changes, then "
+	fails(t, n2, away+"take them back", "undo", "one")
+	fails(t, n2, away+"look at them", "diff", "one")
 	if err := os.WriteFile(filepath.Join(n2.Workspace, "lines"), []byte("a person's\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +64,13 @@ func TestNodesCheckpoints(t *testing.T) {
 	if got := lines(n2); got != "a person's\n2\n" {
 		t.Fatalf("lines at n2: %q", got)
 	}
-	fails(t, n2, away, "rewind", "one", "1", "--files")
+	fails(t, n2, away+"take them back", "rewind", "one", "1", "--files")
 	n2.Podctl("undo", "one")
 	if got := lines(n2); got != "a person's\n" {
 		t.Errorf("after the undo, lines at n2: %q", got)
 	}
 	n1.Start()
-	fails(t, n1, away, "diff", "one", "--turn", "1")
+	fails(t, n1, away+"look at them", "diff", "one", "--turn", "1")
 	n2.Stop()
 	n1.Podctl("move", "one", "n1", "--dir", n1.Workspace)
 	if said := n1.Podctl("diff", "one", "--turn", "1"); !strings.Contains(said, "+0") {

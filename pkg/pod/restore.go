@@ -165,7 +165,7 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 		err = earlierClone(rec, line)
 	}
 	if err == nil {
-		err = host.Rollback.here(rec.Name, line)
+		err = host.Rollback.here(rec.Name, line, "take them back")
 	}
 	if err != nil {
 		return err
@@ -257,12 +257,13 @@ func (m *mailbox) resumes(ctx context.Context) (soon bool) {
 	return soon
 }
 
-// here refuses checkpoints that another node has: a pod that moves leaves them there.
-func (r *Rollback) here(name string, line []item.Checkpoint) error {
+// here refuses checkpoints that another node has: a pod that moves leaves them there. then is what to do
+// at that node.
+func (r *Rollback) here(name string, line []item.Checkpoint, then string) error {
 	for _, k := range line {
 		if k.Node != "" && k.Node != r.host.Node {
 			e := item.Errorf(item.KindPrecondition, store.ReasonNodeAway,
-				"move pod %s to node %s, which has the checkpoints of these changes, then take them back", name, k.Node)
+				"move pod %s to node %s, which has the checkpoints of these changes, then %s", name, k.Node, then)
 			e.Meta = map[string]string{"node": k.Node}
 			return e
 		}
@@ -333,7 +334,7 @@ func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(F
 		return true
 	})
 	if err == nil {
-		err = r.here(rec.Name, line)
+		err = r.here(rec.Name, line, "look at them")
 	}
 	if err == nil {
 		err = r.changes(ctx, rec, s, line, fn)
