@@ -53,10 +53,8 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	// A tool can read what was cut from the file that the marker names.
 	read := append([]string{folder.Dir()}, spec.Read...)
 	shown := []string{folder.Dir()}
-	skillsDir := w.all.SkillsDir
-	if info, err := os.Stat(skillsDir); skillsDir == "" || err != nil || !info.IsDir() {
-		skillsDir = ""
-	} else {
+	skillsDir := w.skillsDir()
+	if skillsDir != "" {
 		read, shown = append(read, skillsDir), append(shown, skillsDir)
 	}
 	borrowed := w.all.borrowed(spec)
@@ -73,6 +71,14 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 		d.parent = above[0].Name
 	}
 	return d, nil
+}
+
+// skillsDir is the user's directory of skills; empty without one.
+func (w *Workspace) skillsDir() string {
+	if info, err := os.Stat(w.all.SkillsDir); w.all.SkillsDir == "" || err != nil || !info.IsDir() {
+		return ""
+	}
+	return w.all.SkillsDir
 }
 
 // noDirectory is the error for a pod's directory that can't be opened; it says what to

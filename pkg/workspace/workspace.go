@@ -98,13 +98,13 @@ func movesTo(from, to item.PodSpec) bool {
 		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods
 }
 
-// opened is the workspace's directory. If it was moved or replaced, it is opened again
-// once no turn works in it. It may hang.
+// opened is the workspace's directory. If it was moved or replaced, or the user has skills since then, it is
+// opened again once no turn works in it. It may hang.
 func (w *Workspace) opened() (*directory, error) {
 	w.mu.Lock()
 	old := w.dir
 	w.mu.Unlock()
-	if old != nil && old.fs.Stale() {
+	if old != nil && (old.fs.Stale() || old.skillsDir == "" && w.skillsDir() != "") {
 		w.leave(old)
 	}
 	for {
