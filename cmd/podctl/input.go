@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +53,7 @@ func (p *program) input(cmd *cobra.Command, args []string, what string, without 
 	}
 	typed := func(words []string) {
 		if text := strings.Join(words, " "); strings.TrimSpace(text) != "" {
-			list = append(list, item.TextSegment{Text: text})
+			list = append(list, item.TextSegment{Text: validFrom(p.stderr, "TEXT", text)})
 		}
 	}
 	typed(before)
@@ -130,11 +131,15 @@ func (p *program) readInput(ctx context.Context) (string, error) {
 	case strings.ContainsRune(string(raw), 0):
 		return "", usagef("standard input contains NUL bytes, so it is not text: put it in a file and name the path in the prompt")
 	}
-	text := strings.TrimRight(valid(string(raw)), "\r\n")
-	if len(raw) > 0 && valid(string(raw)) != string(raw) {
-		fmt.Fprintln(p.stderr, "! standard input is not valid UTF-8; each invalid byte was replaced with U+FFFD")
+	return strings.TrimRight(validFrom(p.stderr, "standard input", string(raw)), "\r\n"), nil
+}
+
+// validFrom is text that a message can carry. It warns if what had other bytes.
+func validFrom(stderr io.Writer, what, text string) string {
+	if !utf8.ValidString(text) {
+		fmt.Fprintf(stderr, "! %s is not valid UTF-8; invalid bytes were replaced with U+FFFD\n", what)
 	}
-	return text, nil
+	return valid(text)
 }
 
 // awaited reads a file, and ends with ctx.
