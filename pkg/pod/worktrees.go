@@ -408,19 +408,26 @@ func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) e
 	if err != nil {
 		return err
 	}
-	family := map[string]bool{rec.ID: true}
-	for more := rec.ID != ""; more; {
-		more = false
-		for _, p := range pods {
-			if family[p.Spec.Parent] && !family[p.ID] {
-				family[p.ID], more = true, true
-			}
+	trashed, err := t.host.Store.TrashedPods(ctx)
+	if err != nil {
+		return err
+	}
+	every := slices.Clone(pods)
+	for _, p := range trashed {
+		every = append(every, p.Pod)
+	}
+	ours, back := descent(every, rec.ID), descent(every, c.Pod)
+	for _, p := range trashed {
+		// The pod that it was made for gets it back.
+		if !ours[p.ID] && !back[p.ID] && slices.ContainsFunc(p.Spec.Readable(), c.has) {
+			return item.Errorf(item.KindPrecondition, "CHECKOUT_IN_USE",
+				"the deleted pod %s works in the checkout %s too, once it is restored: remove it for good with podctl delete %s --now", p.Name, c.Dir, p.ID)
 		}
 	}
 	for _, p := range pods {
 		p = t.host.pods.asShown(p)
 		switch {
-		case !family[p.ID]:
+		case !ours[p.ID]:
 			if slices.ContainsFunc(p.Spec.Readable(), c.has) {
 				return item.Errorf(item.KindPrecondition, "CHECKOUT_IN_USE", "pod %s works in the checkout %s too: delete that pod first", p.Name, c.Dir)
 			}
@@ -429,6 +436,24 @@ func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) e
 		}
 	}
 	return nil
+}
+
+// descent are a pod and those that it spawned, and so on; none without an id.
+func descent(pods []item.Pod, id string) map[string]bool {
+	all := map[string]bool{}
+	if id == "" {
+		return all
+	}
+	all[id] = true
+	for more := true; more; {
+		more = false
+		for _, p := range pods {
+			if all[p.Spec.Parent] && !all[p.ID] {
+				all[p.ID], more = true, true
+			}
+		}
+	}
+	return all
 }
 
 // notSaved says what a removal would lose.
