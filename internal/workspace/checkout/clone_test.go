@@ -184,6 +184,33 @@ func TestCloneRemoval(t *testing.T) {
 	}
 }
 
+// A clone in which nothing happened is not needed once there is another one.
+func TestCloneUnneeded(t *testing.T) {
+	b := setup(t)
+	w := checkout.Remote{Name: "p", URL: b.remote()}
+	first := b.clone(w, 1, false)
+	for n := 2; n < 8; n += 2 {
+		second := b.clone(w, n, true)
+		third := b.clone(w, n+1, true)
+		if removed, err := b.clones().Unneeded(t.Context(), second); err != nil || !removed {
+			t.Errorf("clone %d was removed: %v, %v", n, removed, err)
+		}
+		switch n {
+		case 2:
+			b.write(third.Dir(), "more.txt", "2\n") // It is not committed.
+		case 4:
+			b.git(third.Dir(), "add", "-A")
+			b.git(third.Dir(), "-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "--quiet", "-m", "more")
+			b.git(third.Dir(), "branch", "other")
+		}
+		b.push(third)
+	}
+	b.write(first.Dir(), "new.txt", "1\n")
+	if removed, err := b.clones().Unneeded(t.Context(), first); err != nil || removed {
+		t.Errorf("the clone with what is not pushed was removed: %v, %v", removed, err)
+	}
+}
+
 // A pod that could not be made leaves nothing, neither here nor there.
 func TestCloneDiscard(t *testing.T) {
 	b := setup(t)

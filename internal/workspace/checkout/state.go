@@ -142,6 +142,11 @@ func (all Clones) record(ctx context.Context, r *Record, s *state) (string, erro
 	message := s.message(r.Name)
 	fresh := true
 	if r.Claim != "" {
+		if r.Ref == r.Claim {
+			if as, err := all.asClaimed(ctx, r, s); as || err != nil {
+				return r.Claim, err
+			}
+		}
 		message += afterLine + r.Claim + "\n"
 		_, err := all.git(ctx, r.reading("merge-base", "--is-ancestor", s.commit, r.Claim))
 		fresh = err != nil
@@ -168,6 +173,20 @@ func (all Clones) record(ctx context.Context, r *Record, s *state) (string, erro
 	c.args = append(c.args, "-m", message)
 	c.writes, c.env = true, append(slices.Clone(poddsName), "GIT_AUTHOR_DATE=@"+date+" +0000", "GIT_COMMITTER_DATE=@"+date+" +0000")
 	return line(all.git(ctx, c))
+}
+
+// asClaimed says whether a clone still is what its claim has: nothing happened in it, and there is nothing to push.
+func (all Clones) asClaimed(ctx context.Context, r *Record, s *state) (bool, error) {
+	c := &cloner{all, r, Remote{}}
+	began, err := c.read(ctx, r.Base)
+	if err != nil {
+		return false, err
+	}
+	if len(began.Refs) == 0 {
+		began.Refs = []string{began.Head + " " + began.commit}
+	}
+	files, err := line(all.git(ctx, c.own("rev-parse", r.Claim+"^{tree}")))
+	return files == s.files && began.commit == s.commit && began.Head == s.Head && slices.Equal(began.Refs, s.Refs), err
 }
 
 // Save brings the state of a clone into podd's own repository, from which Push sends it. left are
