@@ -16,7 +16,7 @@ func TestNodesKeepClonesOfForks(t *testing.T) {
 	_, n1, n2, url := twoInClones(t, open())
 	// podd tidies when it starts, in the order of names.
 	first := map[string]string{}
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range []string{"a", "aa", "ab", "b", "c", "d"} {
 		n1.Podctl("create", name, "--git", url)
 		first[name] = dirOf(t, n1, name)
 	}
@@ -51,9 +51,15 @@ func TestNodesKeepClonesOfForks(t *testing.T) {
 	}
 	n2.Podctl("delete", "fork", "--now")
 	n2.Podctl("delete", "a")
+	leave("aa")
+	n2.Podctl("delete", "aa", "--now")
+	n1.Podctl("delete", "ab", "--now")
 	restart("d")
-	if is("a") {
+	if is("a") || is("aa") {
 		t.Error("the clone of a deleted pod stays, which had another one")
+	}
+	if !is("ab") {
+		t.Error("the last clone of a pod went, which was deleted without it")
 	}
 }
 

@@ -85,9 +85,19 @@ func inClone(ctx context.Context, h *Host, id string) (spec item.PodSpec, err er
 	return spec, err
 }
 
-// needed says whether a clone is the one that its pod has, or the last one of a pod that has none any
-// more, or whether a fork works in it. Pods in the trash may come back, so they count.
-func needed(ctx context.Context, h *Host) (func(c FoundCheckout) bool, error) {
+// Need says who needs a clone.
+type Need int
+
+// Who needs a clone: nobody, if its pod has another one; its pod or a fork, which work in it. Of a pod that is
+// gone, the last clone stays: only the source tells it from the earlier ones.
+const (
+	NeedNobody Need = iota
+	NeedPod
+	NeedIfLast
+)
+
+// needs says who needs a clone. Pods in the trash may come back, so they count.
+func needs(ctx context.Context, h *Host) (func(c FoundCheckout) Need, error) {
 	pods, err := h.Store.Pods(ctx)
 	if err != nil {
 		return nil, err
@@ -96,15 +106,19 @@ func needed(ctx context.Context, h *Host) (func(c FoundCheckout) bool, error) {
 	for _, p := range trashed {
 		pods = append(pods, p.Pod)
 	}
-	return func(c FoundCheckout) bool {
+	return func(c FoundCheckout) Need {
 		i := slices.IndexFunc(pods, func(p item.Pod) bool { return p.ID == c.Pod })
-		if i < 0 || !pods[i].Spec.Checkout.IsClone() || pods[i].Spec.Checkout.Clone == c.Dir {
-			return true
-		}
 		// The directories of sub-pods change only when they are loaded.
-		return slices.ContainsFunc(pods, func(p item.Pod) bool {
+		forked := slices.ContainsFunc(pods, func(p item.Pod) bool {
 			return !p.Spec.Checkout.IsClone() && slices.ContainsFunc(p.Spec.Readable(), c.has)
 		})
+		switch {
+		case forked, i >= 0 && (!pods[i].Spec.Checkout.IsClone() || pods[i].Spec.Checkout.Clone == c.Dir):
+			return NeedPod
+		case i < 0:
+			return NeedIfLast
+		}
+		return NeedNobody
 	}, err
 }
 

@@ -245,9 +245,9 @@ func (t *Trash) Sweep(ctx context.Context) error {
 		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
 	if t.host.Checkouts != nil {
-		needed, err := needed(ctx, t.host)
+		needs, err := needs(ctx, t.host)
 		if err == nil {
-			err = t.host.Checkouts.Sweep(ctx, needed)
+			err = t.host.Checkouts.Sweep(ctx, needs)
 		}
 		failed = append(failed, err)
 	}

@@ -37,7 +37,7 @@ type Checkouts interface {
 	Return(ctx context.Context, id string) error
 	// Sweep removes for good what was in the trash for its time and still has nothing that is
 	// nowhere else. It also removes clones that are not needed.
-	Sweep(ctx context.Context, needed func(c FoundCheckout) bool) error
+	Sweep(ctx context.Context, needs func(c FoundCheckout) Need) error
 }
 
 // Worktree says what a checkout begins with.
@@ -402,7 +402,8 @@ func atWork(p item.Pod) bool {
 	return p.Status.State == item.StateRunning || p.Status.State == item.StateWaiting || p.Status.State == item.StateResuming || p.Status.Jobs > 0
 }
 
-// unused refuses the removal of a checkout in which something runs, or another pod works.
+// unused refuses the removal of a checkout in which something runs, or another pod works, or will once it is
+// restored.
 func (t *Worktrees) unused(ctx context.Context, rec item.Pod, c FoundCheckout) error {
 	pods, err := t.host.Store.Pods(ctx)
 	if err != nil {

@@ -200,6 +200,6 @@ func (c *Checkouts) Return(ctx context.Context, id string) error {
 const checkoutTrash = 14 * 24 * time.Hour
 
 // Sweep removes for good what was in the trash for long; see [pod.Checkouts].
-func (c *Checkouts) Sweep(ctx context.Context, needed func(pod.FoundCheckout) bool) error {
-	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, needed))
+func (c *Checkouts) Sweep(ctx context.Context, needs func(pod.FoundCheckout) pod.Need) error {
+	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, needs))
 }

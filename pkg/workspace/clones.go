@@ -167,10 +167,11 @@ func (p *pushes) resume() error {
 }
 
 // tidy removes clones that are not needed, and whose sources have all that is in them.
-func (p *pushes) tidy(ctx context.Context, needed func(pod.FoundCheckout) bool) error {
+func (p *pushes) tidy(ctx context.Context, needs func(pod.FoundCheckout) pod.Need) error {
 	all, err := p.all.All()
 	for _, r := range all {
-		if !r.Made || needed(pod.FoundCheckout{Dir: r.Dir(), Pod: r.Pod}) {
+		need := needs(pod.FoundCheckout{Dir: r.Dir(), Pod: r.Pod})
+		if !r.Made || need == pod.NeedPod || need == pod.NeedIfLast && !p.all.WentOn(ctx, r) {
 			continue
 		}
 		_, e := p.all.Unneeded(ctx, r)

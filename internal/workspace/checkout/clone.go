@@ -339,7 +339,7 @@ func (c *cloner) claim(ctx context.Context, s *state) (string, error) {
 	for _, p := range s.parents {
 		run.args = append(run.args, "-p", p)
 	}
-	run.args = append(run.args, "-m", s.message(c.r.Name)+"Podd-Claim: "+rand.Text())
+	run.args = append(run.args, "-m", s.message(c.r)+"Podd-Claim: "+rand.Text())
 	run.env = poddsName
 	return line(c.git(ctx, run))
 }

@@ -211,6 +211,43 @@ func TestCloneUnneeded(t *testing.T) {
 	}
 }
 
+// A clone is an earlier one once another clone went on with what it pushed.
+func TestCloneWentOn(t *testing.T) {
+	b := setup(t)
+	remote := b.remote()
+	w := checkout.Remote{Name: "p", URL: remote}
+	first := b.clone(w, 1, false)
+	b.write(first.Dir(), "new.txt", "1\n")
+	b.push(first)
+	want := func(went bool, what string) {
+		t.Helper()
+		first, err := b.all.Of(first.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.clones().WentOn(t.Context(), first); got != went {
+			t.Errorf("%s: another clone went on: %v", what, got)
+		}
+	}
+	want(false, "the only clone")
+	second := b.clone(w, 2, true)
+	want(true, "there is a second one")
+	if b.clones().WentOn(t.Context(), second) {
+		t.Error("the last clone is not the last")
+	}
+	b.write(second.Dir(), "more.txt", "2\n")
+	b.push(second)
+	want(true, "the second one has more files")
+	b.git(remote, "update-ref", "refs/podd/p", "refs/heads/main")
+	want(false, "somebody moved the reference")
+	b.git(remote, "update-ref", "-d", "refs/podd/p")
+	want(false, "somebody removed the reference")
+	if err := os.RemoveAll(remote); err != nil {
+		t.Fatal(err)
+	}
+	want(false, "the source is gone")
+}
+
 // A pod that could not be made leaves nothing, neither here nor there.
 func TestCloneDiscard(t *testing.T) {
 	b := setup(t)

@@ -28,13 +28,14 @@ const (
 	refLine  = "Podd-Ref: "
 	// afterLine names the claim of the clone.
 	afterLine = "Podd-After: "
+	podLine   = "Podd-Pod: "
 	detached  = "detached"
 )
 
 // message is that of the commit of a state. Lines may follow.
-func (s *state) message(pod string) string {
+func (s *state) message(r *Record) string {
 	var b strings.Builder
-	b.WriteString("Files of pod " + pod + " that are not committed\n\n")
+	b.WriteString("Files of pod " + r.Name + " that are not committed\n\n" + podLine + r.Pod + "\n")
 	head := s.Head
 	if head == "" {
 		head = detached
@@ -139,7 +140,7 @@ func (all Clones) record(ctx context.Context, r *Record, s *state) (string, erro
 		return "", err
 	}
 	tree, date, _ := strings.Cut(strings.TrimSpace(out), " ")
-	message := s.message(r.Name)
+	message := s.message(r)
 	fresh := true
 	if r.Claim != "" {
 		if r.Ref == r.Claim {
@@ -283,6 +284,29 @@ func (r *Record) IsPushed() bool { return r.Pushed == r.Ref }
 func (all Clones) All() (clones []*Record, err error) {
 	records, err := all.records(git.Resolve(all.Dir))
 	return slices.DeleteFunc(records, func(r *Record) bool { return r.URL == "" }), err
+}
+
+// WentOn says whether another clone of the same pod went on with what a clone pushed. If the source does not
+// answer soon, or cannot tell, it says no.
+func (all Clones) WentOn(ctx context.Context, r *Record) bool {
+	defer all.lock(r)()
+	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+	defer cancel()
+	_, ids, err := all.heads(ctx, r, r.ref())
+	now := ids[r.ref()]
+	if err != nil || now == "" || now == r.Pushed {
+		return false
+	}
+	c := &cloner{all, r, Remote{}}
+	if err := c.bring(ctx, r.ref()); err != nil {
+		return false
+	}
+	if _, err := all.git(ctx, c.own("merge-base", "--is-ancestor", r.Pushed, now)); err == nil {
+		return true
+	}
+	// What is not committed is in no history. A later pod may have the same name.
+	says, err := all.git(ctx, c.own("show", "--no-patch", "--format=%B", now))
+	return err == nil && strings.Contains(says, "\n"+podLine+r.Pod+"\n")
 }
 
 // Unneeded removes a clone whose pod has another one, if the source has all that is in it. Files that
