@@ -88,10 +88,10 @@ func inClone(ctx context.Context, h *Host, id string) (spec item.PodSpec, err er
 // Need says who needs a clone.
 type Need int
 
-// Who needs a clone: nobody, if its pod has another one; its pod or a fork, which work in it. Of a pod that is
-// gone, the last clone stays: only the source tells it from the earlier ones.
+// A clone is not needed if its pod has another one, unless a fork works in it. Of a pod that is gone, the last
+// clone stays: only the source tells it from the earlier ones.
 const (
-	NeedNobody Need = iota
+	NeedNot Need = iota
 	NeedPod
 	NeedIfLast
 )
@@ -118,7 +118,7 @@ func needs(ctx context.Context, h *Host) (func(c FoundCheckout) Need, error) {
 		case i < 0:
 			return NeedIfLast
 		}
-		return NeedNobody
+		return NeedNot
 	}, err
 }
 

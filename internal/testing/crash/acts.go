@@ -35,6 +35,8 @@ var acts = []act{
 	{"rewind", (*hand).rewind, (*checker).rewound, (*checker).rewinds},
 	{"compact", (*hand).compact, (*checker).compacted, (*checker).compactions},
 	{"fork", (*hand).fork, (*checker).forked, (*checker).ownForks},
+	{name: "job of a fork", do: (*hand).forksJob},
+	{name: "delete and restore", do: (*hand).remove},
 }
 
 // deed is an act as its client knows it.
@@ -203,10 +205,17 @@ func (h *hand) compact(d *deed) error {
 	return err
 }
 
-// fork makes a new pod of the log as it is, which then works as well.
+// fork makes a new pod of the log as it is, or was at the end of a turn, which then works as well.
 func (h *hand) fork(d *deed) error {
+	most := 1
+	if h.pod.remote != nil {
+		most = cloneForks
+	}
 	d.seq = h.pod.raw.last()
-	if d.seq == 0 || h.pod.forked {
+	if h.random.IntN(2) == 0 {
+		d.seq = h.pod.raw.endOfTurn(h.random)
+	}
+	if d.seq == 0 || len(h.pod.forks) >= most {
 		return errNothing
 	}
 	known := h.scene.expect(d.mark)
@@ -218,8 +227,7 @@ func (h *hand) fork(d *deed) error {
 			return err
 		}
 	}
-	h.pod.forked = true
-	fork := h.adopt(d.mark, h.pod.dir)
+	fork := h.adopt(d.mark, h.pod)
 	known()
 	fork.submits.submit(h.ctx, h.job())
 	return err

@@ -28,8 +28,7 @@ func (f *fleet) inClone(p *pod) (err error) {
 	if f.remote == nil {
 		f.remote, err = newRemote(f, p.dir)
 	}
-	// A fork would stay on the node, which removes the clone once the pod has another.
-	p.remote, p.forked = f.remote, true
+	p.remote = f.remote
 	return err
 }
 
@@ -103,35 +102,32 @@ func (i *inspection) pushed(p *pod, file string) (string, error) {
 // worksIn says whether a pod works in the workspace of another one.
 func (k kin) worksIn(p *pod) bool {
 	if p.remote != nil {
-		return k.GetSpec().GetCheckout().GetBranch() == "podd/"+p.name
+		return k.pushes(p) || k.forkIn(p)
 	}
 	return k.GetSpec().GetDir() == p.dir
 }
 
+// pushes says whether what a pod does is pushed as the work of another one.
+func (k kin) pushes(p *pod) bool { return k.GetSpec().GetCheckout().GetBranch() == "podd/"+p.name }
+
 // checkClones compares the repository that nodes push to with the logs of the pods in clones.
 func (i *inspection) checkClones(all []kin) error {
 	for _, p := range i.all() {
-		if p.remote == nil {
+		if p.remote == nil || p.isFork {
 			continue
 		}
-		ran, err := i.pushed(p, ranFile)
+		has, err := i.written(p)
 		if err != nil {
 			return err
-		}
-		names, err := i.git(p.remote.repo, "ls-tree", "--name-only", "refs/podd/"+p.name)
-		if err != nil {
-			return err
-		}
-		has := make(map[string]bool)
-		for line := range strings.Lines(ran) {
-			has[strings.Fields(line)[0]] = true
-		}
-		for name := range strings.Lines(names) {
-			has[strings.TrimPrefix(strings.TrimSpace(name), "made-")] = true
 		}
 		for _, k := range all {
-			if k.worksIn(p) {
+			if k.pushes(p) {
 				i.kept(p, k, has)
+			}
+			if k.forkIn(p) {
+				if err := i.ofItsPoint(k); err != nil {
+					return err
+				}
 			}
 		}
 		if err := i.owners(p); err != nil {
@@ -141,12 +137,28 @@ func (i *inspection) checkClones(all []kin) error {
 	return nil
 }
 
+// written are the calls of a pod that wrote what is pushed.
+func (i *inspection) written(p *pod) (map[string]bool, error) {
+	ran, err := i.pushed(p, ranFile)
+	if err != nil {
+		return nil, err
+	}
+	names, err := i.git(p.remote.repo, "ls-tree", "--name-only", "refs/podd/"+p.name)
+	has := make(map[string]bool)
+	for line := range strings.Lines(ran) {
+		has[strings.Fields(line)[0]] = true
+	}
+	for name := range strings.Lines(names) {
+		has[strings.TrimPrefix(strings.TrimSpace(name), "made-")] = true
+	}
+	return has, err
+}
+
 // kept checks that what a finished turn did is pushed.
 func (i *inspection) kept(p *pod, k kin, has map[string]bool) {
 	for id, s := range k.calls {
 		call := i.model.made(id)
-		wrote := call.verb == "write" && s.result != nil && !s.result.GetIsError() || call.runs() && s.result.GetContent() == "out-"+id+"\n"
-		if !wrote || s.seq <= k.from || k.ends[s.turn].GetTurnEnded().GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED || k.mayLack(s) {
+		if !s.wrote(id, call) || s.seq <= k.from || k.ends[s.turn].GetTurnEnded().GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED || k.mayLack(s) {
 			continue
 		}
 		i.tally.Pushed++
@@ -154,6 +166,11 @@ func (i *inspection) kept(p *pod, k kin, has map[string]bool) {
 			i.tally.Lost.add("%s: the call %s of the finished turn %d is not in refs/podd/%s", k.pod, id, s.turn, p.name)
 		}
 	}
+}
+
+// wrote says whether a call ended after it had written a file.
+func (s *callState) wrote(id string, call madeCall) bool {
+	return call.verb == "write" && s.result != nil && !s.result.GetIsError() || call.runs() && s.result.GetContent() == "out-"+id+"\n"
 }
 
 // leavePatience is how long a turn that ends waits for its push.
@@ -214,7 +231,7 @@ func (r *remote) check(f *fleet) {
 	refs, err := f.git(r.repo, "for-each-ref", "--format=%(refname)")
 	want := []string{"refs/heads/main"}
 	for _, p := range f.all() {
-		if p.remote == r {
+		if p.remote == r && !p.isFork {
 			want = append(want, "refs/podd/"+p.name)
 		}
 	}

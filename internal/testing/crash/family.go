@@ -64,9 +64,9 @@ func (i *inspection) forkedAt(name string) int64 {
 
 // forked compares a fork with its source: it has all entries up to the fork, and a cut
 // turn ends right after them.
-func forked(of, fork kin) bool {
+func forked(p *pod, of, fork kin) bool {
 	at := int(fork.from)
-	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || fork.GetSpec().GetDir() != of.GetSpec().GetDir() {
+	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || !fork.worksIn(p) {
 		return false
 	}
 	return !slices.ContainsFunc(fork.log[:at], func(e *poddv1.Entry) bool { return differ(e, of.log[e.GetSeq()-1]) })
@@ -179,7 +179,7 @@ func (i *inspection) check() error {
 func (p *pod) relate(of kin, byName map[string]kin) {
 	for _, d := range p.submits.done() {
 		if k, ok := byName[d.mark]; ok && d.act == "fork" {
-			of.forks[d.mark] = forked(of, k)
+			of.forks[d.mark] = forked(p, of, k)
 		}
 	}
 	for _, k := range byName {
@@ -193,6 +193,9 @@ func (p *pod) relate(of kin, byName map[string]kin) {
 // that work there.
 func (i *inspection) commands(all []kin) error {
 	for _, p := range i.all() {
+		if p.isFork {
+			continue // Its commands are with those of the other pod.
+		}
 		ran, err := i.lines(p, ranFile)
 		if err != nil {
 			return err
@@ -208,10 +211,8 @@ func (i *inspection) commands(all []kin) error {
 				known[id] = true
 			}
 		}
-		if !p.isFork {
-			for _, k := range here {
-				k.commands(ran, ended, i.model.calls, i.cancels)
-			}
+		for _, k := range here {
+			k.commands(ran, ended, i.model.calls, i.cancels)
 		}
 		for id := range ran {
 			if !known[id] {

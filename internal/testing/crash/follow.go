@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -119,6 +120,22 @@ func (f *follower) add(e *poddv1.Entry) {
 	case e.GetUsage() != nil:
 		f.resumes = 0
 	}
+}
+
+// endOfTurn is the entry at the end of one of the turns; 0 without one.
+func (f *follower) endOfTurn(random *rand.Rand) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ends []int64
+	for _, e := range f.entries {
+		if e.GetTurnEnded() != nil {
+			ends = append(ends, e.GetSeq())
+		}
+	}
+	if len(ends) == 0 {
+		return 0
+	}
+	return ends[random.IntN(len(ends))]
 }
 
 func (f *follower) wrong(list *[]string, format string, args ...any) {

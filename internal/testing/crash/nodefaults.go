@@ -300,7 +300,7 @@ func (f *fleet) moved(p *pod, what string, err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.tally.act(what, err == nil)
-	case k != item.KindPrecondition && k != item.KindExhausted:
+	case k != item.KindPrecondition && k != item.KindExhausted && k != item.KindNotFound: // A client may have deleted it.
 		f.finding("%s: %s: %v", p.name, what, err)
 	}
 }

@@ -355,6 +355,11 @@ func (f *fleet) settle() error {
 
 // finish lets all pods become idle, checks everything, and shuts all down.
 func (f *fleet) finish() error {
+	for _, p := range f.all() {
+		if err := f.restored(p); err != nil { // It may have been deleted after its client had no answer.
+			return err
+		}
+	}
 	if err := f.settle(); err != nil {
 		return err
 	}
@@ -374,6 +379,9 @@ func (f *fleet) finish() error {
 		return err
 	}
 	f.requests()
+	if err := (tidying{f}).tidied(); err != nil {
+		return err
+	}
 	if err := f.sound(); err != nil {
 		return err
 	}

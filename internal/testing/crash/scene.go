@@ -99,9 +99,9 @@ type pod struct {
 	raw, resuming *follower
 	// n is its number in the round.
 	n int
-	// forked says that it has a fork, isFork that it is one, in the workspace of another
-	// pod.
-	forked, isFork bool
+	// forks are those made of it. isFork says that it is one, in the workspace of another pod.
+	forks  []*pod
+	isFork bool
 	// remote is what its clones are of; nil for a pod in dir.
 	remote *remote
 }
@@ -147,9 +147,10 @@ func (s *scene) expected() []string {
 	return slices.Clone(s.unknown)
 }
 
-// adopt adds a pod that podd made in another one's workspace to the round.
-func (s *scene) adopt(name, dir string) *pod {
-	p := &pod{name: name, dir: dir, forked: true, isFork: true}
+// adopt adds a fork of a pod, in the same workspace, to the round.
+func (s *scene) adopt(name string, of *pod) *pod {
+	p := &pod{name: name, dir: of.dir, remote: of.remote, isFork: true}
+	of.forks = append(of.forks, p)
 	s.add(p)
 	s.followOne(p)
 	return p
