@@ -93,7 +93,7 @@ func (p *program) web(ctx context.Context, flags webFlags) error {
 func (f webFlags) check(renewed <-chan os.Signal) (page web.Parent, err error) {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return page, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is no address with a port, such as 127.0.0.1:7633", f.listen)
+		return page, item.Errorf(item.KindInvalid, "WEB_LISTEN", "--listen %s is not an address with a port, such as 127.0.0.1:7633", f.listen)
 	}
 	if f.cert == "" && f.key == "" && f.origin == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
@@ -123,7 +123,7 @@ func hostname(origin string) string {
 func checkOrigin(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", item.Errorf(item.KindInvalid, "WEB_ORIGIN", "--origin %s is no https://NAME[:PORT]", text)
+		return "", item.Errorf(item.KindInvalid, "WEB_ORIGIN", "--origin %s does not have the form https://NAME[:PORT]", text)
 	}
 	return "https://" + strings.ToLower(strings.TrimSuffix(u.Host, ":443")), nil
 }

@@ -15,7 +15,7 @@ func (l *loader) readNames() error {
 		known.Endpoints[e.Name] = llm.Endpoint{NoVendors: e.NoVendors()}
 	}
 	if _, ok := known.Endpoints[l.Endpoint]; !ok {
-		return bad("%s: endpoint is %s, which is not one: there are %s; add [endpoints.%s]", find(l.root, "endpoint").origin, quote(l.Endpoint), strings.Join(known.Names(), ", "), l.Endpoint)
+		return bad("%s: there is no endpoint %s: the endpoints are %s; add [endpoints.%s]", find(l.root, "endpoint").origin, quote(l.Endpoint), strings.Join(known.Names(), ", "), l.Endpoint)
 	}
 	for _, r := range l.refs {
 		if err := r.find(known); err != nil {

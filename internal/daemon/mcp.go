@@ -122,5 +122,5 @@ func noServer(name string, names []string) error {
 	if len(names) == 0 {
 		return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q: neither config.toml nor a trusted .mcp.json of this directory defines one", name)
 	}
-	return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q here: there are %s", name, strings.Join(names, ", "))
+	return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q here: the servers are %s", name, strings.Join(names, ", "))
 }

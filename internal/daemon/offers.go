@@ -33,7 +33,7 @@ func (d naming) offers(ctx context.Context, name string) ([]endpoints.Listing, e
 		}
 	}
 	if len(asked) == 0 {
-		return nil, item.Errorf(item.KindNotFound, "NO_ENDPOINT", "there is no endpoint %q: there are %s", name, strings.Join(names, ", "))
+		return nil, item.Errorf(item.KindNotFound, "NO_ENDPOINT", "there is no endpoint %q: the endpoints are %s", name, strings.Join(names, ", "))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, offersTime, &llm.Error{
 		Class: llm.ClassNetwork, Message: "the endpoint did not list its models in " + offersTime.String() + "; try again",

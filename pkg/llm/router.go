@@ -65,7 +65,7 @@ func (r *Router) Find(name string) (item.ModelRef, error) {
 	}
 	if r.Endpoints[r.Default].NoVendors {
 		return item.ModelRef{}, item.Errorf(item.KindInvalid, "NO_ENDPOINT",
-			"the model %q names no endpoint: there are %s; add [endpoints.%s] to the configuration, or leave out %q", name, strings.Join(r.Names(), ", "), head, head+"/")
+			"the model %q names no endpoint: the endpoints are %s; add [endpoints.%s] to the configuration, or leave out %q", name, strings.Join(r.Names(), ", "), head, head+"/")
 	}
 	return item.ModelRef{Model: name}, nil
 }

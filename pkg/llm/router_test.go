@@ -52,7 +52,7 @@ func TestRouterFindsEndpoints(t *testing.T) {
 			t.Errorf("%+v is shown as %q", want, want.String())
 		}
 	}
-	if ref, err := router(true).Find("wark/gpt"); item.KindOf(err) != item.KindInvalid || !strings.Contains(err.Error(), "there are own, work;") {
+	if ref, err := router(true).Find("wark/gpt"); item.KindOf(err) != item.KindInvalid || !strings.Contains(err.Error(), "the endpoints are own, work;") {
 		t.Errorf("%+v, %v", ref, err)
 	}
 }

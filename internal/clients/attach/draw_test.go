@@ -20,6 +20,10 @@ func TestStateLineKeepsTheState(t *testing.T) {
 	if !strings.Contains(got, "turn 3 waiting: the endpoint") || cells.Width(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
+	a.pod.StateReason = "waiting until 2026-11-26 21:38:59: nothing answers"
+	if got := (frame{a}).statusLine(); !strings.Contains(got, "turn 3 waiting: until 2026") {
+		t.Errorf("the state line of a wait is %q", got)
+	}
 }
 
 // A resent request is not a cut answer if no answer had begun.

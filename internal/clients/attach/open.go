@@ -142,7 +142,7 @@ func opener(system string, env func(string) string) (program string, err error) 
 func private(dir string, i transcript.Image, data []byte) (file string, err error) {
 	kind := strings.TrimPrefix(picture.Kind(data), "image/")
 	if kind == "" {
-		return "", errors.New("it is no picture")
+		return "", errors.New("it is not a picture")
 	}
 	file = filepath.Join(dir, fmt.Sprintf("%.12s.%s", filepath.Base(i.Digest), kind))
 	if err := os.WriteFile(file, data, 0o600); err != nil {

@@ -122,7 +122,7 @@ func (a frame) state() (state, reason string) {
 	case a.pod.GetPause() != nil:
 		return "paused", "podctl resume " + sanitize.Line(a.pod.GetName())
 	case a.turn != 0 && a.pod.GetState() == poddv1.PodState_POD_STATE_WAITING:
-		return fmt.Sprintf("turn %d waiting", a.turn), sanitize.Line(view.LocalTimes(a.pod.GetStateReason()))
+		return fmt.Sprintf("turn %d waiting", a.turn), strings.TrimPrefix(sanitize.Line(view.LocalTimes(a.pod.GetStateReason())), "waiting ")
 	case a.turn != 0:
 		return fmt.Sprintf("turn %d running", a.turn), a.activity.what
 	}

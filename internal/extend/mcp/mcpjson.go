@@ -71,7 +71,7 @@ func (j jsonServer) server(name string) (s Server, wrong string) {
 		return s, wrong
 	}
 	if s.URL != "" && !strings.Contains(s.URL, "${") && !IsEndpoint(s.URL) {
-		return s, "has a url that is no absolute http or https URL without user or fragment"
+		return s, "has a url that is not an absolute http or https URL without user or fragment"
 	}
 	for _, value := range s.Headers {
 		if strings.ContainsAny(value, "\r\n\x00") {

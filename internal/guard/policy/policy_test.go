@@ -161,7 +161,7 @@ func TestRefusedRules(t *testing.T) {
 		{item.Rule{Tool: "shell"}, "the rule has no decision"},
 		{item.Rule{Tool: "shell", Decision: "permit"}, `there is no decision "permit": write "allow", "ask" or "deny"`},
 		{item.Rule{Decision: policy.Allow}, "names no tool, path, command, host or access"},
-		{item.Rule{Tool: "a b", Decision: policy.Allow}, `the tool "a b" is no name`},
+		{item.Rule{Tool: "a b", Decision: policy.Allow}, `the tool "a b" is not a name`},
 		{item.Rule{Path: "~/x", Decision: policy.Deny}, `the path "~/x" begins with ~, which is not expanded`},
 		{item.Rule{Path: "a/../b", Decision: policy.Deny}, "has .., which no path"},
 		{item.Rule{Path: "a[", Decision: policy.Deny}, "is no glob"},

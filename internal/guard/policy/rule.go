@@ -46,7 +46,7 @@ func compile(r item.Rule, what string) (*compiled, error) {
 		return nil, wrong("the rule names no tool, path, command, host or access: set at least one")
 	}
 	if strings.ContainsFunc(r.Tool, odd) || strings.ContainsAny(r.Tool, " \t\n") {
-		return nil, wrong("the tool %s is no name: leave out white space and control characters", quoted(r.Tool))
+		return nil, wrong("the tool %s is not a name: leave out white space and control characters", quoted(r.Tool))
 	}
 	if err := compileLevels(r.Access); err != nil {
 		return nil, wrong("%v", err)
