@@ -20,6 +20,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	var wg sync.WaitGroup
 	sweeper := retention.Sweeper{
 		Store:  d.store,
+		Alerts: d.host.Alerts,
 		Node:   d.link.nodeName(),
 		Policy: d.Settings.Retention,
 		Logger: d.Logger,

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -294,6 +295,11 @@ type ApprovalRequested struct {
 	Previews []Preview
 	// Expires is when podd denies the call without an answer.
 	Expires time.Time
+}
+
+// AlertText is the text of the alert about the question.
+func (r ApprovalRequested) AlertText() string {
+	return fmt.Sprintf("%s waits for approval: %s (podctl approvals shows it)", r.Tool, r.Question)
 }
 
 // ApprovalResolved records the decision on a waiting call.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"podd/pkg/item"
@@ -37,6 +38,8 @@ type Alerts struct {
 	log       *slog.Logger
 	now       func() time.Time
 	base      context.Context
+	// asking are the calls of a pod that wait for a person.
+	asking func(ctx context.Context, id string) ([]Approval, error)
 }
 
 // Raise raises an alert that belongs to no pod. It logs one that can't be stored.
@@ -59,14 +62,13 @@ func (s *Alerts) List(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Only == nil {
-		return s.store.Alerts(ctx, sq)
-	}
 	most := cmp.Or(q.Limit, usualAlerts)
-	sq.Limit = 0
+	if q.Only != nil || q.Unacked {
+		sq.Limit = 0 // Most of them may be left out.
+	}
 	var list []item.Alert
 	_, err = s.pages(ctx, &sq, func(a item.Alert, _ error) bool {
-		if q.Only(a.Pod) {
+		if q.Only == nil || q.Only(a.Pod) {
 			list = append(list, a)
 		}
 		return len(list) < most
@@ -113,8 +115,9 @@ func (s *Alerts) pages(ctx context.Context, q *store.AlertQuery, yield func(item
 		if err != nil || len(alerts) == 0 {
 			return true, err
 		}
+		settled := s.settled(ctx)
 		for _, a := range alerts {
-			if !yield(a, nil) {
+			if a = settled(a); (!q.Unacked || !a.Acked) && !yield(a, nil) {
 				return false, nil
 			}
 			q.After = a.Seq
@@ -122,9 +125,60 @@ func (s *Alerts) pages(ctx context.Context, q *store.AlertQuery, yield func(item
 	}
 }
 
+// settled returns a function that acknowledges the alert of a question that is over. It is
+// for alerts that were read before the call of settled.
+func (s *Alerts) settled(ctx context.Context) func(item.Alert) item.Alert {
+	asking := make(map[string][]Approval)
+	return func(a item.Alert) item.Alert {
+		if a.Acked || a.Reason != item.ReasonApprovalWaits {
+			return a
+		}
+		waiting, known := asking[a.Pod]
+		if !known {
+			p, err := s.store.Pod(ctx, a.Pod)
+			if err == nil && p.Status.Approvals > 0 {
+				waiting, err = s.asking(ctx, a.Pod)
+			}
+			if err != nil {
+				return a
+			}
+			asking[a.Pod] = waiting
+		}
+		// A question asked soon after an alert with its text has replaced that alert.
+		a.Acked = !slices.ContainsFunc(waiting, func(q Approval) bool {
+			return q.AlertText() == a.Text && q.Time.Sub(a.Time) <= store.FoldWithin
+		})
+		return a
+	}
+}
+
 // Ack marks alerts as seen.
 func (s *Alerts) Ack(ctx context.Context, seqs []item.Seq) error {
 	return s.store.AckAlerts(ctx, seqs)
+}
+
+// PurgeAlerts removes acknowledged alerts that are older than before, and returns how
+// many it removed.
+func (s *Alerts) PurgeAlerts(ctx context.Context, before time.Time) (removed int, err error) {
+	for q := (store.AlertQuery{Unacked: true}); ; {
+		page, err := s.store.Alerts(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		if len(page) == 0 {
+			return s.store.PurgeAlerts(ctx, before)
+		}
+		settled := s.settled(ctx)
+		var old []item.Seq
+		for _, a := range page {
+			if q.After = a.Seq; a.Time.Before(before) && settled(a).Acked {
+				old = append(old, a.Seq)
+			}
+		}
+		if err := s.Ack(ctx, old); err != nil {
+			return 0, err
+		}
+	}
 }
 
 func (s *Alerts) query(ctx context.Context, q AlertQuery) (store.AlertQuery, error) {

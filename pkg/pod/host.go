@@ -117,7 +117,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	}
 	h.pods = newLoaded(c.Store, func(p item.Pod) *actor { return newActor(h, p) })
 	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods, listeners: h.listeners}
-	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
+	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
 	h.Rules, h.Trash, h.Fleet, h.Rollback, h.Worktrees = &Rules{host: h}, &Trash{host: h}, &Fleet{host: h}, &Rollback{host: h}, &Worktrees{host: h}

@@ -121,7 +121,7 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 	c.resolved = nil
 	return []item.Kind{*c.request, item.AlertRaised{Alert: item.Alert{
 		Pod: t.w.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.w.Now(),
-		Text: fmt.Sprintf("%s waits for approval: %s (podctl approvals shows it)", c.Name, why),
+		Text: c.request.AlertText(),
 	}}}
 }
 

@@ -193,7 +193,7 @@ func stored(t fataler, s store.Store, pod string) (entries []item.Entry) {
 func sweep(t fataler, l *podLog, p retention.Policy, day int) {
 	l.flush()
 	sweeper := retention.Sweeper{
-		Store: l.s, Policy: p, Logger: slog.New(slog.DiscardHandler),
+		Store: l.s, Alerts: l.s, Policy: p, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return start.AddDate(0, 0, day) },
 	}
 	if err := sweeper.Sweep(t.Context()); err != nil {

@@ -18,6 +18,10 @@ type Store interface {
 	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error)
 	Inbox(ctx context.Context, pod string) ([]store.Waiting, error)
 	Purge(ctx context.Context, p store.Purge) error
+}
+
+// Alerts removes old alerts.
+type Alerts interface {
 	PurgeAlerts(ctx context.Context, before time.Time) (int, error)
 }
 
@@ -26,6 +30,7 @@ type Sweeper struct {
 	// Node is the name of this podd among those that share the store: it visits its own pods.
 	Node   string
 	Store  Store
+	Alerts Alerts
 	Policy Policy
 	Logger *slog.Logger
 	// Now is the clock.
@@ -101,7 +106,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if s.Policy.Age <= 0 {
 		return nil
 	}
-	_, err = s.Store.PurgeAlerts(ctx, s.Now().Add(-s.Policy.Age))
+	_, err = s.Alerts.PurgeAlerts(ctx, s.Now().Add(-s.Policy.Age))
 	return err
 }
 

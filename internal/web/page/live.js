@@ -167,6 +167,10 @@ class Live {
       seen.add(m.pod.pod.id);
       this.pods.set(m.pod.pod.id, m.pod);
       if (m.pod.approvals || before?.approvals) this.#ask();
+      // Answers acknowledge the alerts of their questions.
+      if (before?.approvals && !m.pod.approvals) {
+        for (const a of this.alerts.values()) if (a.pod === m.pod.pod.id && a.reason === "APPROVAL_WAITS") this.alerts.delete(a.seq);
+      }
     } else if (m.removed) {
       this.pods.delete(m.removed);
     } else if (m.complete) {
