@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"podd/pkg/fold"
@@ -79,4 +80,17 @@ type FileChange struct {
 	// large files.
 	Added, Removed int
 	Diff           string
+}
+
+func noFiles(name string) error {
+	return item.Errorf(item.KindPrecondition, "NO_CHANGES", "pod %s has no changes of files that podd can take back", name)
+}
+
+// noTurn is the error for a turn that a pod has not had.
+func noTurn(rec item.Pod, turn int64) error {
+	last := fmt.Sprintf("its last one is turn %d", rec.Status.Turn)
+	if rec.Status.Turn == 0 {
+		last = "it has had none yet"
+	}
+	return item.Errorf(item.KindNotFound, "TURN_NOT_FOUND", "pod %s has no turn %d: %s", rec.Name, turn, last)
 }

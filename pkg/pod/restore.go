@@ -49,10 +49,6 @@ type TakenBack struct {
 // maxNamedFiles is how many paths an error names.
 const maxNamedFiles = 20
 
-func noFiles(name string) error {
-	return item.Errorf(item.KindPrecondition, "NO_CHANGES", "pod %s has no changes of files that podd can take back", name)
-}
-
 // Files takes changes of files back, while the pod runs nothing else. Submits that come
 // meanwhile wait. What the conversation says stays.
 func (r *Rollback) Files(ctx context.Context, idOrName string, b Back) (TakenBack, error) {
@@ -314,9 +310,12 @@ func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(F
 		return nil, noFiles(rec.Name)
 	}
 	after := s.After
-	if s.Turn > 0 {
+	switch {
+	case s.Turn > rec.Status.Turn:
+		return nil, noTurn(rec, s.Turn)
+	case s.Turn > 0:
 		after = 0
-	} else if after == 0 {
+	case after == 0:
 		f, _, err := r.host.Logs.folded(ctx, rec.ID, r.host.settings())
 		if err != nil {
 			return nil, err
