@@ -43,7 +43,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 		Use:               "ack SEQ...",
 		Short:             "Acknowledge alerts",
 		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: completer{p}.alerts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seqs := make([]int64, len(args))
 			for i, arg := range args {
@@ -62,6 +62,17 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+}
+
+// alerts offers the alerts that are not acknowledged.
+func (p completer) alerts(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return p.from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+		resp, err := c.Alerts().ListAlerts(ctx, &poddv1.ListAlertsRequest{Unacked: true})
+		for _, a := range resp.GetAlerts() {
+			offer(fmt.Sprint(a.GetSeq()), a.GetText())
+		}
+		return err
+	})
 }
 
 // alerts shows the stored alerts and, with follow, the new ones.

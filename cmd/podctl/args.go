@@ -129,10 +129,10 @@ const withoutPodKey = "without-pod"
 // it: one has no NUL byte.
 const podHere = "\x00"
 
-// complete completes an argument with the pods, if it is the first one, and with
-// what complete offers behind POD, be it there or left out.
+// complete completes an argument with what complete offers for it. Where POD may be left out,
+// that is the pods for the first argument, and what complete offers behind POD.
 func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) > 0 && p.given(cmd, append(slices.Clone(args), start)) {
+	if p.given(cmd, nil) || len(args) > 0 && p.given(cmd, append(slices.Clone(args), start)) {
 		return complete(cmd, args, start)
 	}
 	if len(args) == 0 {

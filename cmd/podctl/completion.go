@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/sanitize"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -70,6 +72,24 @@ func (p *program) podNames(ctx context.Context, start string) []cobra.Completion
 		return err
 	})
 	return names
+}
+
+// completer completes arguments that are no pods.
+type completer struct{ *program }
+
+// from offers what list finds, each with a description, once. It is silent when
+// podd does not answer.
+func (p completer) from(ctx context.Context, args []string, start string, list func(ctx context.Context, c *client.Client, offer func(value, about string)) error) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	_ = p.with(func(c *client.Client) error {
+		return list(ctx, c, func(value, about string) {
+			if strings.HasPrefix(value, start) && !slices.Contains(args, value) {
+				found = append(found, cobra.CompletionWithDesc(sanitize.Line(value), beginning(about)))
+			}
+		})
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completePodFlag offers the names of the pods for a flag.

@@ -92,7 +92,7 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"pods.",
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
 		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: trashVerbs{p}.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
 				req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
@@ -107,6 +107,20 @@ func newRestoreCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+}
+
+// complete offers the names of the deleted pods for the first argument.
+func (p trashVerbs) complete(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completer(p).from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+		resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
+		for _, pod := range resp.GetPods() {
+			offer(pod.GetPod().GetName(), pod.GetPod().GetSpec().GetDir())
+		}
+		return err
+	})
 }
 
 // list lists the deleted pods.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -60,6 +61,24 @@ func newMCPListCommand(p *program) *cobra.Command {
 	}
 	dirFlag(cmd, &dir)
 	return cmd
+}
+
+// servers offers the MCP servers of a workspace.
+func (p completer) servers(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+		r := &poddv1.ListMcpServersRequest{}
+		if err := p.at.directory(cmd.Flag("dir").Value.String(), &r.Dir); err != nil {
+			return err
+		}
+		resp, err := c.MCP().ListMcpServers(ctx, r)
+		for _, s := range resp.GetServers() {
+			offer(s.GetName(), s.GetTarget())
+		}
+		return err
+	})
 }
 
 // printServers shows servers: a paragraph each, or an object each.
@@ -136,9 +155,10 @@ func toolNote(t *poddv1.McpTool) string {
 func newMCPTestCommand(p *program) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "test NAME",
-		Short: "Start an MCP server, list what it offers, and stop it",
-		Args:  operands,
+		Use:               "test NAME",
+		Short:             "Start an MCP server, list what it offers, and stop it",
+		Args:              operands,
+		ValidArgsFunction: completer{p}.servers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {
@@ -171,7 +191,8 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 		Short: "Accept the changed tools of an MCP server",
 		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks " +
 			"because they changed. Rules and the approval mode still apply.",
-		Args: operands,
+		Args:              operands,
+		ValidArgsFunction: completer{p}.servers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {

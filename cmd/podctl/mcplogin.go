@@ -30,8 +30,9 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 		Short: "Sign in at an MCP server",
 		Long: "Prints an address to open in a browser on this machine, and waits until you have signed in. podd keeps the " +
 			"tokens and renews them. If the browser runs elsewhere, use --paste and copy the address where it ends.",
-		Example: "  podctl mcp login tickets --browser",
-		Args:    operands,
+		Example:           "  podctl mcp login tickets --browser",
+		Args:              operands,
+		ValidArgsFunction: completer{p}.servers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(flags.dir, &at); err != nil {
@@ -138,7 +139,8 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 		Short: "Forget the tokens of an MCP server",
 		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A warning " +
 			"says if the server did not revoke them: end the sign-in there, too.",
-		Args: operands,
+		Args:              operands,
+		ValidArgsFunction: completer{p}.servers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {
