@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -40,6 +41,10 @@ func newBackupCommand(p *program) *cobra.Command {
 					return withKeeper(ctx, c, func(k *keeper.Keeper) error { return k.BackupTo(ctx, to) })
 				},
 			})
+			// The backup is written to a temporary file first.
+			if failed, ok := errors.AsType[*fs.PathError](err); ok && failed.Path == to+".new" {
+				return item.Errorf(item.KindPrecondition, "FILE_NOT_WRITABLE", "cannot write the backup %s: %v", args[0], failed.Err)
+			}
 			if err != nil {
 				return err
 			}

@@ -49,6 +49,10 @@ func TestStoreVerbs(t *testing.T) {
 		if code, _, errs := keep(t, state, "backup", file); code != exitFailed || !strings.Contains(errs, "already exists") {
 			t.Errorf("running %v: a second backup: %d %q", running, code, errs)
 		}
+		nowhere := filepath.Join(t.TempDir(), "nowhere", "backup.db")
+		if code, _, errs := keep(t, state, "backup", nowhere); code != exitFailed || errs != "podd: cannot write the backup "+nowhere+": no such file or directory\n" {
+			t.Errorf("running %v: a backup in no directory: %d %q", running, code, errs)
+		}
 		code, out, errs = keep(t, state, "compact-store")
 		if code != exitDone || !strings.HasPrefix(out, "compacted the store from ") || errs != "" {
 			t.Errorf("running %v: compact-store: %d %q %q", running, code, out, errs)
