@@ -49,9 +49,9 @@ func measureMemory(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// lieIdle watches an idle daemon.
+// lieIdle watches a daemon that has been idle for long enough to give back what its start needed.
 func (r *rig) lieIdle(s *subject) error {
-	const settle, watch = 2 * time.Second, 5 * time.Second
+	const settle, watch = 10 * time.Second, 5 * time.Second
 	time.Sleep(settle)
 	rss, anonymous, err := memory(s.pid)
 	if err != nil {
