@@ -555,6 +555,98 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// A landing that is refused leaves the checkout where its own commits are, and the next one may
+// give the commit of the first another message.
+func TestLandAgain(t *testing.T) {
+	b := setup(t)
+	r := b.make(checkout.Wanted{Name: "p"})
+	b.write(r.Dir(), "sub/b.txt", "of the agent\n")
+	b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine")
+	b.write(b.repo, "sub/b.txt", "of the person\n")
+	for _, message := range []string{"", "second", "third"} {
+		if _, err := b.all.Land(t.Context(), r, "", message); item.ReasonOf(err) != "LOCAL_CHANGES" {
+			t.Errorf("land: %v", err)
+		}
+		if got := b.git(r.Dir(), "rev-list", "--count", r.Base+".."); got != "1" {
+			t.Errorf("the checkout has %s commits", got)
+		}
+	}
+	b.git(b.repo, "checkout", "--quiet", "--", "sub/b.txt")
+	if out, err := b.all.Land(t.Context(), r, "", ""); err != nil || !out.Merged || out.Committed {
+		t.Errorf("landed: %+v, %v", out, err)
+	}
+	if got := b.git(b.repo, "log", "-1", "--format=%s", "main^2"); got != "third" || b.read(b.repo, "sub/b.txt") != "of the agent\n" {
+		t.Errorf("landed %q", got)
+	}
+	// A message is for what a landing commits, never for what has landed.
+	b.write(b.repo, "mine", "of the person\n")
+	b.git(b.repo, "add", "mine")
+	b.git(b.repo, "commit", "--quiet", "-m", "mine")
+	b.git(r.Dir(), "commit", "--quiet", "--allow-empty", "-m", "of the agent")
+	if out, err := b.all.Land(t.Context(), r, "", "fourth"); err != nil || out.Committed {
+		t.Errorf("landed: %+v, %v", out, err)
+	}
+	if got := b.git(b.repo, "log", "--format=%s", r.Base+"..main"); strings.Contains(got, "fourth") {
+		t.Errorf("main has %q", got)
+	}
+}
+
+// Files that the person's working tree has already, as after an apply, are in no landing's way,
+// unless it would lose what the person staged.
+func TestLandsWhatIsThere(t *testing.T) {
+	b := setup(t)
+	base := b.git(b.repo, "rev-parse", "main")
+	for name, c := range map[string]struct {
+		then    func(b *bench)
+		blocked string
+	}{
+		"as they are":      {func(*bench) {}, ""},
+		"staged":           {func(b *bench) { b.git(b.repo, "add", "--all") }, ""},
+		"other text":       {func(b *bench) { b.write(b.repo, "a.txt", "of the person\n") }, "a.txt"},
+		"another new file": {func(b *bench) { b.write(b.repo, "new", "of the person\n") }, "new"},
+		"not executable":   {func(b *bench) { chmod(t, b.repo, 0o600) }, "x"},
+		"a file back":      {func(b *bench) { b.write(b.repo, "sub/b.txt", "of the person\n") }, "sub/b.txt"},
+		"other text staged": {func(b *bench) {
+			b.write(b.repo, "a.txt", "of the person\n")
+			b.git(b.repo, "add", "a.txt")
+			b.write(b.repo, "a.txt", "of the agent\n")
+		}, "a.txt"},
+		"staged, then other": {func(b *bench) { b.git(b.repo, "add", "--all"); b.write(b.repo, "new", "of the person\n") }, "new"},
+	} {
+		b.git(b.repo, "reset", "--quiet", "--hard", base)
+		b.git(b.repo, "clean", "--quiet", "-d", "--force")
+		r := b.make(checkout.Wanted{Name: strings.NewReplacer(" ", "-", ",", "").Replace(name)})
+		for _, dir := range []string{r.Dir(), b.repo} {
+			b.write(dir, "a.txt", "of the agent\n")
+			b.write(dir, "new", "of the agent\n")
+			b.write(dir, "x", "#!/bin/sh\n")
+			chmod(t, dir, 0o700)
+			if err := os.Remove(filepath.Join(dir, "sub/b.txt")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.then(b)
+		before := b.git(b.repo, "status", "--porcelain") + b.read(b.repo, "a.txt") + b.read(b.repo, "new")
+		out, err := b.all.Land(t.Context(), r, "", "")
+		after := b.git(b.repo, "status", "--porcelain")
+		if c.blocked == "" {
+			if err != nil || after != "" || b.git(b.repo, "rev-parse", "main") != out.New || b.read(b.repo, "new") != "of the agent\n" {
+				t.Errorf("%s: %v, %q", name, err, after)
+			}
+		} else if item.ReasonOf(err) != "LOCAL_CHANGES" || !strings.Contains(err.Error(), "in "+c.blocked+";") || after+b.read(b.repo, "a.txt")+b.read(b.repo, "new") != before {
+			t.Errorf("%s: %v, %q", name, err, after)
+		}
+		b.fsck(b.repo)
+	}
+}
+
+func chmod(t *testing.T, dir string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(filepath.Join(dir, "x"), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A landing that a killed podd began ends when podd starts, wherever it was.
 func TestLandingGoesOn(t *testing.T) {
 	b := setup(t)
@@ -562,6 +654,11 @@ func TestLandingGoesOn(t *testing.T) {
 		"before":  func(string, string) {},
 		"moved":   func(old, made string) { b.git(b.repo, "update-ref", "refs/heads/main", made, old) },
 		"done":    func(_, made string) { b.git(b.repo, "merge", "--quiet", "--ff-only", made) },
+		"applied": func(string, string) { b.write(b.repo, "applied", "by the agent\n") },
+		"thenmoved": func(old, made string) {
+			b.write(b.repo, "thenmoved", "by the agent\n")
+			b.git(b.repo, "update-ref", "refs/heads/main", made, old)
+		},
 		"another": func(old, _ string) { b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine") },
 	} {
 		b.git(b.repo, "reset", "--quiet", "--hard")

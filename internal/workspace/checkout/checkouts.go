@@ -117,6 +117,8 @@ type Record struct {
 	Claim  string `json:"claim,omitempty"`
 	// Unpinned says that podd removed the reference there when it moved the clone to the trash.
 	Unpinned bool `json:"unpinned,omitempty"`
+	// Unlanded is the commit that a landing made of what was uncommitted, until one succeeds.
+	Unlanded string `json:"unlanded,omitempty"`
 	// Landing is a change of a branch that has begun.
 	Landing *Landing `json:"landing,omitempty"`
 

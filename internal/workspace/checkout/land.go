@@ -68,13 +68,18 @@ func (w *lander) land(ctx context.Context, into, message string) (out Landed, er
 	if err := w.carry(ctx, w.r, out.New); err != nil {
 		return out, full(err)
 	}
-	if out.Says, err = w.fetch(ctx, w.r); err != nil {
-		return out, full(err)
-	}
 	if err := w.clear(ctx, out.Landing); err != nil {
 		return out, err
 	}
-	w.r.Landing = &out.Landing
+	if out.Merged {
+		if _, err := w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", out.New)); err != nil {
+			return out, full(err)
+		}
+	}
+	if out.Says, err = w.fetch(ctx, w.r); err != nil {
+		return out, full(err)
+	}
+	w.r.Landing, w.r.Unlanded = &out.Landing, ""
 	if err := w.r.save(); err != nil {
 		return out, full(err)
 	}
@@ -146,8 +151,11 @@ func (w *lander) commitAll(ctx context.Context, message string) (did bool, err e
 		return false, item.Errorf(item.KindPrecondition, "NESTED_REPOSITORY", "a commit cannot have the repository %s: move it out of the checkout", repos[1].Place())
 	}
 	out, err := w.git(ctx, w.r.reading("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames"))
-	if err != nil || out == "" {
+	if err != nil {
 		return false, err
+	}
+	if out == "" {
+		return w.reword(ctx, message)
 	}
 	for _, entry := range fields(out) {
 		if state := entry[:2]; strings.Contains(state, "U") || state == "AA" || state == "DD" {
@@ -160,11 +168,35 @@ func (w *lander) commitAll(ctx context.Context, message string) (did bool, err e
 	if message == "" {
 		message = "Work of pod " + w.r.Name
 	}
-	_, err = w.git(ctx, w.writing(ctx, "commit", "--quiet", "--no-verify", "-m", message))
-	return err == nil, err
+	return true, w.commit(ctx, "-m", message)
 }
 
-// merge is the commit that has both a branch's commits and the checkout's. The checkout gets it too.
+// commit commits what is staged in a checkout, and notes the commit until a landing succeeds.
+func (w *lander) commit(ctx context.Context, args ...string) error {
+	_, err := w.git(ctx, w.writing(ctx, append([]string{"commit", "--quiet", "--no-verify"}, args...)...))
+	if err != nil {
+		return err
+	}
+	if w.r.Unlanded, err = line(w.git(ctx, w.r.reading("rev-parse", "HEAD"))); err != nil {
+		return err
+	}
+	return w.r.save()
+}
+
+// reword gives the newest commit of a checkout another message, if a landing that was refused later
+// made it: the person of this landing has that commit in mind.
+func (w *lander) reword(ctx context.Context, message string) (did bool, err error) {
+	if message == "" || w.r.Unlanded == "" {
+		return false, nil
+	}
+	head, err := line(w.git(ctx, w.r.reading("rev-parse", "HEAD")))
+	if err != nil || head != w.r.Unlanded {
+		return false, err
+	}
+	return true, w.commit(ctx, "--amend", "-m", message)
+}
+
+// merge is the commit that has both a branch's commits and the checkout's.
 func (w *lander) merge(ctx context.Context, l Landing, tip string) (id string, merged bool, err error) {
 	// The pod finds what it would have to merge.
 	if _, err := w.git(ctx, w.writing(ctx, "update-ref", "refs/remotes/origin/"+l.Branch, l.Old)); err != nil {
@@ -191,10 +223,7 @@ func (w *lander) merge(ctx context.Context, l Landing, tip string) (id string, m
 	if err != nil || len(parts) == 0 {
 		return "", false, err
 	}
-	if id, err = line(w.git(ctx, w.writing(ctx, "commit-tree", parts[0], "-p", l.Old, "-p", tip, "-m", "Merge branch '"+w.r.Branch()+"'"))); err != nil {
-		return "", false, err
-	}
-	_, err = w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", id))
+	id, err = line(w.git(ctx, w.writing(ctx, "commit-tree", parts[0], "-p", l.Old, "-p", tip, "-m", "Merge branch '"+w.r.Branch()+"'")))
 	return id, true, err
 }
 
@@ -219,38 +248,93 @@ func (w *lander) clear(ctx context.Context, l Landing) error {
 	if l.Tree == "" {
 		return nil
 	}
-	in := command{dir: l.Tree, reads: slices.Concat(treeDirs(l.Tree), w.r.Reads())}
-	diff, status := in, in
-	diff.args = []string{"diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", l.Old, l.New}
-	status.args = []string{"status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all"}
-	changes, err := w.git(ctx, diff)
-	if err != nil {
+	_, blocked, err := w.local(ctx, l)
+	if err != nil || len(blocked) == 0 {
 		return err
-	}
-	local, err := w.git(ctx, status)
-	if err != nil {
-		return err
-	}
-	changed := make(map[string]bool)
-	for _, entry := range fields(local) {
-		if len(entry) > 3 {
-			changed[entry[3:]] = true
-		}
-	}
-	var blocked []string
-	parts := fields(changes)
-	for i := 0; i+1 < len(parts); i += 2 {
-		kind, path := parts[i], parts[i+1]
-		_, err := os.Lstat(filepath.Join(l.Tree, path))
-		if changed[path] || kind == "A" && !errors.Is(err, fs.ErrNotExist) {
-			blocked = append(blocked, path)
-		}
-	}
-	if len(blocked) == 0 {
-		return nil
 	}
 	return item.Errorf(item.KindPrecondition, "LOCAL_CHANGES", "%s has branch %s checked out, with changes of your own in %s; nothing was landed: commit or stash them, or land into another branch with --into",
 		l.Tree, l.Branch, named(blocked))
+}
+
+// local are the files of a landing that differ from the old commit in the working tree: those that
+// are as the new commit has them, as after Apply, and those that block the landing. It does not
+// depend on where the branch is.
+func (w *lander) local(ctx context.Context, l Landing) (landed, blocked []string, err error) {
+	in := command{dir: l.Tree, reads: slices.Concat(treeDirs(l.Tree), w.r.Reads())}
+	diff := func(args ...string) ([]string, error) {
+		c := in
+		c.args = append([]string{"diff", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"}, args...)
+		out, err := w.git(ctx, c)
+		return fields(out), err
+	}
+	changes, err := diff("--raw", "--no-abbrev", l.Old, l.New)
+	if err != nil {
+		return nil, nil, err
+	}
+	staged, err := diff("--name-only", "--ignore-submodules=all", "--cached", l.Old)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, err := diff("--name-only", "--ignore-submodules=all")
+	if err != nil {
+		return nil, nil, err
+	}
+	isStaged, isChanged := set(staged), set(changed)
+	var paths, wanted []string
+	for i := 0; i+1 < len(changes); i += 2 {
+		// :MODE MODE OLD NEW KIND
+		change, path := strings.Fields(changes[i]), changes[i+1]
+		mode, id, kind := change[1], change[3], change[4]
+		info, err := os.Lstat(filepath.Join(l.Tree, path))
+		exists := !errors.Is(err, fs.ErrNotExist)
+		switch {
+		case !isStaged[path] && !isChanged[path] && !(kind == "A" && exists):
+		case isStaged[path] && isChanged[path]:
+			blocked = append(blocked, path)
+		case kind == "D" && !exists:
+			landed = append(landed, path)
+		case err == nil && info.Mode().IsRegular() && mode == fileMode(info) && !strings.Contains(path, "\n"):
+			paths, wanted = append(paths, path), append(wanted, id)
+		default:
+			blocked = append(blocked, path)
+		}
+	}
+	if len(paths) == 0 {
+		return landed, blocked, nil
+	}
+	in.args, in.stdin = []string{"hash-object", "--stdin-paths"}, strings.NewReader(strings.Join(paths, "\n")+"\n")
+	out, err := w.git(ctx, in)
+	ids := strings.Fields(out)
+	if err == nil && len(ids) != len(paths) {
+		err = fmt.Errorf("git hash-object named %d of %d files", len(ids), len(paths))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, path := range paths {
+		if ids[i] == wanted[i] {
+			landed = append(landed, path)
+		} else {
+			blocked = append(blocked, path)
+		}
+	}
+	return landed, blocked, nil
+}
+
+func set(paths []string) map[string]bool {
+	all := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		all[path] = true
+	}
+	return all
+}
+
+// fileMode is the mode that git has for a regular file.
+func fileMode(info fs.FileInfo) string {
+	if info.Mode()&0o100 != 0 {
+		return "100755"
+	}
+	return "100644"
 }
 
 // treeDirs are the git directories of a working tree that are outside of it.
@@ -277,13 +361,29 @@ func (w *lander) follow(ctx context.Context) error {
 	if l.Tree != "" {
 		c := command{dir: l.Tree, writes: true, also: treeDirs(l.Tree), reads: w.r.Reads()[1:], args: []string{"update-index", "-q", "--refresh"}}
 		_, _ = w.git(ctx, c) // It fails where a file has changes, which is no harm.
+		err = w.take(ctx, l, c)
 		c.args = []string{"read-tree", "-m", "-u", l.Old, l.New}
-		if _, err = w.git(ctx, c); err != nil {
+		if err == nil {
+			_, err = w.git(ctx, c)
+		}
+		if err != nil {
 			err = item.Errorf(item.KindPrecondition, "TREE_BEHIND", "branch %s is at %.12s, and its files in %s did not follow (%v): run git -C %s %s", l.Branch, l.New, l.Tree, err, l.Tree, strings.Join(c.args, " "))
 		}
 	}
 	w.r.Landing = nil
 	return errors.Join(err, full(w.r.save()))
+}
+
+// take brings the files that a working tree has already into its index, as c runs git there: git
+// would take them for changes that the new commit overwrites.
+func (w *lander) take(ctx context.Context, l Landing, c command) error {
+	landed, _, err := w.local(ctx, l)
+	if err != nil || len(landed) == 0 {
+		return err
+	}
+	c.args, c.stdin = []string{"update-index", "--add", "--remove", "-z", "--stdin"}, strings.NewReader(strings.Join(landed, "\x00")+"\x00")
+	_, err = w.git(ctx, c)
+	return err
 }
 
 // resume ends a landing that a killed podd began. says is a sentence if a person has to look.
