@@ -174,6 +174,37 @@ func TestLeaveAndComeBack(t *testing.T) {
 	s.await("press Esc again to rewind")
 }
 
+// Ctrl-Z stops the view, and fg continues it with the text that arrived. Without a shell above it the view
+// does not stop.
+func TestSuspend(t *testing.T) {
+	gate := make(chan struct{})
+	w := world(t, scripted.Answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
+	s := newScreen(t, w, 80, 24, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("go")
+	s.keys("Enter")
+	s.await("The ans", "turn 1 running")
+	s.typed("a draft")
+	s.keys("C-z")
+	s.await("Stopped", "shell>")
+	s.gone("turn 1 running")
+	s.keys("echo $((40 + 2))", "Enter")
+	s.await("42")
+	close(gate)
+	rig.Await(t, "the answer", func() bool { return strings.Contains(w.Podctl("tail", "p", "-n", "10"), "wer.") })
+	s.keys("fg", "Enter")
+	s.await("The answer.", "turn 1 finished", "> a draft")
+	s.keys("C-u", "C-d")
+	s.await("shell>")
+	s.restored()
+	s.keys("clear; exec "+rig.Binaries(t)+"/podctl attach p", "Enter")
+	s.await("The answer.", "p · idle")
+	s.keys("C-z")
+	s.await("no shell can take over: Ctrl-D leaves")
+	s.typed("on it goes")
+	s.await("on it goes")
+}
+
 // A scrolled view keeps its place while text arrives; sizes change meanwhile; a signal
 // restores the terminal.
 func TestScrollResizeAndSignal(t *testing.T) {

@@ -174,6 +174,8 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	case tea.FocusMsg, tea.BlurMsg:
 		_, has := msg.(tea.FocusMsg)
 		m.focused(has)
+	case tea.ResumeMsg:
+		m.press(key{kind: keyRedraw})
 	case edited:
 		m.edited(msg)
 	case tea.PasteMsg:

@@ -51,6 +51,7 @@ const (
 	keyPlan
 	keyAnswer
 	keyRedraw
+	keySuspend
 )
 
 // key is one key, with its text for keyText and keyPaste.
@@ -73,7 +74,7 @@ var strokes = map[string]keyKind{
 	"up": keyUp, "down": keyDown, "pgup": keyPageUp, "pgdown": keyPageDown, "shift+up": keyPageUp, "shift+down": keyPageDown,
 	"ctrl+p": keyPrevious, "ctrl+n": keyNext, "ctrl+r": keySearch, "ctrl+s": keySteer, "ctrl+g": keyEdit, "alt+c": keyCopy, "alt+o": keyOpen, "ctrl+end": keyLive,
 	"ctrl+c": keyInterrupt, "ctrl+d": keyEndOfInput, "ctrl+t": keyTools, "ctrl+o": keyTodo,
-	"ctrl+y": keyAnswer, "ctrl+l": keyRedraw,
+	"ctrl+y": keyAnswer, "ctrl+l": keyRedraw, "ctrl+z": keySuspend,
 }
 
 // keyOf is the function of a pressed key.

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"podd/internal/clients/tty"
 	"podd/internal/clients/view"
 	"podd/pkg/transcript"
 )
@@ -32,6 +33,15 @@ func (a *app) copyAnswer() {
 		return
 	}
 	a.said = "there is no answer to copy"
+}
+
+// suspend gives the terminal back to the shell until that lets podctl go on.
+func suspend(a *app) {
+	if !tty.UnderShell() {
+		a.said = "no shell can take over: Ctrl-D leaves, and the turn continues"
+		return
+	}
+	a.command = tea.Suspend
 }
 
 // edited is the end of an editor that had the draft.

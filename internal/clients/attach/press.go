@@ -15,6 +15,10 @@ import (
 
 // press handles a key.
 func (a *app) press(k key) {
+	if k.kind == keySuspend {
+		suspend(a)
+		return
+	}
 	armed := a.armed
 	a.pressed = a.now()
 	a.armed, a.held, a.said = keyOther, keyOther, ""
