@@ -537,6 +537,9 @@ func TestKinds(t *testing.T) {
 	for name, dir := range map[string]string{"shallow": shallow, "linked": linked, "holder": holder} {
 		r := b.make(checkout.Wanted{Name: name, Dir: dir, Changes: true})
 		b.write(r.Dir(), "made", "by the agent\n")
+		if name == "linked" {
+			b.write(linked, "a.txt", "of the person again\n")
+		}
 		out, err := b.all.Land(t.Context(), r, "", "from "+name)
 		if name == "linked" {
 			if item.ReasonOf(err) != "LOCAL_CHANGES" {
