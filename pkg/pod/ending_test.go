@@ -95,15 +95,18 @@ func (f *faulty) stall(p item.Pod, match func(store.Batch) bool) (reached, relea
 	return reached, release
 }
 
-// cancel cancels the pod's turn from another goroutine.
-func (h *house) cancel() (cancelled chan bool) {
-	cancelled = make(chan bool, 1)
+// cancel cancels the pod's turn from another goroutine. It tells its number, or 0 if there was none.
+func (h *house) cancel() (cancelled chan int64) {
+	cancelled = make(chan int64, 1)
 	go func() {
-		_, ok, err := h.host.Cancel(h.t.Context(), "p", "enough")
+		turn, ok, err := h.host.Cancel(h.t.Context(), "p", "enough")
 		if err != nil {
 			h.t.Error(err)
 		}
-		cancelled <- ok
+		if !ok {
+			turn = 0
+		}
+		cancelled <- turn
 	}()
 	return cancelled
 }
@@ -157,7 +160,7 @@ func TestCancelOfWhatCannotBegin(t *testing.T) {
 		f.set(nil)
 		close(release)
 		// A cancel that arrived during the retry ended it.
-		if end := h.ended(s); <-cancelled != (end.Outcome == item.OutcomeCancelled) {
+		if end := h.ended(s); (<-cancelled != 0) != (end.Outcome == item.OutcomeCancelled) {
 			t.Errorf("end %+v", end)
 		}
 	}
@@ -192,8 +195,9 @@ func TestCancelAtTheEnding(t *testing.T) {
 		h.elsewhere("q") // Meanwhile the answer has time to arrive.
 	}
 	close(release)
-	if end := h.ended(s); <-cancelled != (end.Outcome == item.OutcomeCancelled) {
-		t.Errorf("a turn that was cancelled ended with %+v", end)
+	// A cancel that comes late is for the turn after it.
+	if end, turn := h.ended(s), <-cancelled; turn == 1 != (end.Outcome == item.OutcomeCancelled) {
+		t.Errorf("turn %d was cancelled, and the first one ended with %+v", turn, end)
 	}
 	h.ended(<-waits)
 
@@ -202,7 +206,7 @@ func TestCancelAtTheEnding(t *testing.T) {
 	<-storing
 	cancelled = h.cancel()
 	close(release)
-	if end := h.ended(s); <-cancelled || end.Outcome != item.OutcomeFinished {
+	if end := h.ended(s); <-cancelled != 0 || end.Outcome != item.OutcomeFinished {
 		t.Errorf("a turn that had ended was cancelled: %+v", end)
 	}
 }
