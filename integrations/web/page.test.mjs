@@ -276,11 +276,15 @@ test("keys alone lead everywhere", async () => {
 });
 
 test("alerts are acknowledged, and usage is in plots and tables", async () => {
+  create("alerted", "--ask", "always");
+  submit("alerted", "run echo alerted");
+  await asks("alerted");
   await b.goto("#/alerts");
   const all = b.page.getByRole("button", { name: "Acknowledge all" });
   await all.click();
   await b.page.getByText("Nothing to acknowledge.").waitFor();
   assert.equal(podctl("alerts", "--unacked", "-o", "json").trim(), "");
+  podctl("cancel", "alerted");
   for (const by of ["DAY", "POD"]) {
     await b.goto(`#/usage?by=${by}`);
     await b.page.locator(".plot").nth(3).waitFor();
