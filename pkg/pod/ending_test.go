@@ -95,7 +95,7 @@ func (f *faulty) stall(p item.Pod, match func(store.Batch) bool) (reached, relea
 	return reached, release
 }
 
-// cancel cancels the pod's turn from another goroutine. It tells its number, or 0 if there was none.
+// cancel cancels the pod's turn from another goroutine. It sends the number of the turn, or 0 if none ran.
 func (h *house) cancel() (cancelled chan int64) {
 	cancelled = make(chan int64, 1)
 	go func() {
