@@ -35,7 +35,7 @@ func (a *app) copyAnswer() {
 	a.said = "there is no answer to copy"
 }
 
-// suspend gives the terminal back to the shell until that lets podctl go on.
+// suspend stops podctl and gives the terminal back to the shell, until the person continues it.
 func suspend(a *app) {
 	if !tty.UnderShell() {
 		a.said = "no shell can take over: Ctrl-D leaves, and the turn continues"
