@@ -99,11 +99,8 @@ func (all *Workspaces) enter(id string, spec item.PodSpec, above []item.Pod) err
 	if len(above) > 0 {
 		id = above[len(above)-1].ID
 	}
-	r, err := all.pushes.all.Resume(all.pushes.base, remoteOf(spec.Checkout, id))
-	if err != nil {
-		return err
-	}
-	return all.checkouts.Keep(r)
+	_, err := all.pushes.all.Resume(all.pushes.base, remoteOf(spec.Checkout, id))
+	return err
 }
 
 // Began is the first commit of the clone that the pod works in.

@@ -65,7 +65,8 @@ func (all Clones) Clone(ctx context.Context, w Remote) (r *Record, err error) {
 }
 
 // Resume clones a repository again, for a pod whose clone is elsewhere, with the files and commits
-// that were pushed. After that, a push of an older state fails.
+// that were pushed. After that, a push of an older state fails. The clone is
+// kept at once.
 func (all Clones) Resume(ctx context.Context, w Remote) (r *Record, err error) {
 	return all.clone(ctx, w, true)
 }
@@ -91,7 +92,10 @@ func (all Clones) clone(ctx context.Context, w Remote, resumes bool) (r *Record,
 	}
 	c := &cloner{all, r, w}
 	if resumes {
-		err = c.resume(ctx)
+		// Another turn of the family may wait for the lock. It would replace a clone that is not kept yet.
+		if err = c.resume(ctx); err == nil {
+			err = all.Keep(r)
+		}
 	} else {
 		err = c.start(ctx)
 	}

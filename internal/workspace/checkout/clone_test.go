@@ -184,6 +184,25 @@ func TestCloneRemoval(t *testing.T) {
 	}
 }
 
+// A clone that is made again is kept: the next turn of the family that asks for it works in the same one.
+func TestCloneResumedTwice(t *testing.T) {
+	b := setup(t)
+	w := checkout.Remote{Name: "p", ID: "pod_0123456789", URL: b.remote()}
+	b.clone(w, 1, false)
+	w.Dir = b.clones().Place(w, 2)
+	resume := func() {
+		if _, err := b.clones().Resume(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resume()
+	b.write(w.Dir, "work", "x\n")
+	resume()
+	if got := b.read(w.Dir, "work"); got != "x\n" {
+		t.Errorf("the file has %q", got)
+	}
+}
+
 // A clone in which nothing happened is not needed once there is another one.
 func TestCloneUnneeded(t *testing.T) {
 	b := setup(t)
