@@ -5,7 +5,7 @@
 // mounted anew, and its own namespaces of processes, queues, names and the network. Its first
 // process has no privileges, reaps what the command leaves behind, and ends with it.
 //
-// Rank 1: it imports confine.
+// Rank 1: it imports confine and filelimit.
 package enter
 
 import "os"

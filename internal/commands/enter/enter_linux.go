@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"podd/internal/commands/confine"
+	"podd/internal/commands/filelimit"
 )
 
 // Start starts a command with an environment. Its output and errors go to a file, and its input is
@@ -292,6 +293,10 @@ func (m *maker) giveUp(filter []unix.SockFilter) {
 func (m *maker) execute() error {
 	if m.output <= 2 || m.null <= 2 {
 		return errors.New("the standard files are closed")
+	}
+	if limit := filelimit.AtStart(); limit != nil {
+		// Another program may have lowered the hard limit since.
+		m.call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(limit)), 0).may = true
 	}
 	m.call(unix.SYS_CHDIR, m.text(m.Plan.Dir))
 	m.call(unix.SYS_DUP3, m.null, 0, 0)

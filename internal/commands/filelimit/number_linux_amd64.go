@@ -1,0 +1,4 @@
+package filelimit
+
+// prlimit64 is the number of the system call.
+const prlimit64 = 302
