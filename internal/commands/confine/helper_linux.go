@@ -37,7 +37,7 @@ func help(args []string) error {
 		return err
 	}
 	runtime.LockOSThread()
-	ruleset, err := r.ruleset(Version())
+	ruleset, err := r.Ruleset()
 	if err != nil {
 		return failed("landlock", err)
 	}
@@ -59,8 +59,9 @@ func help(args []string) error {
 // failed names what failed.
 func failed(what string, err error) error { return errors.New(what + ": " + err.Error()) }
 
-// ruleset makes the Landlock rules for the thread.
-func (r Rules) ruleset(abi int) (int, error) {
+// Ruleset makes the Landlock rules; the caller closes them.
+func (r Rules) Ruleset() (ruleset int, err error) {
+	abi := Version()
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
 	if abi >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
@@ -70,7 +71,12 @@ func (r Rules) ruleset(abi int) (int, error) {
 	if errno != 0 {
 		return 0, errno
 	}
-	ruleset := int(fd)
+	ruleset = int(fd)
+	defer func() {
+		if err != nil {
+			_ = unix.Close(ruleset)
+		}
+	}()
 	for _, path := range r.Read {
 		if err := allowPath(ruleset, path, readAccess); err != nil {
 			return 0, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -25,6 +26,40 @@ func Start(e *Entry, env []string, output *os.File) (*os.Process, error) {
 	if len(e.Spaces) != SpacesCount || len(e.Args) == 0 {
 		return nil, errors.New("namespaces to enter are missing")
 	}
+	m := &maker{stages: &stages{}, Entry: e, env: env}
+	return m.start(output, m.make)
+}
+
+// Confined starts the command of a helper's command line without the helper: its process applies the rules to
+// itself, in a directory. files are the helper's descriptors from 3 on. The rest is as with Start. For any other
+// command line it fails with [errors.ErrUnsupported].
+func Confined(args []string, files []*os.File, dir string, env []string, output *os.File) (*os.Process, error) {
+	r, argv, ok := confine.Parse(args, files)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	filter, err := r.Filter.Program()
+	if err != nil {
+		return nil, err
+	}
+	ruleset, err := r.Ruleset()
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(ruleset)
+	m := &maker{stages: &stages{}, Entry: &Entry{Plan: Plan{Dir: dir}, Args: argv}, env: env}
+	return m.start(output, func() error {
+		m.calls = &m.stages.outer
+		m.call(unix.SYS_SETSID)
+		m.call(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		m.call(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0)
+		m.filter(filter)
+		return m.execute()
+	})
+}
+
+// start makes a list of system calls and lets new processes make them.
+func (m *maker) start(output *os.File, list func() error) (*os.Process, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err
@@ -35,8 +70,8 @@ func Start(e *Entry, env []string, output *os.File) (*os.Process, error) {
 		return nil, err
 	}
 	defer unix.Close(pipe[0])
-	m := &maker{stages: &stages{pipe: uintptr(pipe[1])}, Entry: e, env: env, output: output.Fd(), null: null.Fd()}
-	err = m.make()
+	m.pipe, m.output, m.null = uintptr(pipe[1]), output.Fd(), null.Fd()
+	err = list()
 	var outer uintptr
 	if err == nil {
 		var errno syscall.Errno
@@ -50,6 +85,9 @@ func Start(e *Entry, env []string, output *os.File) (*os.Process, error) {
 		return nil, err
 	}
 	first, err := m.hear(pipe[0])
+	if err == nil && m.stages.first == nil {
+		return os.FindProcess(int(outer))
+	}
 	reap(int(outer))
 	if err == nil && first == 0 {
 		err = errors.New("the first process of its namespaces has ended")
@@ -283,9 +321,15 @@ func (m *maker) giveUp(filter []unix.SockFilter) {
 	}
 	m.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	head, none := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &[2]unix.CapUserData{}
-	program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	m.kept = append(m.kept, head, none, program, filter)
+	m.kept = append(m.kept, head, none)
 	m.call(unix.SYS_CAPSET, uintptr(unsafe.Pointer(head)), uintptr(unsafe.Pointer(none)))
+	m.filter(filter)
+}
+
+// filter filters system calls.
+func (m *maker) filter(filter []unix.SockFilter) {
+	program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	m.kept = append(m.kept, program, filter)
 	m.call(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(program)), 0, 0)
 }
 
@@ -303,6 +347,8 @@ func (m *maker) execute() error {
 	m.call(unix.SYS_DUP3, m.output, 1, 0)
 	m.call(unix.SYS_DUP3, m.output, 2, 0)
 	m.call(unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)
-	m.call(unix.SYS_EXECVE, m.text(m.Args[0]), m.texts(m.Args), m.texts(m.env))
+	// Of a variable that is there twice, the last one counts, as with os/exec.
+	env := (&exec.Cmd{Env: m.env}).Environ()
+	m.call(unix.SYS_EXECVE, m.text(m.Args[0]), m.texts(m.Args), m.texts(env))
 	return nil
 }

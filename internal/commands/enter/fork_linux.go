@@ -35,7 +35,8 @@ type call struct {
 	may bool
 }
 
-// stages are what the processes of a command do. Its memory outlives them.
+// stages are what the processes of a command do. Its memory outlives them. Without a first process, the outer
+// one becomes the command.
 type stages struct {
 	outer, first, command []call
 	// rest is what the first process does once the command has started.

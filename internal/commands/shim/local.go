@@ -59,6 +59,9 @@ func start(c Command) (s started, err error) {
 		return s, err
 	}
 	if s.Tree, s.notEntered = entered(c); s.Tree == nil {
+		s.Tree = confined(c)
+	}
+	if s.Tree == nil {
 		s.Tree, s.terminal, err = executed(c)
 	}
 	if err != nil {
@@ -82,6 +85,21 @@ func entered(c Command) (child *process.Tree, err error) {
 	return process.Begin(func(mark string) (*os.Process, error) {
 		return enter.Start(c.Entry, append(slices.Clone(c.Env), mark), c.Output)
 	})
+}
+
+// confined starts a command whose command line is that of the helper of package confine, without the helper.
+// It returns nil, and nothing has run, for other commands, and where that fails: the helper says why.
+func confined(c Command) *process.Tree {
+	if c.Terminal {
+		return nil
+	}
+	child, err := process.Begin(func(mark string) (*os.Process, error) {
+		return enter.Confined(c.Args, c.Files, c.Dir, append(slices.Clone(c.Env), mark), c.Output)
+	})
+	if err != nil {
+		return nil
+	}
+	return child
 }
 
 // executed starts a command by its command line.

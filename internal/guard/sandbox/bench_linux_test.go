@@ -28,7 +28,7 @@ type house struct {
 	binary string
 	// limited says that Limit applies to what runs.
 	limited bool
-	// client starts commands if they enter prepared namespaces.
+	// client starts commands if they enter prepared namespaces, or if it confines them itself.
 	client *shim.Client
 	// dies is that of the scope.
 	dies bool
@@ -136,8 +136,11 @@ func (h *house) sandbox(mode sandbox.Mode) *sandbox.Sandbox {
 	if mode == ownLandlock {
 		mode, c.Launcher = sandbox.Landlock, nil
 	}
-	if mode == enters {
+	switch mode {
+	case enters:
 		mode, h.client = sandbox.Bwrap, h.shim()
+	case shimLandlock:
+		mode, h.client = sandbox.Landlock, h.shim()
 	}
 	c.Mode = mode
 	s := sandbox.Detect(h.t.Context(), c)
@@ -190,8 +193,8 @@ func (h *house) run(s *sandbox.Sandbox, attack string, argv ...string) string {
 
 func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, argv ...string) string {
 	h.t.Helper()
-	if h.client != nil && s.Mode() == sandbox.Bwrap {
-		return h.runEntered(s, scope, attack, argv...)
+	if h.client != nil && (s.Mode() == sandbox.Bwrap || s.Mode() == sandbox.Landlock) {
+		return h.runByShim(s, scope, attack, argv...)
 	}
 	c, err := s.Command(scope, 4, argv...)
 	if err != nil {

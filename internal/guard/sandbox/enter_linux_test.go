@@ -33,7 +33,7 @@ func (h *house) shim() *shim.Client {
 	return client
 }
 
-// prepared is a command that enters prepared namespaces. The caller closes it.
+// prepared is a command that enters prepared namespaces, or that the shim confines by Landlock. The caller closes it.
 func (h *house) prepared(s *sandbox.Sandbox, scope sandbox.Scope, argv ...string) *sandbox.Command {
 	h.t.Helper()
 	// A mount that another program makes meanwhile changes every state.
@@ -45,6 +45,10 @@ func (h *house) prepared(s *sandbox.Sandbox, scope sandbox.Scope, argv ...string
 		if c.Entry != nil {
 			// It must not run in another way.
 			c.Args = []string{"/no/such/program"}
+			return c
+		}
+		if s.Mode() == sandbox.Landlock {
+			c.Args[0] = "/no/such/program"
 			return c
 		}
 		c.Close()
@@ -83,8 +87,8 @@ func (h *house) begin(s *sandbox.Sandbox, c *sandbox.Command, env ...string) (*s
 	return running, job
 }
 
-// runEntered runs a command in prepared namespaces.
-func (h *house) runEntered(s *sandbox.Sandbox, scope sandbox.Scope, attack string, argv ...string) string {
+// runByShim runs a command that the shim confines.
+func (h *house) runByShim(s *sandbox.Sandbox, scope sandbox.Scope, attack string, argv ...string) string {
 	h.t.Helper()
 	c := h.prepared(s, scope, argv...)
 	defer c.Close()
@@ -233,7 +237,7 @@ func TestWhatCannotBeEnteredRunsAnyway(t *testing.T) {
 func TestCommandOutlivesShimInPreparedNamespaces(t *testing.T) {
 	h := newHouse(t)
 	s := h.sandbox(enters)
-	tree := h.start(s, "echo up >up; trap 'echo bye >bye; exit' TERM; while :; do sleep 0.02; done")
+	tree := h.start(s, "trap 'echo bye >bye; exit' TERM; echo up >up; while :; do sleep 0.02; done")
 	h.awaitUp(tree)
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(tree.ID().PID) + "/stat")
 	if err != nil {

@@ -16,10 +16,13 @@ import (
 // hardened are the attacks that some machines stop themselves.
 var hardened = []string{"trace", "memory by call", "its descriptors", "mount", "namespace", "io_uring", "vsock", "userfaultfd", "bpf", "perf", "handle", "keyring"}
 
-var modes = []sandbox.Mode{sandbox.Bwrap, enters, sandbox.Landlock}
+var modes = []sandbox.Mode{sandbox.Bwrap, enters, sandbox.Landlock, shimLandlock}
 
 // ownLandlock is Landlock without podd-launch: the test's own binary confines commands.
 const ownLandlock = "landlock-own"
+
+// shimLandlock is Landlock without a helper: the shim confines commands, as it does for podd.
+const shimLandlock = "landlock-shim"
 
 // An attack on the world outside of the workspace succeeds without a sandbox and fails in
 // each sandbox.

@@ -1,0 +1,50 @@
+package shim_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"podd/internal/commands/confine"
+	"podd/internal/commands/shim"
+)
+
+// A command under Landlock starts without the helper that its command line names, with the same rules, as the
+// leader of a session, and with no descriptor of podd's.
+func TestConfinedWithoutTheHelper(t *testing.T) {
+	if confine.Version() < confine.MinVersion {
+		t.Skip("the kernel has no Landlock, or an old one")
+	}
+	both(t, func(t *testing.T, s starter) {
+		open, closed := t.TempDir(), t.TempDir()
+		root, err := os.Open(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		rules := confine.Rules{
+			Read: []string{"/usr", "/bin", "/lib", "/lib64", "/etc", "/proc"}, WriteOpen: []string{"3"},
+			Devices: []string{"/dev/null"}, Filter: confine.AllowNothing,
+		}
+		status, output := run(t, s, func(c *shim.Command) {
+			c.Args = rules.Command("/there/is/no/helper", c.Args)
+			c.Dir, c.Files = open, []*os.File{root}
+			c.Env = append(c.Env, "CLOSED=first", "CLOSED="+closed)
+		}, `pwd; echo variables: $(tr '\0' '\n' </proc/$$/environ | grep -c CLOSED=); echo x >in && echo written; echo x >"$CLOSED/out" || echo refused; ls /proc/self/fd | wc -l
+grep NoNewPrivs /proc/self/status; setsid true || echo no session; [ $(cut -d' ' -f6 /proc/$$/stat) = $$ ] && echo leader; exit 7`)
+		want := []string{open, "written", "refused", "NoNewPrivs:\t1", "no session", "leader", "variables: 1"}
+		for _, line := range want {
+			if !strings.Contains(output, line+"\n") {
+				t.Errorf("there is no line %q", line)
+			}
+		}
+		// Three standard ones, and that of the directory, which ls reads.
+		if !strings.Contains(output, "\n4\n") || status != "7" {
+			t.Errorf("status %s:\n%s", status, output)
+		}
+		if _, err := os.Stat(filepath.Join(closed, "out")); err == nil {
+			t.Error("the command wrote where it may not")
+		}
+	})
+}
