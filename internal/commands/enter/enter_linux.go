@@ -338,6 +338,10 @@ func (m *maker) execute() error {
 	if m.output <= 2 || m.null <= 2 {
 		return errors.New("the standard files are closed")
 	}
+	// The system would read each only to there.
+	if slices.ContainsFunc(append(slices.Clone(m.Args), m.Plan.Dir), func(text string) bool { return strings.Contains(text, "\x00") }) {
+		return syscall.EINVAL
+	}
 	if limit := filelimit.AtStart(); limit != nil {
 		// Another program may have lowered the hard limit since.
 		m.call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(limit)), 0).may = true
