@@ -2,7 +2,7 @@
 // of the kernel that refuses what is not allowed, and by a filter of system calls.
 // Answer confines a process that goes on.
 //
-// It imports little, because a process starts for each command: what a package does before
+// It imports little, because a helper may start for each command: what a package does before
 // main runs would be part of every command's time.
 //
 // Rank 0: it imports nothing of podd.

@@ -109,10 +109,17 @@ func handled(abi int) uint64 {
 	return all
 }
 
-// allowPath allows access to a path and everything below it; a missing one needs no rule.
+// allowPath allows access to a path and everything below it; one that is missing or does not work needs no rule.
 func allowPath(ruleset int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
+	for err == unix.EINTR {
+		fd, err = unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	}
+	switch err {
+	case nil:
+	case unix.EMFILE, unix.ENFILE, unix.ENOMEM:
+		return err
+	default:
 		return nil
 	}
 	defer unix.Close(fd)

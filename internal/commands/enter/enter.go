@@ -1,4 +1,5 @@
-// Package enter starts commands in namespaces that bwrap has prepared.
+// Package enter starts commands in namespaces that bwrap has prepared, and commands that confine themselves by
+// Landlock: by processes that make system calls which were put together before.
 //
 // A prepared mount namespace has every mount of a sandbox, and no process. A command gets a
 // copy of it, in which whatever could carry something from one command to the next is

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +43,7 @@ func Confined(args []string, files []*os.File, dir string, env []string, output 
 	if err != nil {
 		return nil, err
 	}
-	ruleset, err := r.Ruleset()
+	ruleset, err := rulesetSoon(r)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +57,36 @@ func Confined(args []string, files []*os.File, dir string, env []string, output 
 		m.filter(filter)
 		return m.execute()
 	})
+}
+
+// rulesPatience is how long rules may take to make. A file system that does not answer stops whoever opens what
+// is on it: the helper is a process of its own, which can be ended.
+const rulesPatience = time.Second
+
+// rulesetSoon makes rules, or fails once they take too long.
+func rulesetSoon(r confine.Rules) (int, error) {
+	type made struct {
+		ruleset int
+		err     error
+	}
+	done := make(chan made, 1)
+	go func() {
+		ruleset, err := r.Ruleset()
+		done <- made{ruleset, err}
+	}()
+	patience := time.NewTimer(rulesPatience)
+	defer patience.Stop()
+	select {
+	case m := <-done:
+		return m.ruleset, m.err
+	case <-patience.C:
+	}
+	go func() {
+		if m := <-done; m.err == nil {
+			_ = unix.Close(m.ruleset)
+		}
+	}()
+	return 0, errors.New("a file system does not answer")
 }
 
 // start makes a list of system calls and lets new processes make them.
@@ -87,6 +118,10 @@ func (m *maker) start(output *os.File, list func() error) (*os.Process, error) {
 	first, err := m.hear(pipe[0])
 	if err == nil && m.stages.first == nil {
 		return os.FindProcess(int(outer))
+	}
+	if m.stages.first == nil {
+		// It has ended, unless nobody knows what it did.
+		_ = unix.Kill(int(outer), unix.SIGKILL)
 	}
 	reap(int(outer))
 	if err == nil && first == 0 {
@@ -338,12 +373,14 @@ func (m *maker) execute() error {
 	if m.output <= 2 || m.null <= 2 {
 		return errors.New("the standard files are closed")
 	}
-	// The system would read each only to there.
-	if slices.ContainsFunc(append(slices.Clone(m.Args), m.Plan.Dir), func(text string) bool { return strings.Contains(text, "\x00") }) {
+	// The kernel would read each only up to the NUL.
+	if slices.ContainsFunc(slices.Concat(m.Args, m.env, []string{m.Plan.Dir}), func(text string) bool { return strings.Contains(text, "\x00") }) {
 		return syscall.EINVAL
 	}
-	if limit := filelimit.AtStart(); limit != nil {
-		// Another program may have lowered the hard limit since.
+	var now unix.Rlimit
+	limit := filelimit.AtStart()
+	// Go raises the soft limit up to the hard one, or to one less. Any other limit was set on purpose.
+	if limit != nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &now) == nil && now.Max == limit[1] && now.Cur >= now.Max-1 {
 		m.call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(limit)), 0).may = true
 	}
 	m.call(unix.SYS_CHDIR, m.text(m.Plan.Dir))
@@ -351,7 +388,7 @@ func (m *maker) execute() error {
 	m.call(unix.SYS_DUP3, m.output, 1, 0)
 	m.call(unix.SYS_DUP3, m.output, 2, 0)
 	m.call(unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)
-	// Of a variable that is there twice, the last one counts, as with os/exec.
+	// If a variable occurs twice, the last one counts, as with os/exec.
 	env := (&exec.Cmd{Env: m.env}).Environ()
 	m.call(unix.SYS_EXECVE, m.text(m.Args[0]), m.texts(m.Args), m.texts(env))
 	return nil

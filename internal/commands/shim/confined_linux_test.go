@@ -16,7 +16,7 @@ func TestConfinedWithoutTheHelper(t *testing.T) {
 	if confine.Version() < confine.MinVersion {
 		t.Skip("the kernel has no Landlock, or an old one")
 	}
-	both(t, func(t *testing.T, s starter) {
+	test := func(t *testing.T, s starter) {
 		open, closed := t.TempDir(), t.TempDir()
 		root, err := os.Open(open)
 		if err != nil {
@@ -52,5 +52,7 @@ grep NoNewPrivs /proc/self/status; setsid true || echo no session; [ $(cut -d' '
 		if _, err := s.Start(t.Context(), c); err == nil {
 			t.Error("a part of a command line ran")
 		}
-	})
+	}
+	t.Run("shim", func(t *testing.T) { test(t, newClient(t)) })
+	t.Run("launcher", func(t *testing.T) { test(t, launcherClient(t)) })
 }

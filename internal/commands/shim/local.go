@@ -21,9 +21,8 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 		c.Record.Close()
 		return nil, errors.New("commands have no terminals and end with no lease here")
 	}
-	// Limits would not reach what a first process has started.
-	c.Entry = nil
-	child, err := start(c)
+	// bwrap and the helper take so long to start that the limits come before the command.
+	child, err := start(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +47,8 @@ type started struct {
 }
 
 // start starts a command as a child and records it. On error it closes the record, and the
-// command has not run, except on ErrLost.
-func start(c Command) (s started, err error) {
+// command has not run, except on ErrLost. byLine says that it runs by its command line alone.
+func start(c Command, byLine bool) (s started, err error) {
 	defer func() {
 		if err != nil {
 			c.Record.Close()
@@ -58,8 +57,10 @@ func start(c Command) (s started, err error) {
 	if err := c.Record.Note(Note{Begins: true}); err != nil {
 		return s, err
 	}
-	if s.Tree, s.notEntered = entered(c); s.Tree == nil {
-		s.Tree = confined(c)
+	if !byLine {
+		if s.Tree, s.notEntered = entered(c); s.Tree == nil {
+			s.Tree = confined(c)
+		}
 	}
 	if s.Tree == nil {
 		s.Tree, s.terminal, err = executed(c)

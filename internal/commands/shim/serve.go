@@ -194,7 +194,7 @@ func (s *server) serveOne(n uint64, r asked, tell func(answer)) {
 	watch, err := watchOf(r.lease)
 	if err == nil {
 		defer watch.close()
-		child, err = start(c)
+		child, err = start(c, false)
 	} else {
 		c.Record.Close()
 	}
