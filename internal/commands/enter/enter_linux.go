@@ -120,7 +120,7 @@ func (m *maker) start(output *os.File, list func() error) (*os.Process, error) {
 		return os.FindProcess(int(outer))
 	}
 	if m.stages.first == nil {
-		// It has ended, unless nobody knows what it did.
+		// It has ended, unless the pipe could not be read.
 		_ = unix.Kill(int(outer), unix.SIGKILL)
 	}
 	reap(int(outer))
