@@ -65,8 +65,7 @@ func (all Clones) Clone(ctx context.Context, w Remote) (r *Record, err error) {
 }
 
 // Resume clones a repository again, for a pod whose clone is elsewhere, with the files and commits
-// that were pushed. After that, a push of an older state fails. The clone is
-// kept at once.
+// that were pushed, and keeps it. After that, a push of an older state fails.
 func (all Clones) Resume(ctx context.Context, w Remote) (r *Record, err error) {
 	return all.clone(ctx, w, true)
 }
