@@ -1,7 +1,6 @@
 // Package layers holds the table of podd's layers and checks a source tree
 // against it: a package imports only packages of a lower rank, and a third-party
 // module is imported only by its home packages. The product imports no test machinery.
-// The package also has the bounds that types and packages grow within.
 //
 // It parses all files, whatever their build constraints, and type-checks nothing. Tests
 // of package x_test are above all layers and may import any package of podd; a

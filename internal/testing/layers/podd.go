@@ -39,17 +39,6 @@ func Podd() Table {
 	}
 }
 
-// PoddBounds are the bounds of this module.
-func PoddBounds() Bounds {
-	return Bounds{
-		Methods: 40,
-		Fields:  24,
-		Imports: map[string]int{"pkg/pod": 10},
-		Depth:   map[string]int{"cmd/podd": 7, "cmd/podctl": 7},
-		Over:    map[string]int{},
-	}
-}
-
 // ranks has each package, which imports only packages of lower ranks.
 var ranks = map[string]int{
 	"internal/testing/attack":     0,

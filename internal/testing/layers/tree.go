@@ -2,7 +2,6 @@ package layers
 
 import (
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -12,15 +11,11 @@ import (
 	"strings"
 )
 
-// Tree is the import graph of a module, and how wide its types are.
+// Tree is the import graph of a module.
 type Tree struct {
 	module string
 	// packages has the imports of each package by its path in the module.
 	packages map[string][]use
-	// methods has the names of the methods of each type, fields how many fields each
-	// struct has, by package and type ("pkg/item.Entry"). Tests and generated code have none.
-	methods map[string]map[string]bool
-	fields  map[string]int
 }
 
 // use is one import clause.
@@ -34,7 +29,7 @@ type use struct {
 // Read reads a module's source tree without nested modules, testdata and directories that
 // the go command ignores. A file that does not parse is an error.
 func Read(fsys fs.FS, module string) (*Tree, error) {
-	t := &Tree{module: module, packages: map[string][]use{}, methods: map[string]map[string]bool{}, fields: map[string]int{}}
+	t := &Tree{module: module, packages: map[string][]use{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -73,16 +68,9 @@ func (t *Tree) add(fsys fs.FS, name string) error {
 	dir := path.Dir(name)
 	uses := t.packages[dir]
 	test := strings.HasSuffix(name, "_test.go")
-	mode := parser.ParseComments | parser.SkipObjectResolution
-	if test {
-		mode = parser.ImportsOnly
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, source, mode)
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly)
 	if err != nil {
 		return err
-	}
-	if !test && !ast.IsGenerated(file) {
-		t.measure(dir, file)
 	}
 	for _, clause := range file.Imports {
 		imported, err := strconv.Unquote(clause.Path.Value)
