@@ -33,10 +33,13 @@ all: generate-check vet lint test ## generate-check, vet, lint and the race test
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method.
+# How programs are built. grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method.
+BUILD = CGO_ENABLED=0 go $(1) -trimpath -tags 'grpcnotrace $(2)'
+
 .PHONY: build
 build: ## build bin/podd, bin/podd-launch and bin/podctl, static
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -tags grpcnotrace -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
+	@echo "building podd, podd-launch and podctl (the first time takes minutes)"
+	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model
@@ -51,10 +54,19 @@ demo-nodes: build demo-nodes-need ## build, then watch three podd share a Postgr
 	go run ./internal/testing/demonodes
 
 .PHONY: test
-test: cgo-check bubblewrap ## run all tests with the race detector; installs bubblewrap where it is missing and can be
-	go test $(RACE) -timeout 40m ./...
+test: test-need ## run all tests with the race detector; installs what they need
+	@race="$(RACE)"; cc=$$(go env CC); \
+	if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO_ENABLED)" = 1 ]; }; then \
+		echo "The race detector needs cgo and a C compiler ($$cc): the tests run without it. Install gcc and unset CGO_ENABLED to run them with it." >&2; \
+		race=; \
+	fi; \
+	echo "go test $$race ./... (compiling and running takes half an hour on two cores)"; \
+	go test $$race -timeout 40m ./...
 
-# What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
+# What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
+TEST_NEED := git:git gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
+
+# What the tests below integrations need.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
 	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
@@ -86,21 +98,16 @@ CHAOS_NEED := bwrap:bubblewrap /usr/lib/postgresql:postgresql /usr/share/doc/lib
 # What several podd share.
 DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl
 
-.PHONY: integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need
+.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need
+test-need: NEED := $(TEST_NEED)
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
 cast-need: NEED := $(CAST_NEED)
 crash-need: NEED := $(CRASH_NEED)
 chaos-need: NEED := $(CHAOS_NEED)
 demo-nodes-need: NEED := $(DEMO_NODES_NEED)
-integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need:
-	@missing=; for need in $(NEED); do \
-		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
-	done; \
-	if [ -n "$$missing" ]; then \
-		apt-get install -y -qq $$missing >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
-		echo "These Debian packages are missing and could not be installed:$$missing" >&2; \
-	fi
+test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need:
+	@packaging/need.sh $(NEED)
 
 # npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
 %/node_modules: %/package.json %/package-lock.json | npm-need
@@ -116,27 +123,6 @@ $(CODE_SERVER): integrations/npm/node_modules
 guards: integrations/npm/node_modules integrations-need ## switch each guard against attacks, and each rule of model APIs, off in turn; its tests must fail then (20 minutes)
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/testing/attack
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 30m -run TestWithoutRules ./pkg/llm/llmtest
-
-# The sandbox's tests want bubblewrap. Without it those of that sandbox are skipped.
-.PHONY: bubblewrap
-bubblewrap:
-	@if [ "$$(uname)" = Linux ] && ! command -v bwrap >/dev/null; then \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			apt-get install -y -qq bubblewrap >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq bubblewrap; } >/dev/null 2>&1 || true; \
-		fi; \
-		command -v bwrap >/dev/null || echo "bubblewrap is not installed and could not be: the tests of that sandbox are skipped. Install it to run them." >&2; \
-	fi
-
-# -race needs cgo; its own message when there is none names neither gcc nor a way on.
-.PHONY: cgo-check
-cgo-check:
-ifneq ($(RACE),)
-	@cc=$$(go env CC); \
-	if ! command -v "$${cc%% *}" >/dev/null || [ "$$(go env CGO_ENABLED)" != 1 ]; then \
-		echo "The race detector needs cgo and a C compiler ($$cc): install gcc and unset CGO_ENABLED, or run 'make test RACE=' for the tests without it." >&2; \
-		exit 1; \
-	fi
-endif
 
 .PHONY: vet
 vet: ## go vet, for Linux and for macOS
@@ -199,7 +185,7 @@ DATED := export TZ=UTC SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --f
 share:
 	rm -rf bin/share
 	$(DATED) && \
-		go run -tags gendocs ./cmd/podd gen-docs bin/share && go run -tags gendocs ./cmd/podctl gen-docs bin/share
+		$(call BUILD,run,gendocs) ./cmd/podd gen-docs bin/share && $(call BUILD,run,gendocs) ./cmd/podctl gen-docs bin/share
 
 .PHONY: install
 install: build share ## install podd, podd-launch and podctl, manual pages and completions below PREFIX (~/.local)

@@ -11,6 +11,7 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/config"
+	"podd/internal/guard/policy"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -104,7 +105,11 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 	if err != nil {
 		return err
 	}
-	if d.act.script != "visit.script" {
+	switch d.act.script {
+	case "sample.script":
+		// Without a sandbox podd would ask before it.
+		settings.Rules = append(settings.Rules, item.Rule{Tool: "shell", Command: "sh greet_test.sh", Decision: policy.Allow})
+	case "web.script":
 		// The commands come from the script, so they need no approval.
 		settings.Sandbox.Mode = "off"
 	}
@@ -129,8 +134,13 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 
 // play creates the pod, submits the prompt and shows the turn.
 func (d *demo) play(ctx context.Context, c *client.Client) error {
+	status, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+	if err != nil {
+		return err
+	}
+	d.print("%s\n", confinement(status.GetSandbox()))
 	d.print("$ podctl create %s --dir %s", podName, d.Dir)
-	_, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: podName, Spec: &poddv1.PodSpec{Dir: d.Dir}})
+	_, err = c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: podName, Spec: &poddv1.PodSpec{Dir: d.Dir}})
 	if err != nil {
 		return err
 	}

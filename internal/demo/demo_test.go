@@ -51,7 +51,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("stdout: %s", stdout)
 	}
 	for _, want := range []string{
-		"the model's text is written in advance", "@README.md", "read_file: greet.sh", "sh greet_test.sh, exit 1",
+		"the model's text is written in advance", "Its commands run ", "@README.md", "read_file: greet.sh", "sh greet_test.sh, exit 1",
 		"edit_file: greet.sh", "sh greet_test.sh, exit 0", "turn 1 finished: 4 steps", "OPENAI_BASE_URL",
 	} {
 		if !strings.Contains(stderr, want) {

@@ -37,7 +37,7 @@ func (d *demo) prepare() error {
 	}
 	d.Dir = filepath.Join(d.root, "greet")
 	d.act = act{script: "sample.script", prompt: "greet.sh does not do what @README.md promises. Fix it."}
-	d.introduce("The pod works in a sample workspace, where its commands need no approval.")
+	d.introduce("The pod works in a sample workspace.")
 	sample, err := fs.Sub(files, "sample")
 	if err != nil {
 		return err
@@ -48,7 +48,18 @@ func (d *demo) prepare() error {
 func (d *demo) introduce(where string) {
 	d.print("This is podd with a scripted model: the model's text is written in advance.")
 	d.print("Everything else is real: the daemon, its socket, the log, the tools.")
-	d.print("%s\n", where)
+	d.print("%s", where)
+}
+
+// confinement says which sandbox the commands of the demo run in, and what gives a better one.
+func confinement(mode string) string {
+	switch mode {
+	case "bwrap":
+		return "Its commands run in bubblewrap: they write to the workspace only, and have no network."
+	case "landlock":
+		return "Its commands run under Landlock: they write to the workspace only, and have no network. Install bubblewrap for a stronger sandbox."
+	}
+	return "Its commands run without a sandbox: none works on this machine. On Linux, install bubblewrap."
 }
 
 // reference is an @path to the directory's README, if it has one.
