@@ -25,6 +25,9 @@ import (
 const (
 	// MaxPixels is how many pixels an image may have; one with more is not decoded.
 	MaxPixels = 50_000_000
+	// MaxSide is how many pixels its width and its height may have: a line of pixels takes memory
+	// besides the pixels. It is the limit of JPEG.
+	MaxSide = 65_535
 	// MaxFileBytes is how large the file of an image may be.
 	MaxFileBytes = item.MaxImagesBytes
 	// maxSide and maxBytes are what an image is reduced to.
@@ -108,6 +111,8 @@ func checked(data []byte) (_ []byte, kind string, err error) {
 		return nil, "", errors.New("has no pixels")
 	case config.Width > MaxPixels/config.Height:
 		return nil, "", fmt.Errorf("has %dx%d pixels, the limit is %d megapixels: reduce it first", config.Width, config.Height, MaxPixels/1_000_000)
+	case max(config.Width, config.Height) > MaxSide:
+		return nil, "", fmt.Errorf("has %dx%d pixels, the limit of a side is %d: crop or reduce it first", config.Width, config.Height, MaxSide)
 	}
 	return data, kind, affordable(data, kind, config)
 }

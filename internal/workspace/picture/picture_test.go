@@ -301,6 +301,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"cut":          {whole[:len(whole)/2], "is a broken image"},
 		"header alone": {header(10, 10), "is a broken image"},
 		"bomb":         {header(60_000, 60_000), "has 60000x60000 pixels, the limit is 50 megapixels"},
+		"tall bomb":    {header(1, 50_000_000), "has 1x50000000 pixels, the limit of a side is 65535"},
+		"wide bomb":    {header(50_000_000, 1), "has 50000000x1 pixels, the limit of a side is 65535"},
 		"long line":    {header(1<<31-1, 1), "has 2147483647x1 pixels"},
 		"large file":   {append(header(10, 10), make([]byte, picture.MaxFileBytes)...), "bytes, the limit is"},
 	} {

@@ -7,7 +7,7 @@ import (
 )
 
 // fit is an image whose longer side has at most side pixels. Each of its pixels is the mean of
-// those that it stands for. Beside the result that takes the memory of two of its lines.
+// those that it stands for. Besides the result that takes memory for two of its lines and one of src.
 func fit(src image.Image, side int) image.Image {
 	from := src.Bounds()
 	w, h := from.Dx(), from.Dy()
@@ -20,8 +20,8 @@ func fit(src image.Image, side int) image.Image {
 	to := dst.Bounds().Size()
 	across := shares(w, to.X)
 	line, next := make([]sums, to.X), make([]sums, to.X)
-	down := shares(h, to.Y)
-	for y, s := range down {
+	for y := range h {
+		s := shareOf(y, h, to.Y)
 		for x, t := range across {
 			c := pixel(from.Min.X+x, from.Min.Y+y)
 			line[t.at].add(c, s.weight*t.weight)
@@ -35,7 +35,7 @@ func fit(src image.Image, side int) image.Image {
 				}
 			}
 		}
-		if y == h-1 || down[y+1].at > s.at {
+		if y == h-1 || shareOf(y+1, h, to.Y).at > s.at {
 			for x := range line {
 				dst.SetRGBA64(x, s.at, line[x].mean(uint64(w)*uint64(h)))
 			}
@@ -68,11 +68,16 @@ type share struct {
 func shares(from, to int) []share {
 	all := make([]share, from)
 	for i := range all {
-		begin, end := i*to, (i+1)*to
-		at := begin / from
-		all[i] = share{at: at, weight: uint64(min(end, (at+1)*from) - begin), rest: uint64(max(end-(at+1)*from, 0))}
+		all[i] = shareOf(i, from, to)
 	}
 	return all
+}
+
+// shareOf is the share of pixel i of a line of from pixels that is reduced to to.
+func shareOf(i, from, to int) share {
+	begin, end := i*to, (i+1)*to
+	at := begin / from
+	return share{at: at, weight: uint64(min(end, (at+1)*from) - begin), rest: uint64(max(end-(at+1)*from, 0))}
 }
 
 // sums add up the pixels that one stands for.
