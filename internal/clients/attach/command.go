@@ -22,6 +22,8 @@ type slash struct {
 	// idle says that it is refused while a turn runs.
 	idle bool
 	run  func(a *app, args string)
+	// sends runs a command whose argument goes to the model: what was pasted stays so.
+	sends func(a *app, text editor)
 	// offers are the known arguments.
 	offers func(a *app) []string
 }
@@ -52,8 +54,8 @@ func builtins() []slash {
 		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: modelNames},
 		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: efforts},
 		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: setAsk, offers: fixed("never", "risky", "always")},
-		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", run: steer},
-		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", run: sendPlan},
+		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", sends: steer},
+		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", sends: sendPlan},
 		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
 		{name: "diff", about: "shows what the agent changed in files", run: diff},
@@ -77,12 +79,16 @@ func fixed(words ...string) func(*app) []string { return func(*app) []string { r
 
 // command is the command that the draft is: its name and its arguments. A draft whose slash
 // was pasted, or is not the first character, is text.
-func (e *editor) command() (name, args string, ok bool) {
-	if e.empty() || e.cells[0].g != "/" || e.cells[0].literal {
-		return "", "", false
+func (e *editor) command() (name string, args editor, ok bool) {
+	if e.empty() || e.cells[0].g != "/" || e.cells[0].from != byKey {
+		return "", editor{}, false
 	}
-	name, args, _ = strings.Cut(strings.TrimSpace(e.whole())[1:], " ")
-	return name, strings.TrimSpace(args), true
+	rest := e.cells[1:]
+	end := slices.IndexFunc(rest, func(c cell) bool { return c.paste != "" || c.space() })
+	if end < 0 {
+		end = len(rest)
+	}
+	return plainText(rest[:end]), editor{cells: trimmed(rest[end:])}, true
 }
 
 // obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown one.
@@ -107,7 +113,11 @@ func (a commander) obey() bool {
 	}
 	a.history.add(a.draft, "")
 	a.draft.clear()
-	list[i].run(a.app, args)
+	if list[i].sends != nil {
+		list[i].sends(a.app, args)
+	} else {
+		list[i].run(a.app, args.whole())
+	}
 	return true
 }
 
@@ -267,14 +277,13 @@ func setAsk(a *app, args string) {
 	}
 }
 
-func sendPlan(a *app, args string) {
-	if args == "" {
+func sendPlan(a *app, text editor) {
+	if text.empty() {
 		a.said = "give the task after /plan; Shift-Tab makes all prompts plan"
 		return
 	}
 	plan := a.plan
-	a.draft.write(args, true)
-	a.plan = true
+	a.draft, a.plan = text, true
 	a.submit(false)
 	a.plan = plan
 }

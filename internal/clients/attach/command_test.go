@@ -26,12 +26,12 @@ func TestTemplates(t *testing.T) {
 	if len(list) != 1 || list[0].name != "review" || list[0].about != "reviews a file" || list[0].command().args != "FILE FOCUS" {
 		t.Fatalf("%+v", list)
 	}
-	got, err := list[0].fill(`'a b.go' speed`)
-	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got != want {
-		t.Errorf("%q, %v, want %q", got, err, want)
+	got, err := list[0].fill(*written(`'a b.go' speed`))
+	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got.whole() != want {
+		t.Errorf("%q, %v, want %q", got.whole(), err, want)
 	}
 	for typed, want := range map[string]string{"": "needs file", "one": "needs argument 2", `"open`: "open \""} {
-		if _, err := list[0].fill(typed); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := list[0].fill(*written(typed)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", typed, err, want)
 		}
 	}
@@ -43,12 +43,12 @@ func FuzzPrompt(f *testing.F) {
 	f.Add("---\n---\n", "'")
 	f.Fuzz(func(t *testing.T, text, typed string) {
 		tpl := parseTemplate("p", text)
-		filled, err := tpl.fill(typed)
-		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled) {
-			t.Errorf("%q with %q gives %q", text, typed, filled)
+		filled, err := tpl.fill(*written(typed))
+		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled.whole()) {
+			t.Errorf("%q with %q gives %q", text, typed, filled.whole())
 		}
-		if got, err := (template{text: "<$ARGUMENTS>"}).fill(typed); err == nil && got != "<"+typed+">" {
-			t.Errorf("%q became %q", typed, got)
+		if got, err := (template{text: "<$ARGUMENTS>"}).fill(*written(typed)); err == nil && got.whole() != "<"+typed+">" {
+			t.Errorf("%q became %q", typed, got.whole())
 		}
 	})
 }
@@ -67,13 +67,14 @@ func TestWhatIsACommand(t *testing.T) {
 			e.insert("quit")
 		}, ""},
 		"after a blank": {func(e *editor) { e.insert(" /quit") }, ""},
+		"with a paste":  {func(e *editor) { e.insert("/plan"); e.pasted("a\nb\n"); e.insert(" c ") }, "plan|a\nb\n c"},
 		"nothing":       {func(*editor) {}, ""},
 	} {
 		var e editor
 		tt.write(&e)
 		got := ""
 		if command, args, ok := e.command(); ok {
-			got = command + "|" + args
+			got = command + "|" + args.whole()
 		}
 		if got != tt.want {
 			t.Errorf("%s is %q, want %q", name, got, tt.want)

@@ -27,19 +27,30 @@ type cell struct {
 	paste string
 	// name says what the pasted text is, if it comes from a command.
 	name string
-	// literal says that the character was not typed here: it begins no command.
-	literal bool
+	from origin
 }
+
+// origin says who wrote a character.
+type origin int
+
+const (
+	// byKey is typed here.
+	byKey origin = iota
+	// byView was put here, such as a prompt of before: it begins no command.
+	byView
+	// byPaste was pasted: it begins no command and no @path, wherever the draft goes.
+	byPaste
+)
 
 func (e *editor) empty() bool { return len(e.cells) == 0 }
 
 func (e *editor) clear() { *e = editor{} }
 
 // insert puts typed text at the cursor.
-func (e *editor) insert(text string) { e.write(text, false) }
+func (e *editor) insert(text string) { e.write(text, byKey) }
 
 // write puts text at the cursor. What belongs to the character before it joins it.
-func (e *editor) write(text string, literal bool) {
+func (e *editor) write(text string, from origin) {
 	if e.at > 0 && e.cells[e.at-1].joins(text) {
 		text = e.cells[e.at-1].g + text
 		e.cut(e.at-1, e.at)
@@ -47,7 +58,7 @@ func (e *editor) write(text string, literal bool) {
 	for l := range strings.Lines(text) {
 		body, ended := strings.CutSuffix(l, "\n")
 		for g := range cells.Graphemes(body) {
-			e.put(cell{g: g, literal: literal})
+			e.put(cell{g: g, from: from})
 		}
 		if ended {
 			e.put(newline)
@@ -71,17 +82,24 @@ func (c cell) joins(text string) bool {
 	return false
 }
 
-// pasted puts pasted text at the cursor: a single line as if it were typed, more lines as a
-// segment of their own, which podd sends unchanged.
+// pasted puts pasted text at the cursor: a single line as characters, more lines as one cell.
+// The path of an image becomes an @path.
 func (e *editor) pasted(text string) {
 	if one := strings.TrimSuffix(text, "\n"); !strings.Contains(one, "\n") {
 		if path, ok := imagePath(one); ok {
-			one = scopefs.FormatRef(item.FileRef{Path: path}) + " "
+			e.write(scopefs.FormatRef(item.FileRef{Path: path})+" ", byView)
+			return
 		}
-		e.write(one, true)
+		e.write(one, byPaste)
 		return
 	}
 	e.put(cell{paste: text})
+}
+
+// place puts characters and pasted texts at the cursor as they are.
+func (e *editor) place(list []cell) {
+	e.cells = slices.Insert(e.cells, e.at, list...)
+	e.at += len(list)
 }
 
 func (e *editor) put(c cell) {
@@ -134,6 +152,17 @@ func (e *editor) press(k key) bool {
 
 func (c cell) space() bool { return c.paste == "" && strings.TrimSpace(c.g) == "" }
 
+// trimmed is a text without the blanks around it.
+func trimmed(list []cell) []cell {
+	for len(list) > 0 && list[0].space() {
+		list = list[1:]
+	}
+	for len(list) > 0 && list[len(list)-1].space() {
+		list = list[:len(list)-1]
+	}
+	return slices.Clone(list)
+}
+
 func (e *editor) wordLeft() int {
 	at := e.at
 	for at > 0 && e.cells[at-1].space() {
@@ -172,7 +201,8 @@ func (e *editor) lineEnd() int {
 	return at
 }
 
-// segments is the text as segments of a submit.
+// segments is the text as segments of a submit, in whose texts podd looks for @path. What was
+// pasted stays out of them: a text of several lines, and the @ of a single one.
 func (e *editor) segments() (list []item.Segment) {
 	var typed strings.Builder
 	flush := func() {
@@ -182,15 +212,34 @@ func (e *editor) segments() (list []item.Segment) {
 		}
 	}
 	for _, c := range e.cells {
-		if c.paste == "" {
+		if c.paste == "" && (c.from != byPaste || !strings.Contains(c.g, "@")) {
 			typed.WriteString(c.g)
 			continue
 		}
 		flush()
-		list = append(list, item.PasteSegment{Text: c.paste, Name: c.name})
+		list = append(list, item.PasteSegment{Text: c.paste + c.g, Name: c.name})
 	}
 	flush()
 	return list
+}
+
+// draftOf is the draft that segments are sent from; text is who wrote their texts.
+func draftOf(list []item.Segment, text origin) (e editor) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case item.TextSegment:
+			e.write(s.Text, text)
+		case item.FileRef:
+			e.write(scopefs.FormatRef(s), byView)
+		case item.PasteSegment:
+			if s.Name == "" && !strings.Contains(s.Text, "\n") {
+				e.write(s.Text, byPaste)
+				continue
+			}
+			e.put(cell{paste: s.Text, name: s.Name})
+		}
+	}
+	return e
 }
 
 // text is the typed text, without pasted texts.
@@ -225,8 +274,10 @@ func opens(c cell) bool {
 	return c.paste != "" || c.space() || strings.Contains(`([{<"'`, c.g)
 }
 
-// complete replaces the reference that begins at from with a path.
+// complete replaces the reference that begins at from with a path. A pasted @ becomes one that
+// the person has chosen.
 func (e *editor) complete(from int, path string) {
+	e.cells[from-1].from = byView
 	e.cut(from, e.at)
 	e.insert(path)
 }

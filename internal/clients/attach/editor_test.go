@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -44,13 +45,13 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// One pasted line is like typed text; several lines stay one segment.
+// Pasted text begins no @path: several lines stay one segment, and so does the @ of one line.
 func TestPastes(t *testing.T) {
 	e := written("see ")
 	e.press(key{keyPaste, "@a.txt\n"})
 	e.press(key{keyPaste, "x\n@b\n"})
 	e.insert("!")
-	want := []item.Segment{item.TextSegment{Text: "see @a.txt"}, item.PasteSegment{Text: "x\n@b\n"}, item.TextSegment{Text: "!"}}
+	want := []item.Segment{item.TextSegment{Text: "see "}, item.PasteSegment{Text: "@"}, item.TextSegment{Text: "a.txt"}, item.PasteSegment{Text: "x\n@b\n"}, item.TextSegment{Text: "!"}}
 	if got := e.segments(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -60,7 +61,7 @@ func TestPastes(t *testing.T) {
 	}
 	e.press(key{kind: keyLeft})
 	e.press(key{kind: keyBackspace})
-	if got := e.segments(); len(got) != 1 {
+	if got := e.segments(); len(got) != 3 {
 		t.Errorf("a paste goes as one: %+v", got)
 	}
 }
@@ -123,4 +124,79 @@ func TestEditorRows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What was pasted stays so wherever the draft goes: into the history of a later view, through
+// an editor, into the arguments of a prompt, and back from podd.
+func TestPastedForGood(t *testing.T) {
+	var sent editor
+	sent.insert("see @a.txt and ")
+	sent.pasted("@.env")
+	sent.pasted("one\n@.env\n")
+	sent.insert(" please")
+	want := sent.segments()
+	ways := map[string]func() editor{
+		"a later view": func() editor {
+			p := pastFile(func(string) string { return t.TempDir() })
+			p.path = filepath.Join(t.TempDir(), "history.jsonl")
+			if err := p.add(pastPrompt{Parts: pastParts(sent)}); err != nil {
+				t.Fatal(err)
+			}
+			return p.read("")[0].editor
+		},
+		"an editor": func() editor { return sent.edited(sent.whole()) },
+		"a prompt of one's own": func() editor {
+			filled, err := template{text: "$ARGUMENTS"}.fill(sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return filled
+		},
+		"podd": func() editor { // It has made the typed @a.txt a reference.
+			list := append([]item.Segment{item.TextSegment{Text: "see "}, item.FileRef{Path: "a.txt"}, item.TextSegment{Text: " and "}}, want[1:]...)
+			return draftOf(list, byPaste)
+		},
+	}
+	for name, way := range ways {
+		e := way()
+		if got := e.segments(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s gives %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// Where a pasted text was edited in an editor, its paths are still no references; what was
+// written there is one.
+func TestPastedAndEdited(t *testing.T) {
+	var e editor
+	e.pasted("one\n@.env\nthree\n")
+	e.pasted("@key.pem")
+	for text, want := range map[string][]item.Segment{
+		"one\n@.env.\n4":   {item.TextSegment{Text: "one\n"}, item.PasteSegment{Text: "@"}, item.TextSegment{Text: ".env.\n4"}},
+		"(@.env:2) @a.go":  {item.TextSegment{Text: "("}, item.PasteSegment{Text: "@"}, item.TextSegment{Text: ".env:2) @a.go"}},
+		`see @"key.pem" x`: {item.TextSegment{Text: "see "}, item.PasteSegment{Text: "@"}, item.TextSegment{Text: `"key.pem" x`}},
+	} {
+		draft := e.edited(text)
+		if got := draft.segments(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q gives %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// A line of a history that does not say what was pasted begins no @path.
+func TestPastOfBefore(t *testing.T) {
+	old := pastPrompt{Text: "see @.env"}.prompt()
+	if got := old.segments(); len(got) != 3 || old.whole() != "see @.env" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A word of a command's arguments may have a pasted text.
+func TestPastedWords(t *testing.T) {
+	e := written("'a b' ")
+	e.pasted("x y\nz\n")
+	words, err := wordsOf(e.cells)
+	if err != nil || len(words) != 2 || plainText(words[0]) != "a b" || words[1][0].paste != "x y\nz\n" {
+		t.Errorf("%+v, %v", words, err)
+	}
 }

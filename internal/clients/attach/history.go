@@ -11,7 +11,7 @@ const mostRecalled = 1000
 // sentPrompt is a prompt that was sent.
 type sentPrompt struct {
 	editor
-	// request is its request id; empty for one of an earlier view.
+	// request is its request id; empty for a command.
 	request string
 }
 
@@ -40,12 +40,10 @@ func (h *history) add(e editor, request string) {
 	h.at = len(h.prompts)
 }
 
-// earlier is a history of texts.
-func earlier(texts []string) (h history) {
-	for _, text := range texts {
-		var e editor
-		e.write(text, true)
-		h.add(e, "")
+// earlier is a history of the prompts of earlier views.
+func earlier(prompts []sentPrompt) (h history) {
+	for _, p := range prompts {
+		h.add(p.editor, p.request)
 	}
 	return h
 }
@@ -124,4 +122,17 @@ func (h *history) byRequest(id string) (editor, bool) {
 		return editor{}, false
 	}
 	return h.prompts[i].editor, true
+}
+
+// resent is the draft that a prompt of the log becomes again: as the person wrote it or, from
+// elsewhere, as podd has it, where an @ that led to no file is text.
+func (a *app) resent(b *block) editor {
+	if e, ok := a.history.byRequest(b.submitted.RequestID); ok {
+		return e.copied()
+	}
+	e := draftOf(b.submitted.Segments, byPaste)
+	if e.empty() {
+		e.write(b.Text, byPaste) // Its submit is too far back.
+	}
+	return e
 }

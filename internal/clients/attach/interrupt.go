@@ -81,6 +81,6 @@ func (e *editor) append(other editor) {
 	if !e.empty() {
 		e.cells = append(e.cells, newline, newline)
 	}
-	e.cells = append(e.cells, other.cells...)
 	e.at = len(e.cells)
+	e.place(other.cells)
 }

@@ -12,6 +12,7 @@ import (
 
 	"podd/internal/clients/tty"
 	"podd/internal/clients/view"
+	"podd/pkg/scopefs"
 	"podd/pkg/transcript"
 )
 
@@ -86,17 +87,48 @@ func (a *app) edited(e edited) {
 		a.said = "the editor failed; the draft is as it was"
 		return
 	}
-	pastes := slices.DeleteFunc(a.draft.cells, func(c cell) bool { return c.paste == "" })
-	a.draft.clear()
-	rest := strings.TrimSuffix(string(text), "\n")
+	a.draft = a.draft.edited(strings.TrimSuffix(string(text), "\n"))
+}
+
+// edited is the draft as an editor has left it. A pasted text that is still whole stays one, and
+// no path behind a pasted @ becomes an @path because the text around it was edited.
+func (e *editor) edited(rest string) (draft editor) {
+	var loose strings.Builder
+	pastes := []cell{}
+	for _, c := range e.cells {
+		switch {
+		case c.paste != "":
+			pastes = append(pastes, c)
+			loose.WriteString("\n" + c.paste + "\n")
+		case c.from == byPaste:
+			loose.WriteString(c.g)
+		default:
+			loose.WriteByte('\n')
+		}
+	}
+	exists := func(string) bool { return false }
+	pasted := make(map[string]bool)
+	for _, p := range scopefs.ParseRefs(loose.String(), exists) {
+		pasted[p.Ref.Path] = p.Ref.Path != ""
+	}
+	write := func(text string) {
+		for _, p := range scopefs.ParseRefs(text, exists) {
+			from := byView
+			if pasted[p.Ref.Path] {
+				from = byPaste
+			}
+			draft.write(p.Source, from)
+		}
+	}
 	for _, p := range pastes {
 		if before, after, ok := strings.Cut(rest+"\n", p.paste); ok {
-			a.draft.write(before, true)
-			a.draft.put(p)
+			write(before)
+			draft.put(p)
 			rest = strings.TrimSuffix(after, "\n")
 		}
 	}
-	a.draft.write(rest, true)
+	write(rest)
+	return draft
 }
 
 // whole is the text with pasted texts.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"podd/internal/guard/secrets"
+	"podd/pkg/item"
 )
 
 // The bounds of the file of prompts.
@@ -27,9 +28,47 @@ type past struct{ path string }
 
 // pastPrompt is a line of the file.
 type pastPrompt struct {
-	Time time.Time `json:"time"`
-	Dir  string    `json:"dir"`
-	Text string    `json:"text"`
+	Time    time.Time  `json:"time"`
+	Dir     string     `json:"dir"`
+	Request string     `json:"request,omitempty"`
+	Parts   []pastPart `json:"parts,omitempty"`
+	// Text is instead of parts in lines of before they were, which do not say what was pasted.
+	Text string `json:"text,omitempty"`
+}
+
+// pastPart is a piece of a prompt: typed text, or a pasted text and what it is.
+type pastPart struct {
+	Text  string `json:"text,omitempty"`
+	Paste string `json:"paste,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// pastParts are the pieces of a prompt.
+func pastParts(e editor) (parts []pastPart) {
+	for _, s := range e.segments() {
+		switch s := s.(type) {
+		case item.TextSegment:
+			parts = append(parts, pastPart{Text: s.Text})
+		case item.PasteSegment:
+			parts = append(parts, pastPart{Paste: s.Text, Name: s.Name})
+		}
+	}
+	return parts
+}
+
+// prompt is the prompt of a line.
+func (p pastPrompt) prompt() sentPrompt {
+	var list []item.Segment
+	for _, part := range p.Parts {
+		if part.Text != "" {
+			list = append(list, item.TextSegment{Text: part.Text})
+		} else {
+			list = append(list, item.PasteSegment{Text: part.Paste, Name: part.Name})
+		}
+	}
+	e := draftOf(list, byView)
+	e.write(p.Text, byPaste)
+	return sentPrompt{e, p.Request}
 }
 
 // pastFile is the file of a person's prompts.
@@ -42,7 +81,7 @@ func pastFile(env func(string) string) past {
 }
 
 // pastPrompts are the prompts that a view in a directory can recall.
-func pastPrompts(cfg Config, dir string) []string {
+func pastPrompts(cfg Config, dir string) []sentPrompt {
 	if !cfg.Desk.History {
 		return nil
 	}
@@ -51,23 +90,26 @@ func pastPrompts(cfg Config, dir string) []string {
 
 // read returns the prompts, oldest first; those of a directory come after all others. It
 // leaves out lines that it cannot read.
-func (p past) read(dir string) (texts []string) {
+func (p past) read(dir string) (prompts []sentPrompt) {
 	data, err := os.ReadFile(p.path)
 	if err != nil {
 		return nil
 	}
-	var here []string
+	var here []sentPrompt
 	for l := range bytes.Lines(data) {
-		var prompt pastPrompt
-		switch err := json.Unmarshal(l, &prompt); {
-		case err != nil || prompt.Text == "":
-		case prompt.Dir == dir:
-			here = append(here, prompt.Text)
+		var line pastPrompt
+		if json.Unmarshal(l, &line) != nil {
+			continue
+		}
+		switch prompt := line.prompt(); {
+		case prompt.empty():
+		case line.Dir == dir:
+			here = append(here, prompt)
 		default:
-			texts = append(texts, prompt.Text)
+			prompts = append(prompts, prompt)
 		}
 	}
-	return append(texts, here...)
+	return append(prompts, here...)
 }
 
 // keeps says whether a prompt may be stored: not after a blank, which hides it, not with a
@@ -86,7 +128,7 @@ func keeps(e editor) bool {
 }
 
 // add appends a prompt, and shortens a file that has become too long.
-func (p past) add(dir, text string, now time.Time) error {
+func (p past) add(prompt pastPrompt) error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return fmt.Errorf("cannot keep the prompt: %w", err)
 	}
@@ -102,7 +144,7 @@ func (p past) add(dir, text string, now time.Time) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("cannot lock %s: %w", p.path, err)
 	}
-	line, err := json.Marshal(pastPrompt{now, dir, text})
+	line, err := json.Marshal(prompt)
 	if err != nil {
 		return err
 	}

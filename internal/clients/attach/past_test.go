@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // Prompts of all views come back, those of this directory as the latest; two views lose
@@ -20,14 +19,20 @@ func TestPast(t *testing.T) {
 	for view := range 2 {
 		views.Go(func() {
 			for i := range 50 {
-				if err := p.add(fmt.Sprintf("/%d", view), fmt.Sprintf("prompt %d\nof view %d", i, view), time.Unix(0, 0)); err != nil {
+				if err := p.add(pastPrompt{Dir: fmt.Sprintf("/%d", view), Parts: pastParts(*written(fmt.Sprintf("prompt %d\nof view %d", i, view)))}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	views.Wait()
-	got := p.read("/0")
+	read := func() (texts []string) {
+		for _, prompt := range p.read("/0") {
+			texts = append(texts, prompt.whole())
+		}
+		return texts
+	}
+	got := read()
 	if len(got) != 100 || got[99] != "prompt 49\nof view 0" || got[49] != "prompt 49\nof view 1" {
 		t.Errorf("%d prompts, the last is %q", len(got), got[max(len(got)-1, 0)])
 	}
@@ -38,10 +43,10 @@ func TestPast(t *testing.T) {
 	if err := os.WriteFile(p.path, append([]byte("damaged\n"), []byte(strings.Repeat(`{"dir":"/0","text":"old"}`+"\n", 2000))...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.add("/0", "new", time.Unix(0, 0)); err != nil {
+	if err := p.add(pastPrompt{Dir: "/0", Parts: pastParts(*written("new"))}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.read("/0"); len(got) > mostRecalled || got[len(got)-1] != "new" || slices.Contains(got, "") {
+	if got := read(); len(got) > mostRecalled || got[len(got)-1] != "new" || slices.Contains(got, "") {
 		t.Errorf("%d prompts are left", len(got))
 	}
 	link := filepath.Join(dir, "elsewhere")
@@ -51,7 +56,7 @@ func TestPast(t *testing.T) {
 	if err := os.Symlink(link, p.path); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.add("/0", "x", time.Unix(0, 0)); err == nil {
+	if err := p.add(pastPrompt{}); err == nil {
 		t.Error("it follows a link")
 	}
 }

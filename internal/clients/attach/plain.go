@@ -358,11 +358,11 @@ func toQuestion(a *app, _ string) {
 }
 
 // steer sends a prompt that joins the running turn.
-func steer(a *app, args string) {
-	if args == "" {
+func steer(a *app, text editor) {
+	if text.empty() {
 		a.said = "give the text after /steer"
 		return
 	}
-	a.draft.write(args, true)
+	a.draft = text
 	a.submit(a.turn != 0)
 }

@@ -200,7 +200,7 @@ func (a *app) submit(steer bool) {
 		req.Planning = &poddv1.SubmitRequest_Plan{Plan: a.plan}
 	}
 	a.history.add(sent, req.GetRequestId())
-	a.keep(sent)
+	a.keep(sent, req.GetRequestId())
 	a.view = scroll{}
 	a.said = sending
 	var resp *poddv1.SubmitResponse
@@ -221,14 +221,14 @@ func (a *app) submit(steer bool) {
 }
 
 // keep stores a prompt for later views.
-func (a *app) keep(sent editor) {
-	file, dir, now := pastFile(a.Env), a.pod.GetSpec().GetDir(), a.now()
+func (a *app) keep(sent editor, request string) {
+	file := pastFile(a.Env)
 	if !a.Desk.History || !keeps(sent) {
 		return
 	}
-	text, failed := sent.whole(), error(nil)
+	prompt, failed := pastPrompt{Time: a.now(), Dir: a.pod.GetSpec().GetDir(), Request: request, Parts: pastParts(sent)}, error(nil)
 	a.call(func(context.Context) error {
-		failed = file.add(dir, text, now)
+		failed = file.add(prompt)
 		return nil
 	}, func(error) {
 		if failed != nil && !a.unkept {

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -96,76 +95,82 @@ var placeholder = regexp.MustCompile(`\$(\$|[1-9]|ARGUMENTS\b|[A-Z][A-Z0-9_]*\b)
 
 // fill puts arguments in their places: $1 to $9, $ARGUMENTS, and names of the front matter
 // in capitals. $$ is a dollar sign.
-func (t template) fill(typed string) (string, error) {
-	words, err := shellWords(typed)
+func (t template) fill(typed editor) (filled editor, err error) {
+	words, err := wordsOf(typed.cells)
 	if err != nil {
-		return "", err
+		return editor{}, err
 	}
-	missing := ""
-	nth := func(i int, what string) string {
-		if i < len(words) {
-			return words[i]
-		}
-		missing = cmp.Or(missing, what)
-		return ""
-	}
-	text := placeholder.ReplaceAllStringFunc(t.text, func(found string) string {
-		name := found[1:]
-		if name == "$" {
-			return "$"
-		}
-		if name == "ARGUMENTS" {
-			return typed
-		}
+	text, at := strings.TrimRight(t.text, "\n"), 0
+	for _, found := range placeholder.FindAllStringIndex(text, -1) {
+		name := text[found[0]+1 : found[1]]
+		filled.write(text[at:found[0]], byView)
+		at = found[1]
+		i := slices.IndexFunc(t.args, func(a string) bool { return strings.EqualFold(a, name) })
+		what := "argument " + name
 		if n, err := strconv.Atoi(name); err == nil {
-			return nth(n-1, "argument "+name)
+			i = n - 1
+		} else if i >= 0 {
+			what = t.args[i]
 		}
-		if i := slices.IndexFunc(t.args, func(a string) bool { return strings.EqualFold(a, name) }); i >= 0 {
-			return nth(i, t.args[i])
+		switch {
+		case name == "$":
+			filled.write(name, byView)
+		case name == "ARGUMENTS":
+			filled.place(typed.cells)
+		case i < 0:
+			filled.write("$"+name, byView)
+		case i < len(words):
+			filled.place(words[i])
+		default:
+			return editor{}, fmt.Errorf("/%s needs %s", t.name, what)
 		}
-		return found
-	})
-	if missing != "" {
-		return "", fmt.Errorf("/%s needs %s", t.name, missing)
 	}
-	return strings.TrimRight(text, "\n"), nil
+	filled.write(text[at:], byView)
+	return filled, nil
 }
 
 // shellWords separates words at blanks, as a shell does: quotes and backslashes keep them.
 func shellWords(text string) (words []string, err error) {
-	var word strings.Builder
-	quote, inside, escaped := rune(0), false, false
-	for _, r := range text {
+	var e editor
+	e.insert(text)
+	list, err := wordsOf(e.cells)
+	for _, word := range list {
+		words = append(words, plainText(word))
+	}
+	return words, err
+}
+
+// wordsOf separates the words of a draft, in which a pasted text of several lines is part of a word.
+func wordsOf(list []cell) (words [][]cell, err error) {
+	var word []cell
+	quote, inside, escaped := "", false, false
+	for _, c := range list {
 		switch {
 		case escaped:
-			word.WriteRune(r)
+			word = append(word, c)
 			escaped = false
-		case r == '\\' && quote != '\'':
+		case c.g == `\` && quote != "'":
 			inside, escaped = true, true
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			} else {
-				word.WriteRune(r)
-			}
-		case r == '\'' || r == '"':
-			quote, inside = r, true
-		case strings.ContainsRune(" \t\n", r):
+		case quote != "" && c.g == quote:
+			quote = ""
+		case quote == "" && (c.g == "'" || c.g == `"`):
+			quote, inside = c.g, true
+		case quote == "" && c.space():
 			if inside {
-				words = append(words, word.String())
-				word.Reset()
+				words = append(words, word)
+				word = nil
 			}
 			inside = false
 		default:
-			word.WriteRune(r)
+			word = append(word, c)
 			inside = true
 		}
 	}
-	if quote != 0 {
-		return nil, fmt.Errorf("the arguments have an open %c", quote)
+	if quote != "" {
+		return nil, fmt.Errorf("the arguments have an open %s", quote)
 	}
 	if inside {
-		words = append(words, word.String())
+		words = append(words, word)
 	}
 	return words, nil
 }
@@ -176,14 +181,13 @@ func (t template) command() slash {
 	if about == "" {
 		about = "sends your prompt " + t.name + ".md"
 	}
-	return slash{name: t.name, args: strings.ToUpper(strings.Join(t.args, " ")), about: about, run: func(a *app, args string) {
-		text, err := t.fill(args)
+	return slash{name: t.name, args: strings.ToUpper(strings.Join(t.args, " ")), about: about, sends: func(a *app, args editor) {
+		filled, err := t.fill(args)
 		if err != nil {
-			a.said = err.Error()
-			a.draft.insert("/" + t.name + " " + args)
+			a.said = err.Error() // The history has the command.
 			return
 		}
-		a.draft.write(text, true)
+		a.draft = filled
 		a.submit(false)
 	}}
 }

@@ -75,7 +75,7 @@ func (a *app) confirmed(k key) bool {
 
 // rewind goes back to an entry, or to before the last prompt, which becomes the draft.
 func rewind(a *app, args string) {
-	to, again, where := int64(0), "", "before the last prompt"
+	to, again, where := int64(0), editor{}, "before the last prompt"
 	if args != "" {
 		n, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64)
 		if err != nil || n < 1 {
@@ -86,7 +86,7 @@ func rewind(a *app, args string) {
 	} else {
 		for _, b := range slices.Backward(a.log.blocks) {
 			if b.Kind == transcript.User && b.Seq > 1 {
-				to, again = int64(b.Seq)-1, b.Text
+				to, again = int64(b.Seq)-1, a.resent(b)
 				break
 			}
 		}
@@ -114,7 +114,7 @@ func rewind(a *app, args string) {
 	})
 }
 
-func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt string) {
+func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt editor) {
 	var resp *poddv1.RewindPodResponse
 	a.send(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Pods().RewindPod(ctx, req)
@@ -132,7 +132,7 @@ func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt string) {
 			a.log.notice(yellow, fmt.Sprintf("! %d shell commands ran after this point; their effects stay", n))
 		}
 		if a.draft.empty() {
-			a.draft.write(prompt, true)
+			a.draft = prompt
 		}
 	})
 }

@@ -61,7 +61,7 @@ func TestSwitchedOff(t *testing.T) {
 		if view := (model{a}).View(); (view.MouseMode == tea.MouseModeCellMotion) != on {
 			t.Errorf("%v: the mouse: %v", on, view.MouseMode)
 		}
-		a.keep(*written("a prompt"))
+		a.keep(*written("a prompt"), "r")
 		a.work.Wait()
 		if text, err := os.ReadFile(kept); strings.Count(string(text), "\n") != 1 {
 			t.Errorf("%v: the file has %q, %v, want the first prompt", on, text, err)

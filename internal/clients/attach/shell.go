@@ -44,7 +44,7 @@ type shellRun struct {
 // shell is the command that the draft is: !COMMAND, or !!COMMAND, whose output is only
 // shown. Like a slash, a pasted exclamation mark is text.
 func (e *editor) shell() (command string, only, ok bool) {
-	if e.empty() || e.cells[0].g != "!" || e.cells[0].literal {
+	if e.empty() || e.cells[0].g != "!" || e.cells[0].from != byKey {
 		return "", false, false
 	}
 	command, only = strings.CutPrefix(e.whole()[1:], "!")

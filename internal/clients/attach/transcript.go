@@ -47,6 +47,8 @@ type block struct {
 	// counted is how many of the kept lines are its.
 	counted int
 	answer  answer
+	// submitted has the request and the segments of a prompt whose submit the view has read.
+	submitted item.Submitted
 	// run is the command that the block is, if any.
 	run *shellRun
 	// diff is the change of a file that the block shows; without a path it shows none.
@@ -73,6 +75,11 @@ func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
 			b.Block, b.lines = p.Block, nil
 		} else {
 			t.blocks = append(t.blocks, &block{Block: p.Block})
+		}
+	}
+	if c.Entry != nil && len(c.Put) > 0 {
+		if k, ok := c.Entry.Kind.(item.Submitted); ok {
+			t.find(c.Put[0].Block.ID).submitted = item.Submitted{RequestID: k.RequestID, Segments: k.Segments}
 		}
 	}
 	return c

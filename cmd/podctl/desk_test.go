@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+)
+
+// write writes a file below the world's directory.
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// sitting is a person at podctl attach p.
+type sitting struct {
+	*world
+	view *podctlProcess
+	keys func(keys string)
+	// log is what podctl tail shows of the pod.
+	log   *podctlProcess
+	turns int
+}
+
+// atDesk opens the view of pod p.
+func (w *world) atDesk(env ...string) *sitting {
+	w.t.Helper()
+	d := &sitting{world: w, log: w.podctl("tail", "-f", "p", "--after", "0").start()}
+	d.opens(env...)
+	return d
+}
+
+func (d *sitting) opens(env ...string) {
+	d.t.Helper()
+	d.view, d.keys = d.onTerminalWith(env, "attach", "p")
+	d.view.out.await(d.t, "Enter send")
+}
+
+func (d *sitting) leaves() {
+	d.t.Helper()
+	d.keys("\x04")
+	if code := d.view.wait(); code != exitDone {
+		d.t.Errorf("exit code %d:\n%q", code, d.view.out.String())
+	}
+}
+
+// types waits until the screen shows something new behind the keys.
+func (d *sitting) types(keys, want string) {
+	d.t.Helper()
+	from := len(d.view.out.String())
+	d.keys(keys)
+	for {
+		_, more := d.view.out.look(want)
+		if strings.Contains(d.view.out.String()[from:], want) {
+			return
+		}
+		select {
+		case <-more:
+		case <-d.view.exited:
+			d.t.Fatalf("%q did not come; there is\n%q", want, d.view.out.String()[from:])
+		}
+	}
+}
+
+// turn waits until the keys have made a turn.
+func (d *sitting) turn(keys string) {
+	d.t.Helper()
+	d.turns++
+	d.keys(keys)
+	d.log.out.await(d.t, fmt.Sprintf("turn %d finished", d.turns))
+	if log, _ := d.podctl("tail", "p", "--after", "0", "-o", "json").run(0); strings.Contains(log, "topsecret-value") {
+		d.t.Fatalf("after %q podd read .env", keys)
+	}
+}
+
+// says is a model that answers, but writes until the gate opens where the prompt is wait.
+func says(gate <-chan struct{}) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.LastUser() == "wait" {
+			return scripted.Say(scripted.Text("Half"), scripted.Wait(gate))
+		}
+		return scripted.Say(scripted.Text("Seen."))
+	}
+}
+
+// Whatever a person does with pasted text in the view, podd adds no file that it names.
+func TestPastedStaysText(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, says(gate))
+	defer close(gate)
+	w.write(".env", "SECRET=topsecret-value\n")
+	w.write("typed.txt", "typed-value\n")
+	w.write("home/.config/podd/prompts/mine.md", "---\nargs: what\n---\nLook at $WHAT: $ARGUMENTS")
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	const paste = "\x1b[200~line one\r@.env\rline three\r\x1b[201~ and \x1b[200~@.env\x1b[201~"
+	d := w.atDesk("EDITOR=sed -i s/three/fourfold/")
+	d.turn(paste + "\r")
+	d.turn("/plan " + paste + "\r")
+	d.turn("/steer " + paste + "\r")
+	d.turn("/mine " + paste + "\r")
+	d.types(paste+"\x07", "fourfold")
+	d.turn(" @typed.txt\r")
+	// Back from podd: a prompt of this view, and one of another client.
+	d.types("/rewind\r", "Rewind to before the last prompt?")
+	d.types("y", "fourfold")
+	d.turn("\r")
+	w.podctl("submit", "-f", "--literal", "-p", "p", "elsewhere: see @.env").run(0)
+	d.turns++
+	d.types("/rewind\r", "Rewind to before the last prompt?")
+	d.types("y", "elsewhere:")
+	d.turn("\r")
+	// Back from the queue.
+	d.keys("wait\r")
+	d.log.out.await(t, "wait")
+	d.types("queued "+paste+"\r", "queued: queued")
+	d.types("\x1b", "> queued [pasted: 3 lines]")
+	d.log.out.await(t, "turn 9 cancelled")
+	d.turns++
+	d.turn("\r")
+	// Back in a later view, of the prompt and of a command.
+	d.leaves()
+	d.opens()
+	d.types("\x1b[A", "[pasted: 3 lines]")
+	d.turn("\r")
+	d.leaves()
+	log, _ := w.podctl("tail", "p", "--after", "0", "-o", "json").run(0)
+	if n := strings.Count(log, "[File: typed.txt]"); n < 2 {
+		t.Errorf("podd read typed.txt %d times:\n%s", n, log)
+	}
+}
