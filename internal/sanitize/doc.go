@@ -10,12 +10,13 @@
 //   - characters that are invisible or change the order of text (bidi controls, zero-width
 //     characters, tags, variation selectors, line separators): \u202e, \U000e0041
 //
-// [Exact], for text that a person decides on, also escapes characters that only look like
-// a space: \u00a0, \u2800.
-//
 // Emoji stay whole: it keeps a variation selector after a symbol and a zero-width joiner
-// between two symbols. It escapes both elsewhere, so that text in a script that needs
-// joiners shows some escapes.
+// between two symbols. It keeps joiners and non-joiners in words of scripts that spell with
+// them, such as Persian, and escapes all of these elsewhere.
+//
+// [Exact], for text that a person decides on, also escapes what could be taken for other
+// text: characters that only look like a space, joiners and variation selectors
+// everywhere, and what a terminal draws in the place of another character without a trace.
 //
 // It does not escape a backslash: the form is for reading, not for parsing back. It
 // assumes a UTF-8 terminal. Add colours after sanitising, never before.

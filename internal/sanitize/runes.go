@@ -8,6 +8,8 @@ import (
 const (
 	// joiner makes one glyph of the symbols on its two sides.
 	joiner = '\u200d'
+	// nonJoiner keeps the letters on its two sides apart.
+	nonJoiner = '\u200c'
 	// textStyle and emojiStyle choose the look of the symbol before them.
 	textStyle  = '\ufe0e'
 	emojiStyle = '\ufe0f'
@@ -27,13 +29,14 @@ func hidden(r rune) bool {
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// blank says whether a rune looks like a space, or like nothing, but is not the space.
+// blank says whether a rune looks like a space, like nothing or like any unknown one, but is not
+// the space, or is drawn in one place with what follows.
 func blank(r rune) bool {
 	switch r {
 	case '\u2800', '\U00016fe4', '\U0001d159': // Of Braille, Khitan, and musical notes.
 		return true
 	}
-	return r != ' ' && unicode.Is(unicode.Zs, r)
+	return r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r) && !symbol(r) || unicode.Is(leading, r)
 }
 
 // symbol says whether emoji are made of a rune. It includes the whole block, because the

@@ -8,12 +8,14 @@ import (
 // scanner is the state on which the meaning of the next rune depends.
 type scanner struct {
 	oneLine bool
-	// exact also escapes characters that look like a space.
+	// exact also escapes what could not be told from other text.
 	exact bool
 	// drop omits the characters that would be escaped.
 	drop bool
 	// prev is the previous rune; 0 at the start and after an escaped rune.
 	prev rune
+	// size is how many bytes of the previous character are kept.
+	size int
 	// joins says that a joiner may follow: the previous rune ends a symbol.
 	joins bool
 	// escaped counts the escaped characters.
@@ -31,7 +33,7 @@ func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
 		switch {
 		case r >= 0x20 && r < 0x7f:
 			dst = append(dst, byte(r))
-			s.prev, s.joins = r, false
+			s.prev, s.joins, s.size = r, false, 1
 		case r == utf8.RuneError && size == 1:
 			dst = s.escape(dst, `\x`, rune(src[0]), 2)
 		case r == '\r' && len(src) > 1 && src[1] == '\n':
@@ -39,7 +41,10 @@ func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
 		case s.keeps(r, src[size:]):
 			dst = append(dst, src[:size]...)
 			s.joins = symbol(r) || r == emojiStyle && s.joins
-			s.prev = r
+			if !s.exact || !s.belongs(r) {
+				s.size = 0
+			}
+			s.prev, s.size = r, s.size+size
 		default:
 			dst = s.escapeRune(dst, r)
 		}
@@ -54,12 +59,12 @@ func (s *scanner) keeps(r rune, next []byte) bool {
 	case '\n', '\t':
 		return !s.oneLine
 	case textStyle, emojiStyle:
-		return acceptsStyle(s.prev)
-	case joiner:
+		return !s.exact && acceptsStyle(s.prev)
+	case joiner, nonJoiner:
 		after, _ := utf8.DecodeRune(next)
-		return s.joins && symbol(after)
+		return !s.exact && (spells(s.prev) || r == joiner && s.joins && symbol(after))
 	}
-	return !s.hides(r)
+	return !s.hides(r) && !(s.exact && s.unseen(r))
 }
 
 // hides says whether r is escaped in any position.
@@ -84,7 +89,7 @@ func (s *scanner) escapeRune(dst []byte, r rune) []byte {
 
 // escape adds prefix and n as hexadecimal of the given width.
 func (s *scanner) escape(dst []byte, prefix string, n rune, width int) []byte {
-	s.prev, s.joins = 0, false
+	s.prev, s.joins, s.size = 0, false, 0
 	s.escaped++
 	if s.drop {
 		return dst
@@ -122,7 +127,7 @@ func (s *scanner) safePrefix(text string) int {
 			if s.oneLine {
 				return i
 			}
-		case r == utf8.RuneError || s.hides(r):
+		case r == utf8.RuneError || s.hides(r) || s.exact && r >= 0x300:
 			return i
 		}
 	}

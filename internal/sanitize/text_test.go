@@ -45,6 +45,9 @@ func TestTerminal(t *testing.T) {
 		"family":                  {"👨‍👩‍👧 here", "👨‍👩‍👧 here"},
 		"heart, flag, skin tone":  {"👩‍❤️‍👨 🏴‍☠️ 👩🏽‍🚀 🙂‍↔️ 🇫🇷", "👩‍❤️‍👨 🏴‍☠️ 👩🏽‍🚀 🙂‍↔️ 🇫🇷"},
 		"keycap and symbols":      {"1️⃣ #️⃣ ©️ ‼️ ℹ️ ↔️ ⤴️ ☎︎", "1️⃣ #️⃣ ©️ ‼️ ℹ️ ↔️ ⤴️ ☎︎"},
+		"joiners of scripts":      {"می\u200cخواهم ක්\u200dෂ র\u200d্য न्\u200d", "می\u200cخواهم ක්\u200dෂ র\u200d্য न्\u200d"},
+		"two of them":             {"م\u200c\u200cخ", `م` + "\u200c" + `\u200cخ`},
+		"non-joiner in a word":    {"a\u200cb 漢\u200c字", `a\u200cb 漢\u200c字`},
 		"joiner in a word":        {"a\u200db", `a\u200db`},
 		"joiner at the end":       {"👨\u200d", `👨\u200d`},
 		"joiner before a letter":  {"👨\u200da", `👨\u200da`},
@@ -117,6 +120,7 @@ func wantSafe(t *testing.T, s string) {
 	}
 	for i, r := range runes {
 		switch {
+		case (r == 0x200c || r == 0x200d) && at(i-1) >= 0x600 && at(i-1) < 0x1c00 && (unicode.IsLetter(at(i-1)) || unicode.IsMark(at(i-1))):
 		case r == '\n' || r == '\t':
 		case r < 0x20, r >= 0x7f && r <= 0x9f:
 			t.Fatalf("%+q has the control character %U", s, r)

@@ -88,8 +88,6 @@ type app struct {
 // terminal is what is known of the terminal.
 type terminal struct {
 	columns, rows int
-	// graphemes says that it draws a character of several runes as one.
-	graphemes bool
 	// light says that its background is light.
 	light bool
 	// painted is how often it was written to.

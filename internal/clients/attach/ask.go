@@ -30,7 +30,7 @@ func (q *question) key() string { return fmt.Sprintf("%d %s", q.GetCallSeq(), q.
 
 // lines are exactly what will run.
 func (q *question) lines(columns int) (lines []line) {
-	lines = []line{nil, in(yellow, "? "+q.shown.Title()).Fit(columns)}
+	lines = append([]line{nil}, show.Wrap(in(yellow, "? "+q.shown.Title()), nil, in(yellow, "  "), columns)...)
 	for _, l := range q.shown.Shown(columns-2, q.raw) {
 		lines = append(lines, show.With(in(bold, "  "), l.In(bold)))
 	}

@@ -1,10 +1,17 @@
 package attach
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"podd/internal/clients/cells"
 	"podd/internal/clients/desk"
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -56,6 +63,44 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 	}
 	if shown(); !a.questions[0].whole() {
 		t.Error("the diff has not been seen")
+	}
+}
+
+// A question shows all of what runs, in all scripts and on terminals of all kinds and sizes: what
+// would not show is an escape.
+func TestQuestionShowsWhatRuns(t *testing.T) {
+	t.Cleanup(func() { cells.Cluster(false) })
+	for _, command := range []string{
+		"rm -rf กำ/x && echo क्षमा", "cat ทำน้ำคำ ນ້ຳ", "ls हिन्दी/मैं ক্ষুদ্র தமிழ் ක්ෂ ខ្មែរ မြန်မာ བོད་", "cd 한글 하\u1161\u11ab e\u0301", "echo 👍🏽 🇩🇪 👨‍👩‍👧‍👦 1️⃣ ❤️ ☎︎",
+		"echo 🏴\U000e0067\U000e0062\U000e007f می\u200cخواهم مُحَمَّد", "rm a" + strings.Repeat("\u0301\u0302", 20) + "b", "rm " + strings.Repeat("क्", 100) + "ष z",
+		"rm " + strings.Repeat("⚡👨‍👩‍👧", 30) + "z", "rm " + strings.Repeat("ᄒ\u1161\u11ab", 60) + "z", "rm " + strings.Repeat("กำ", 60) + "z",
+	} {
+		arguments, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := sanitize.Exact(command)
+		for _, clusters := range []bool{false, true} {
+			for _, columns := range []int{40, 77} {
+				cells.Cluster(clusters)
+				q := &question{Approval: &poddv1.Approval{}, shown: view.Approval{ApprovalRequested: item.ApprovalRequested{Tool: "shell", Arguments: string(arguments)}}}
+				p := paint{columns: columns}
+				shown := ""
+				for _, l := range q.lines(columns) {
+					text := ansi.Strip(p.painted(l))
+					if cells.Width(text) > columns {
+						t.Errorf("%q takes more than %d columns", text, columns)
+					}
+					for _, lead := range []string{"    command: ", "    | ", "    ↳ "} {
+						text = strings.TrimPrefix(text, lead)
+					}
+					shown += text
+				}
+				if !strings.Contains(shown, want) {
+					t.Errorf("clusters %t, %d columns: %q shows as %q", clusters, columns, want, shown)
+				}
+			}
+		}
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/ansi"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/desk"
 	"podd/internal/clients/kitty"
 	"podd/pkg/client"
@@ -88,6 +88,7 @@ func (a *app) run(follow func() error) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
+	defer cells.Cluster(false)
 	canvas := kitty.NewCanvas(a.Out, a.wait)
 	a.log.gallery.canvas = canvas
 	// Lines have the terminal's own colours, and all others are numbers of pictures.
@@ -155,7 +156,12 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.columns, m.rows = msg.Width, msg.Height
 		m.log.gallery.rows = max(m.rows/2, 1)
 	case tea.ModeReportMsg:
-		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
+		if cells.Reported(msg.Mode, msg.Value) {
+			m.log.again()
+			for _, q := range m.questions {
+				q.columns = 0
+			}
+		}
 	case tea.BackgroundColorMsg:
 		m.light = !msg.IsDark()
 	case tea.KeyPressMsg:

@@ -16,7 +16,7 @@ import (
 // long is a view of 200 by 50 with a conversation of 5,000 blocks.
 func long(b *testing.B) *app {
 	a := newApp(b.Context(), nil, Config{Env: noEnv, Color: true, Desk: desk.Defaults()}, &poddv1.Pod{Name: "p"})
-	a.ready, a.said, a.columns, a.rows, a.graphemes = true, "", 200, 50, true
+	a.ready, a.said, a.columns, a.rows = true, "", 200, 50
 	for i := range 1250 {
 		id := fmt.Sprint("c", i)
 		a.log.see(item.UserMessage{Text: "fix the test that fails"},

@@ -2,9 +2,7 @@ package attach
 
 import (
 	"strings"
-	"unicode/utf8"
 
-	"podd/internal/clients/cells"
 	"podd/internal/clients/desk"
 	"podd/internal/clients/show"
 )
@@ -40,52 +38,22 @@ func wrapped(text string, s show.Style, first, rest string, columns int) (lines 
 
 // paint is how lines are written: on a screen of columns, with colours of a theme, or without.
 type paint struct {
-	color, graphemes bool
-	columns          int
-	theme            show.Theme
+	color   bool
+	columns int
+	theme   show.Theme
 }
 
 // paint is how the terminal is painted.
 func (a *app) paint() paint {
-	p := paint{color: a.Color, graphemes: a.graphemes, columns: a.columns, theme: show.Dark}
+	p := paint{color: a.Color, columns: a.columns, theme: show.Dark}
 	if a.Desk.Theme == desk.Light || a.Desk.Theme == desk.Auto && a.light {
 		p.theme = show.Light
 	}
 	return p
 }
 
-// painted is a line as it is written, cut to the screen. Without graphemes the terminal
-// draws the runes of a character one by one, so a character shows as its first rune: the
-// line must not become wider, which would hide its end.
-func (p *paint) painted(l line) string {
-	text := p.theme.In(l.Fit(p.columns)).SGR(p.color)
-	if p.graphemes || ascii(text) {
-		return text
-	}
-	var b strings.Builder
-	for g, width := range cells.Graphemes(text) {
-		drawn := 0
-		for _, r := range g {
-			drawn += cells.Width(string(r))
-		}
-		if drawn > width {
-			_, n := utf8.DecodeRuneInString(g)
-			g, drawn = g[:n], cells.Width(g[:n])
-		}
-		b.WriteString(g)
-		b.WriteString(strings.Repeat(" ", max(width-drawn, 0)))
-	}
-	return b.String()
-}
-
-func ascii(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
+// painted is a line as it is written, cut to the screen.
+func (p *paint) painted(l line) string { return p.theme.In(l.Fit(p.columns)).SGR(p.color) }
 
 // joined is a screen as text for the terminal.
 func joined(lines []line, p paint) string {

@@ -13,28 +13,37 @@ type place struct{ row, column int }
 // the place of each cell, and the one behind the last.
 func (e *editor) lay(prompt string, columns int) (rows []string, places []place) {
 	room := max(columns-1, 4)
-	line, used := prompt, cells.Width(prompt)
+	line, used, drawn := prompt, cells.Width(prompt), cells.Advance(prompt)
 	rest := strings.Repeat(" ", min(used, room/2))
 	wrap := func() {
 		rows = append(rows, line)
-		line, used = rest, len(rest)
+		line, used, drawn = rest, len(rest), len(rest)
 	}
 	for i := 0; i <= len(e.cells); i++ {
 		shown := ""
 		if i < len(e.cells) && e.cells[i] != newline {
 			shown = e.cells[i].shown()
 		}
-		need := cells.Width(shown)
-		if used+need > room && used > len(rest) {
+		if used+cells.Width(shown) > room && used > len(rest) {
 			wrap()
 		}
-		places = append(places, place{len(rows), min(used, columns-1)})
+		places = append(places, place{len(rows), min(drawn, columns-1)})
 		if i < len(e.cells) && e.cells[i] == newline {
 			wrap()
 			continue
 		}
+		for used+cells.Width(shown) > room {
+			head, tail := cells.Split(shown, room-used, true)
+			if tail == "" {
+				break
+			}
+			line += head
+			shown = tail
+			wrap()
+		}
 		line += shown
-		used += need
+		used += cells.Width(shown)
+		drawn += cells.Advance(shown)
 	}
 	return append(rows, line), places
 }

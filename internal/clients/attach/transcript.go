@@ -123,6 +123,13 @@ func (t *blockList) keep(b *block) {
 	}
 }
 
+// again lays all blocks out again.
+func (t *blockList) again() {
+	for _, b := range t.blocks {
+		b.lines, b.answer = nil, answer{}
+	}
+}
+
 // forget removes the oldest blocks if there are many, and says how many.
 func (t *blockList) forget() (gone int) {
 	if len(t.blocks) < 2*mostBlocks {

@@ -149,25 +149,12 @@ func TestGrowingAnswer(t *testing.T) {
 			}
 		}
 	}
-	p := paint{color: true, graphemes: true, columns: 40}
+	p := paint{color: true, columns: 40}
 	if got := grown.lay(text, false, 40); joined(got, p) != joined(want, p) || len(got) < 9 {
 		t.Errorf("it is\n%s\nwant\n%s", joined(got, p), joined(want, p))
 	}
 	if again := grown.lay(text, false, 30); len(again) == 0 {
 		t.Error("nothing is left at another width")
-	}
-}
-
-// On a terminal that draws rune by rune, a line stays as wide as it was laid out, so that
-// nothing of it is cut.
-func TestPaintedRuneByRune(t *testing.T) {
-	for text, want := range map[string]string{"a👨‍👩‍👧b": "a👨b", "👍🏽": "👍", "❤️x": "❤️ x", "e\u0301": "e\u0301", "漢": "漢"} {
-		if got := (&paint{columns: 40}).painted(in(plain, text)); got != want {
-			t.Errorf("%q shows as %q, want %q", text, got, want)
-		}
-		if got := (&paint{graphemes: true, columns: 40}).painted(in(plain, text)); got != text {
-			t.Errorf("%q shows as %q", text, got)
-		}
 	}
 }
 

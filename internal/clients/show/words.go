@@ -62,7 +62,7 @@ func markPair(a, b *row) {
 func splitWords(text string) (words []string) {
 	class := func(r rune) int {
 		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
+		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == '_':
 			return 1
 		case r == ' ' || r == '\t':
 			return 2

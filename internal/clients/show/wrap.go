@@ -125,13 +125,12 @@ func (w *wrapper) flush() {
 func (w *wrapper) broken() {
 	for _, s := range w.word {
 		for text := s.text; text != ""; {
-			head, tail := cells.Split(text, w.room)
-			width := cells.Width(head)
-			if width > w.room && !w.empty { // Not even one grapheme.
+			head, tail := cells.Split(text, w.room, w.empty)
+			if head == "" { // Not even one grapheme.
 				w.next()
 				continue
 			}
-			w.put(Line{{head, s.style}}, width)
+			w.put(Line{{head, s.style}}, cells.Width(head))
 			if text = tail; text != "" {
 				w.next()
 			}

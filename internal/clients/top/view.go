@@ -55,6 +55,7 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 	m := &model{Config: cfg, fleet: NewFleet(), columns: 80, rows: 24, selected: cfg.Selected, fail: fail}
 	program := tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithInput(keyboard{cfg.In, fail}), tea.WithOutput(cfg.Out),
 		tea.WithColorProfile(colorprofile.ANSI))
+	defer cells.Cluster(false)
 	var work sync.WaitGroup
 	work.Go(func() {
 		<-ctx.Done()
@@ -137,6 +138,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case lost:
 		m.away = true
 		m.fleet.Lost()
+	case tea.ModeReportMsg:
+		cells.Reported(msg.Mode, msg.Value)
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"podd/internal/clients/cells"
 	"podd/internal/sanitize"
 )
 
@@ -72,7 +73,7 @@ func argumentLines(raw string, columns int) []string {
 			name = exactLine(a.name) + ":"
 		}
 		text := strings.Split(a.text, "\n")
-		if one := exactLine(text[0]); len(text) == 1 && name != "" && one != "" && (columns < 1 || fits(name+" "+one, columns)) {
+		if one := exactLine(text[0]); len(text) == 1 && name != "" && one != "" && (columns < 1 || cells.Width(name+" "+one) <= columns) {
 			lines = append(lines, name+" "+one)
 			continue
 		}
@@ -104,24 +105,11 @@ func wrap(line, first, rest string, columns int) []string {
 	// A very narrow terminal wraps lines by itself rather than lose words.
 	room := max(columns-len(lineMark), minRoom)
 	var out []string
-	begin, used := 0, 0
-	for i, r := range line {
-		if used+RuneWidth(r) > room {
-			out = append(out, first+line[begin:i])
-			begin, used, first = i, 0, rest
-		}
-		used += RuneWidth(r)
+	for head := ""; len(out) == 0 || line != ""; first = rest {
+		head, line = cells.Split(line, room, true)
+		out = append(out, first+head)
 	}
-	return append(out, first+line[begin:])
+	return out
 }
 
 const minRoom = 10
-
-// fits says whether text fits in columns.
-func fits(text string, columns int) bool {
-	used := 0
-	for _, r := range text {
-		used += RuneWidth(r)
-	}
-	return used <= columns
-}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"podd/pkg/item"
 )
@@ -111,34 +110,4 @@ func outcome(o item.Outcome) string {
 // oneLine is text in one line: its lines separated by a bar.
 func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
-}
-
-// Fit cuts text to columns and ends it with an ellipsis if it was longer.
-func Fit(text string, columns int) string {
-	used, last := 0, 0
-	for i, r := range text {
-		if used+RuneWidth(r) > columns {
-			return text[:last] + "…"
-		}
-		// Up to here there is room for the ellipsis too.
-		if used+RuneWidth(r) < columns {
-			last = i + len(string(r))
-		}
-		used += RuneWidth(r)
-	}
-	return text
-}
-
-// RuneWidth is how many columns a rune takes. It knows the large blocks of wide scripts
-// and emoji, and marks that combine with the rune before them.
-func RuneWidth(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
-		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd {
-		return 2
-	}
-	return 1
 }

@@ -112,7 +112,7 @@ func (s *screen) note(st style, text string) {
 	s.erase()
 	s.leaveText()
 	if s.ErrTerminal {
-		text = Fit(text, s.width())
+		text = cells.Fit(text, s.width())
 	}
 	fmt.Fprintln(s.Err, st.paint(s.ErrTerminal && s.Color, text))
 	s.drawQuestion()
@@ -154,7 +154,7 @@ func (s *screen) drawQuestion() {
 	if s.question == "" || len(s.drawn) > 0 || s.behind() {
 		return
 	}
-	shown := Fit(s.question, s.width()-questionRoom)
+	shown := cells.Fit(s.question, s.width()-questionRoom)
 	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, shown), " ")
 	s.drawn = []int{cells.Width(shown) + 1}
 }

@@ -72,7 +72,7 @@ func (s *screen) statusLine() string {
 		since = fmt.Sprintf("  %.0f s", d.Truncate(time.Second).Seconds())
 	}
 	// The last column is left free: writing there makes some terminals wrap.
-	return Fit(line, s.width()-1-len(since)) + since
+	return cells.Fit(line, s.width()-1-len(since)) + since
 }
 
 // rows is how many rows the drawn lines take. A terminal that has become narrower has
