@@ -13,8 +13,9 @@ import (
 type opening struct {
 	fs     *FS
 	hidden hiding
-	// making creates missing directories.
+	// making creates missing directories, which made gets, unless it is nil.
 	making bool
+	made   *[]entry
 	// spot is the place that was decided on; nil without a decision.
 	spot *spot
 }
@@ -67,8 +68,8 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 			return nil, made
 		}
 		next, err = dir.OpenRoot(name + "/.")
-		if err == nil && made == nil && o.spot != nil {
-			err = o.note(next)
+		if err == nil && made == nil {
+			err = o.note(dir, name, next)
 		}
 	}
 	if err != nil {
@@ -81,7 +82,17 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 }
 
 // note records a created directory.
-func (o opening) note(dir *os.Root) error {
+func (o opening) note(parent *os.Root, name string, dir *os.Root) error {
+	if o.made != nil {
+		held, err := parent.OpenRoot(".")
+		if err != nil {
+			return err
+		}
+		*o.made = append(*o.made, entry{dir: held, name: name, held: true})
+	}
+	if o.spot == nil {
+		return nil
+	}
 	info, err := dir.Stat(".")
 	if err == nil {
 		o.fs.bound.note(info)
@@ -158,8 +169,19 @@ func (f *FS) read(p place) (place, error) {
 // entryIn is the entry of a resolved place; its directory is opened step by step and, on
 // request, created.
 func (f *FS) entryIn(p place, making bool) (entry, error) {
+	return f.newOpening(making).entry(p)
+}
+
+// entryOn is entryIn that creates directories and adds them to made.
+func (f *FS) entryOn(p place, made *[]entry) (entry, error) {
+	o := f.newOpening(true)
+	o.made = made
+	return o.entry(p)
+}
+
+func (o opening) entry(p place) (entry, error) {
+	f := o.fs
 	parent, name := path.Split(p.rel)
-	o := f.newOpening(making)
 	o.spot = p.spot
 	dir, err := o.dir(p.root, path.Clean(parent))
 	if err != nil {

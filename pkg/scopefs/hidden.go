@@ -64,7 +64,7 @@ func (h hiding) reserves(dir *os.Root, name string) bool {
 // links says whether a file with more than one name is one of the files in a hidden
 // directory.
 func (h hiding) links(info fs.FileInfo, hide []string) bool {
-	if hardLinks(info) < 2 {
+	if HardLinks(info) < 2 {
 		return false
 	}
 	for _, path := range hide {
@@ -83,8 +83,8 @@ func (h hiding) links(info fs.FileInfo, hide []string) bool {
 	return false
 }
 
-// hardLinks is how many names a file has.
-func hardLinks(info fs.FileInfo) int {
+// HardLinks is how many names a file has.
+func HardLinks(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Nlink)
 	}

@@ -62,3 +62,21 @@ func within(dir, abs string) (rel string, ok bool) {
 	}
 	return strings.CutPrefix(abs, dir)
 }
+
+// Names are two names of what a path leads to, with links followed: of the entry, which may be a link
+// itself, and of the file. Paths that lead to one entry, or to one file, have the same names.
+func (f *FS) Names(path string) (entry, file string, err error) {
+	p, err := f.locate(path)
+	if err != nil {
+		return "", "", err
+	}
+	named, err := f.led(p, false)
+	if err != nil {
+		return "", "", err
+	}
+	followed, err := f.led(p, true)
+	if err != nil {
+		return "", "", err
+	}
+	return named.resolved(), followed.resolved(), nil
+}

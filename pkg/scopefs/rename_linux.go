@@ -15,3 +15,8 @@ func renameAt(from int, old string, to int, name string) error {
 	}
 	return err
 }
+
+// exchangeAt exchanges two files of a directory at once.
+func exchangeAt(dir int, a, b string) error {
+	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+}

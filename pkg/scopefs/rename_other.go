@@ -8,3 +8,6 @@ import "golang.org/x/sys/unix"
 func renameAt(from int, old string, to int, name string) error {
 	return unix.Renameat(from, old, to, name)
 }
+
+// exchangeAt cannot exchange two files of a directory at once.
+func exchangeAt(int, string, string) error { return unix.ENOSYS }

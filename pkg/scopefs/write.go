@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -15,9 +16,35 @@ import (
 // person gives such a name.
 var unfinished = regexp.MustCompile(`^\.podd-[A-Z2-7]{26}\.tmp$`)
 
-// Unfinished says whether a name is that of a file that WriteFile is writing, or that a crash left
-// behind.
+// Unfinished says whether a name looks like that of a file that podd is writing, or that a crash left
+// behind. Anybody can give such a name: [Writing] says whether this process does.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
+
+// writing are the temporary names that this process uses now.
+var writing sync.Map
+
+// Writing says whether this process is writing a file under a temporary name, which nobody else can
+// guess: nothing else is hidden behind it.
+func Writing(name string) bool {
+	_, ok := writing.Load(name)
+	return ok
+}
+
+// temporary is a name for a file that is not in its place yet, or any more.
+type temporary struct{ name string }
+
+func newTemporary() *temporary {
+	t := &temporary{Temporary()}
+	writing.Store(t.name, nil)
+	return t
+}
+
+// done says that no file has the name any more.
+func (t *temporary) done() { writing.Delete(t.name) }
+
+// Temporary is a new name for a file that podd writes where others can write: one that nobody guesses,
+// and that [Unfinished] knows.
+func Temporary() string { return ".podd-" + rand.Text() + ".tmp" }
 
 // WriteFile makes data the content of a regular file, all or nothing: a reader sees the
 // old content or the new, even after a crash. When it returns without an error the new
@@ -77,7 +104,7 @@ func (f *FS) RemoveUnfinished(ctx context.Context, path string) error {
 // abandoned says whether the writer of a file is gone.
 func abandoned(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(begun) {
+	if err != nil || Writing(name) || !info.Mode().IsRegular() || !info.ModTime().Before(begun) {
 		return false
 	}
 	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -113,30 +140,43 @@ func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
 	if mode&0o200 == 0 {
 		return 0, w, sayf(IO, path, fs.ErrPermission, "is write-protected (mode %04o): make it writable first", mode)
 	}
-	return mode, Written{HardLinks: hardLinks(info) - 1}, nil
+	return mode, Written{HardLinks: HardLinks(info) - 1}, nil
 }
 
 // replace writes a new file beside name and renames it to name. mode 0 leaves the
 // permissions to the umask.
 func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
-	temp := ".podd-" + rand.Text() + ".tmp"
+	temp, file, err := stage(dir, mode, data)
+	if err != nil {
+		return err
+	}
+	defer temp.done()
+	if err = errors.Join(dir.Rename(temp.name, name), file.Close()); err != nil {
+		return errors.Join(err, ignoreMissing(dir.Remove(temp.name)))
+	}
+	return syncDir(dir)
+}
+
+// stage writes a new file under a temporary name. The caller closes it once it has its own name.
+func stage(dir *os.Root, mode fs.FileMode, data []byte) (*temporary, *os.File, error) {
 	perm := mode & 0o600 // Only users who could read the old content can read the new one.
 	if mode == 0 {
 		perm = 0o666
 	}
-	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	temp := newTemporary()
+	file, err := dir.OpenFile(temp.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return err
+		temp.done()
+		return nil, nil, err
 	}
 	// The lock says that the writer lives, until the file has its name. Some file systems have none.
 	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err = fill(file, mode, data); err == nil {
-		err = dir.Rename(temp, name)
+	if err := fill(file, mode, data); err != nil {
+		err = errors.Join(err, file.Close(), ignoreMissing(dir.Remove(temp.name)))
+		temp.done()
+		return nil, nil, err
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, ignoreMissing(dir.Remove(temp)))
-	}
-	return syncDir(dir)
+	return temp, file, nil
 }
 
 // fill writes the file and syncs it.

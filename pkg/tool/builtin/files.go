@@ -77,18 +77,15 @@ func (f *files) store(ctx context.Context, path string, data []byte) (note strin
 		return "", err
 	}
 	f.NoteRead(path, scopefs.Digest(data))
-	if n := written.HardLinks; n > 0 {
-		note = fmt.Sprintf("; %s of the file (hard links) kept the old content", plural(int64(n), "other name"))
-	}
-	return note, nil
+	return aboutWritten(written), nil
 }
 
-// removeFile removes a file.
-func (f *files) removeFile(ctx context.Context, path string) error {
-	if err := f.mayChange(); err != nil {
-		return err
+// aboutWritten is what to report about a file that was written; empty for nothing.
+func aboutWritten(w scopefs.Written) string {
+	if w.HardLinks == 0 {
+		return ""
 	}
-	return f.Remove(ctx, path)
+	return fmt.Sprintf("; %s of the file (hard links) kept the old content", plural(int64(w.HardLinks), "other name"))
 }
 
 // unchanged refuses a file that changed since it was read. A file that was never read

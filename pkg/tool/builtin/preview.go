@@ -105,17 +105,17 @@ func (p *patchPlan) previews() []item.Preview {
 	came := make(map[string]bool)
 	var list []item.Preview
 	for _, from := range p.found {
-		now := *p.texts[from.path]
-		to, moved := p.movedTo(from.path)
+		to, moved := p.movedTo(from)
+		now := *p.has(to)
 		if moved {
-			came[to], now = true, *p.texts[to]
+			came[to.path] = true
 		}
 		if from.absent && now.absent {
 			continue
 		}
 		one := p.previewOf(from.path, from.plannedText, now)
 		if moved {
-			one.MovesTo = to
+			one.MovesTo = to.path
 		}
 		list = append(list, one)
 	}
@@ -128,20 +128,28 @@ func (p *patchPlan) previews() []item.Preview {
 	return item.NewPreviews(rest)
 }
 
+// has is what the path has in the end.
+func (p *patchPlan) has(f foundText) *plannedText {
+	if t := p.texts[f.entry]; t != nil {
+		return t
+	}
+	return p.texts[f.key]
+}
+
 // movedTo is where a file is in the end, if the plan moves it to where no file was.
-func (p *patchPlan) movedTo(path string) (to string, moved bool) {
-	to = path
+func (p *patchPlan) movedTo(from foundText) (to foundText, moved bool) {
+	at := from.entry
 	for range p.moves {
-		next, ok := p.moves[to]
+		next, ok := p.moves[at]
 		if !ok {
 			break
 		}
-		to = next
+		at = next
 	}
 	for _, there := range p.found {
-		if there.path == to && !there.absent {
-			return path, false
+		if there.entry == at && there.absent && p.has(from).absent && !p.has(there).absent {
+			return there, true
 		}
 	}
-	return to, to != path && p.texts[path].absent && !p.texts[to].absent
+	return from, false
 }
