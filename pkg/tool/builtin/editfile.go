@@ -89,6 +89,9 @@ func (e *editor) plan(args editArgs) (p editPlan, err error) {
 	switch {
 	case len(p.starts) == 0:
 		return p, answerError{e.absent(p.before, args)}
+	case p.mixed:
+		return p, answerError{tool.Error("edit_file: the lines at %s of %s have straight and typographic quotes: copy old from the file, and write the quotes of new as they shall be",
+			lineList(p.before, p.starts), e.show(args.Path))}
 	case len(p.starts) > 1 && !args.All:
 		return p, answerError{tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
 			len(p.starts), e.show(args.Path), lineList(p.before, p.starts))}
@@ -97,17 +100,6 @@ func (e *editor) plan(args editArgs) (p editPlan, err error) {
 		return p, err
 	}
 	return p, e.keepsSecrets(args.Path, p.before, p.after)
-}
-
-// withLineEnds converts the arguments to the file's line ends: a model writes \n whatever
-// the file has.
-func withLineEnds(args editArgs, text string) editArgs {
-	if strings.Contains(args.Old, "\r") || !strings.Contains(text, "\r\n") || strings.Contains(text, args.Old) && strings.Contains(args.Old, "\n") {
-		return args
-	}
-	crlf := strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n")
-	args.Old, args.New = crlf.Replace(args.Old), crlf.Replace(args.New)
-	return args
 }
 
 // occurrences is where old starts in text, without overlaps.

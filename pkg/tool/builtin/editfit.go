@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -14,16 +13,34 @@ type replacement struct {
 	// wrote.
 	starts []int
 	but    string
+	// mixed says that the file has quotes of two styles there, so that those of new text are not clear.
+	mixed bool
 }
 
 // replacements finds the old text: exactly, or by lines, or without the escapes that a
 // model added to its arguments.
 func replacements(text string, args editArgs) replacement {
-	args = withLineEnds(args, text)
-	if starts := occurrences(text, args.Old); len(starts) > 0 {
-		r := replacement{starts: starts}
-		for _, at := range starts {
-			r.edits = append(r.edits, udiff.Edit{Start: at, End: at + len(args.Old), New: args.New})
+	if body, marked := strings.CutPrefix(text, byteOrderMark); marked && !strings.HasPrefix(args.Old, byteOrderMark) {
+		r := replacements(body, args)
+		for i := range r.starts {
+			r.starts[i] += len(byteOrderMark)
+			r.edits[i].Start += len(byteOrderMark)
+			r.edits[i].End += len(byteOrderMark)
+		}
+		return r
+	}
+	if places := placesOf(text, args.Old); len(places) > 0 {
+		r := replacement{}
+		e := endsOf(text)
+		switch exact := strings.Contains(text, args.Old); {
+		case exact && strings.Contains(args.Old, "\r"):
+			e = nil // It is about the line ends.
+		case !exact:
+			args.New = bare(args.New)
+		}
+		for _, at := range places {
+			r.starts = append(r.starts, at[0])
+			r.edits = append(r.edits, udiff.Edit{Start: at[0], End: at[1], New: e.of(at[0], at[1], args.New)})
 		}
 		return r
 	}
@@ -56,7 +73,7 @@ func unescaped(args editArgs) (editArgs, bool) {
 // as they are in the file.
 func byLines(text string, args editArgs) replacement {
 	lines := splitLines(text)
-	oldText, newText := strings.ReplaceAll(args.Old, "\r\n", "\n"), strings.ReplaceAll(args.New, "\r\n", "\n")
+	oldText, newText := bare(args.Old), bare(args.New)
 	if cut, ok := strings.CutSuffix(oldText, "\n"); ok {
 		oldText, newText = cut, strings.TrimSuffix(newText, "\n")
 	}
@@ -73,7 +90,9 @@ func byLines(text string, args editArgs) replacement {
 			continue
 		}
 		var added []string
-		for _, line := range changed[head : len(changed)-tail] {
+		styled, ok := restyled(lines[at:at+len(old)], old, changed)
+		r.mixed = r.mixed || !ok
+		for _, line := range styled[head : len(changed)-tail] {
 			line, ok := f.indented(i, line)
 			if !ok {
 				return replacement{}
@@ -108,20 +127,15 @@ func offsets(lines []textLine) []int {
 	return at
 }
 
-// withEnds joins lines that replace lines[from:to] with the file's line endings.
+// withEnds joins lines that replace lines[from:to], with the ends of those.
 func withEnds(lines []textLine, from, to int, added []string) string {
-	end := "\n"
-	if slices.ContainsFunc(lines, func(l textLine) bool { return l.end == "\r\n" }) {
-		end = "\r\n"
-	}
 	var b strings.Builder
-	for _, line := range added {
-		b.WriteString(line + end)
+	for i, line := range added {
+		b.WriteString(line)
+		// If the last line of the file has no newline, it keeps none.
+		if i < len(added)-1 || from == to || lines[to-1].end != "" {
+			b.WriteString(endAt(lines, replacing(i, from, to)))
+		}
 	}
-	text := b.String()
-	// If the last line of the file has no newline, it keeps none.
-	if from < to && lines[to-1].end == "" {
-		text = strings.TrimSuffix(text, end)
-	}
-	return text
+	return b.String()
 }

@@ -40,13 +40,13 @@ func joinLines(lines []textLine) string {
 type hunkPlace struct {
 	hunk
 	start, end int
-	fit        fit
 }
 
-// applyHunks is the text after the hunks, which are in order. A change of the last line
-// leaves it with a newline. An error names the hunk.
+// applyHunks is the text after the hunks, which are in order. A byte order mark at the beginning, and
+// that the last line has no newline, stay as they are. An error names the hunk.
 func applyHunks(text string, hunks []hunk) (after string, added, removed int, err error) {
-	lines := splitLines(text)
+	body, mark := strings.CutPrefix(text, byteOrderMark)
+	lines := splitLines(body)
 	var all []hunkPlace
 	at := 0 // what the next hunk follows
 	for _, h := range hunks {
@@ -57,10 +57,6 @@ func applyHunks(text string, hunks []hunk) (after string, added, removed int, er
 		all, at = append(all, p), p.end
 	}
 	slices.SortStableFunc(all, func(a, b hunkPlace) int { return a.start - b.start })
-	end := "\n"
-	if len(lines) > 0 && lines[0].end == "\r\n" {
-		end = "\r\n"
-	}
 	var out []textLine
 	at = 0 // lines before it are done
 	for _, p := range all {
@@ -68,41 +64,43 @@ func applyHunks(text string, hunks []hunk) (after string, added, removed int, er
 			return "", 0, 0, fmt.Errorf("hunk %d changes line %d, which another hunk changes: write one hunk for both", p.number, p.start+1)
 		}
 		out = append(out, lines[at:p.start]...)
-		out, at = p.apply(out, lines, end), p.end
+		out, at = p.apply(out, lines), p.end
 		added, removed = added+p.count('+'), removed+p.count('-')
 	}
-	if at < len(lines) {
-		out = append(out, lines[at:]...)
-	} else {
-		out = withNewline(out, end)
+	out = append(out, lines[at:]...)
+	for i := range out {
+		if out[i].end == "" {
+			out[i].end = endAt(lines, len(lines)-1)
+		}
 	}
-	return joinLines(out), added, removed, nil
+	if n, last := len(lines), len(out)-1; n > 0 && lines[n-1].end == "" && last >= 0 {
+		out[last].end = ""
+	}
+	if after = joinLines(out); mark {
+		after = byteOrderMark + after
+	}
+	return after, added, removed, nil
 }
 
-// apply appends what the hunk leaves of its lines.
-func (p hunkPlace) apply(out, lines []textLine, end string) []textLine {
-	at := p.start
+// apply appends what the hunk leaves of its lines. An added line gets the end of the one that it
+// replaces, or of the one before it.
+func (p hunkPlace) apply(out, lines []textLine) []textLine {
+	at, added := p.start, 0
+	from := at // the lines from here to at were removed last
 	for _, l := range p.lines {
 		switch l.op {
 		case '+':
-			text, _ := p.fit.indented(0, l.text)
-			out = append(withNewline(out, end), textLine{text, end})
+			out = append(out, textLine{l.text, endAt(lines, replacing(added, from, at))})
+			added++
 		case '-':
 			at++
 		default:
-			out = append(withNewline(out, end), lines[at])
+			out = append(out, lines[at])
 			at++
+			from, added = at, 0
 		}
 	}
 	return out
-}
-
-// withNewline gives the last line a newline if it has none.
-func withNewline(lines []textLine, end string) []textLine {
-	if n := len(lines); n > 0 && lines[n-1].end == "" {
-		lines[n-1].end = end
-	}
-	return lines
 }
 
 // locate finds the lines that the hunk is about, at or after from.
@@ -127,12 +125,38 @@ func (h hunk) locate(lines []textLine, from int) (hunkPlace, error) {
 			return hunkPlace{}, cmp.Or(err, h.misses(lines, start))
 		}
 	}
-	for _, l := range h.lines {
-		if _, ok := f.indented(0, l.text); l.op == '+' && !ok {
-			return hunkPlace{}, h.misses(lines, start)
+	place := hunkPlace{hunk: h, start: f.places[0], end: f.places[0] + len(old)}
+	if !place.written(lines, f) {
+		return hunkPlace{}, h.misses(lines, start)
+	}
+	return place, nil
+}
+
+// written writes the added lines as the file has those around them; false if that is not clear.
+func (p *hunkPlace) written(lines []textLine, f fit) bool {
+	if f.but == "" {
+		return true
+	}
+	var after []string
+	for _, l := range p.lines {
+		if l.op != '-' {
+			after = append(after, l.text)
 		}
 	}
-	return hunkPlace{hunk: h, start: f.places[0], end: f.places[0] + len(old), fit: f}, nil
+	after, ok := restyled(lines[p.start:p.end], p.old(), after)
+	p.lines = slices.Clone(p.lines)
+	for i, l := range p.lines {
+		if l.op == '-' {
+			continue
+		}
+		if l.op == '+' {
+			var fits bool
+			p.lines[i].text, fits = f.indented(0, after[0])
+			ok = ok && fits
+		}
+		after = after[1:]
+	}
+	return ok
 }
 
 // after is the index of the line after the headers of the hunk.

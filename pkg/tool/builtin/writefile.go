@@ -28,11 +28,14 @@ func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs)
 	ctx, w = granted(ctx, call), &writer{w.bound(call)}
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	verb, before, err := w.allow(args)
+	verb, before, kept, err := w.allow(&args)
 	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
 	note, err := w.store(ctx, args.Path, []byte(args.Content))
+	if kept != "" {
+		note = "; kept the " + kept + note
+	}
 	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
@@ -46,41 +49,42 @@ func (w *writer) preview(ctx context.Context, call *tool.Invocation, args writeA
 	w = &writer{w.bound(call)}
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	_, before, err := w.allow(args)
+	_, before, _, err := w.allow(&args)
 	if err != nil {
 		return fails(ctx, "write_file", err)
 	}
 	return tool.Preview{Files: item.NewPreviews([]item.Preview{w.previewOf(args.Path, before, planned(args.Content))})}, nil
 }
 
-// allow says what the write does, "created" or "replaced", and what the file has before it.
-// It refuses to replace a file
+// allow says what the write does, "created" or "replaced", and what the file has before it. It gives the
+// content what kept names, which the file had. It refuses to replace a file
 // whose current content the model has not seen: that would lose the whole file, not just
 // a line.
-func (w *writer) allow(args writeArgs) (verb string, before plannedText, err error) {
+func (w *writer) allow(args *writeArgs) (verb string, before plannedText, kept string, err error) {
 	file, err := w.ReadFile(args.Path, maxEditBytes)
 	if isKind(err, scopefs.NotFound) {
-		return "created", plannedText{absent: true}, w.asAgreed(args.Path, item.NoFile)
+		return "created", plannedText{absent: true}, "", w.asAgreed(args.Path, item.NoFile)
 	}
 	if err != nil {
-		return "", before, err
+		return "", before, "", err
 	}
 	base := item.BaseOf(file.Data)
 	if err := w.asAgreed(args.Path, base); err != nil {
-		return "", before, err
+		return "", before, "", err
 	}
 	_, seen := w.LastRead(args.Path)
 	// A restarted podd does not know what was read, but the person saw what is lost.
 	seen = seen || w.agreed[w.Rel(args.Path)] == base
 	if file.Truncated || !seen && file.Size > 0 && !bytes.Equal(file.Data, []byte(args.Content)) {
-		return "", before, fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+		return "", before, "", fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
 	}
 	before = planned(string(file.Data))
+	args.Content, kept = asBefore(before.text, args.Content)
 	if before.text == "" || before.text == args.Content {
-		return "replaced", before, nil
+		return "replaced", before, kept, nil
 	}
 	if err := w.keepsSecrets(args.Path, before.text, args.Content); err != nil {
-		return "", before, err
+		return "", before, "", err
 	}
-	return "replaced", before, w.unchanged(args.Path, file.Data)
+	return "replaced", before, kept, w.unchanged(args.Path, file.Data)
 }
