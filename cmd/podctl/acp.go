@@ -22,6 +22,7 @@ func newACPCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			outliveReaders()
 			return p.with(func(c *client.Client) error {
 				return acp.Serve(cmd.Context(), acp.Config{
 					Client: c, In: p.stdin, Out: p.stdout, Version: version.String(), Pod: pod, Log: slog.New(slog.NewTextHandler(p.stderr, acpLog())),

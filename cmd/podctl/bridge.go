@@ -19,6 +19,7 @@ func newBridgeCommand(p *program) *cobra.Command {
 		Example: `  echo '{"id":1,"method":"ListPods"}' | podctl bridge`,
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			outliveReaders()
 			cfg, err := p.at.clientConfig()
 			if err != nil {
 				return err

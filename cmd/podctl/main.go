@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// outliveReaders is for a verb that an editor or a person still uses when nobody reads its standard error any
+// more. By default, Go ends a program that writes there, as it should for podctl list | head.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.

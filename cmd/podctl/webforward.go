@@ -65,6 +65,7 @@ func (f *forwarded) keep(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
+	outliveReaders()
 	fmt.Fprintf(f.stderr, "http://%s leads to %s until you press Ctrl-C\n", f.address, f.host)
 	for {
 		select {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,14 +27,13 @@ func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 		return nil, usageError{fmt.Errorf("--log-level %q: use debug, info, warn or error", l.level)}
 	}
 	options := &slog.HandlerOptions{Level: level}
-	format := l.format
-	if format == "" {
-		format = "json"
+	if l.format == "" {
+		l.format = "json"
 		if isTerminal(w) {
-			format = "text"
+			l.format = "text"
 		}
 	}
-	switch format {
+	switch l.format {
 	case "text":
 		options.ReplaceAttr = unquoted
 		return slog.New(slog.NewTextHandler(w, options)), nil
@@ -42,6 +42,15 @@ func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
 	return nil, usageError{fmt.Errorf("--log-format %q: use text or json", l.format)}
+}
+
+// lost is the line that says how many were lost.
+func (l *logFlags) lost(lines int) []byte {
+	var text bytes.Buffer
+	if logger, err := l.logger(&text); err == nil {
+		logger.Warn("lines of the log were lost, because nothing could be written to standard error", "lines", lines)
+	}
+	return text.Bytes()
 }
 
 // unquoted avoids escaped quotes within quotes in the text format.

@@ -26,16 +26,19 @@ type program struct {
 	hangup <-chan os.Signal
 	// manager takes what the service manager passed to this process; nil without one.
 	manager func() (systemd.Start, error)
+	// flush waits until what a command that serves has logged is written; nil for the others.
+	flush func()
 	// places are the flags that name sockets, directories and files.
 	places paths.Flags
 }
 
-// Exit codes of podd.
+// Exit codes of podd. Go ends a program that crashes with 2, so podd never does: a service manager
+// restarts podd after a crash, and not after exitUsage and exitDamaged.
 const (
 	exitDone   = 0
 	exitFailed = 1
-	// exitUsage is a wrong command line or configuration.
-	exitUsage = 2
+	// exitUsage is a wrong command line or configuration: EX_USAGE of sysexits(3).
+	exitUsage = 64
 	// exitDamaged is a damaged database: a person has to decide how to continue.
 	exitDamaged = 3
 )
@@ -49,6 +52,9 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	err := root.ExecuteContext(ctx)
+	if p.flush != nil {
+		defer p.flush()
+	}
 	if err == nil {
 		return exitDone
 	}

@@ -25,6 +25,11 @@ func newServeCommand(p *program) *cobra.Command {
 			"SIGHUP reloads the configuration, as podctl reload does.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The format depends on the file, so ask before the queue is in between.
+			if _, err := logs.logger(p.stderr); err != nil {
+				return err
+			}
+			p.runsOn(logs.lost)
 			logger, err := logs.logger(p.stderr)
 			if err != nil {
 				return err

@@ -73,6 +73,7 @@ func (p *program) web(ctx context.Context, flags webFlags) error {
 		return err
 	}
 	page.Listener, page.Socket = l.(*net.TCPListener), devices.SocketPath(state.Path)
+	p.runsOn(func(lines int) []byte { return fmt.Appendf(nil, "podd web: lines of the log were lost: %d\n", lines) })
 	page.Log = func(sentence string) { fmt.Fprintln(p.stderr, "podd web:", sentence) }
 	where, told := page.Origin, ""
 	if page.Certificate != nil {

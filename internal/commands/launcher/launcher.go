@@ -30,7 +30,7 @@ func Main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, Name+": podd runs this program to start commands; it does nothing by itself")
-	os.Exit(2)
+	os.Exit(64)
 }
 
 // Identity tells programs of different versions or source apart.

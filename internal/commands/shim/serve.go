@@ -40,7 +40,7 @@ func Main() {
 	}
 	// The shim ignores signals: it ends with its last command. It registers for them instead
 	// of ignoring them, because its commands would inherit an ignored signal.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	// The limits of the shim apply to everything that it starts. A process that denies
 	// others access cannot change its own OOM score, so this comes first. If the system
 	// refuses, commands run without limits.

@@ -12,9 +12,11 @@ const (
 //
 // KillMode=process: podd ends its commands itself when it stops; the commands of a killed
 // podd keep running, and the next podd finds their results. OOMPolicy=continue: a command
-// that uses too much memory does not stop podd. Exit code 2 means an invalid configuration,
-// 3 a damaged database: a restart repairs neither. A start may have to check and migrate a
-// large store.
+// that uses too much memory does not stop podd. Exit code 64 means an invalid configuration,
+// 3 a damaged database: a restart repairs neither. After anything else podd is started again,
+// also after exit code 2, with which Go ends a program that crashes. The start limit is above what
+// Restart= does, so that only a client which waits at the socket of a podd that cannot start
+// reaches it. A start may have to check and migrate a large store.
 //
 // The hardening options are those that a user manager can apply to podd, and so to hooks,
 // interceptors and commands without a sandbox: no privileges through setuid files; no system
@@ -47,6 +49,8 @@ Description=podd, which hosts LLM agents as pods
 Documentation=man:podd(1)
 Requires=podd.socket
 After=podd.socket
+StartLimitIntervalSec=10s
+StartLimitBurst=20
 
 [Service]
 Type=notify
@@ -57,7 +61,7 @@ TimeoutStartSec=1h
 TimeoutStopSec=30s
 Restart=on-failure
 RestartSec=1s
-RestartPreventExitStatus=2 3
+RestartPreventExitStatus=3 64
 OOMPolicy=continue
 LimitCORE=0
 UMask=0077
