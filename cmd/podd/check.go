@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -78,8 +77,16 @@ func checker() []string {
 	return []string{self, checkVerb}
 }
 
-// checkMemory bounds the memory of a check: pages that form a cycle would use all of it.
-const checkMemory = 4 << 30
+// checkMemory bounds the memory of a check, in bytes: pages that form a cycle would use all of it. A check keeps
+// some bytes for each page.
+func checkMemory(path string) uint64 {
+	const least = 1 << 30
+	info, err := os.Stat(path)
+	if err != nil {
+		return least
+	}
+	return least + uint64(info.Size())/4
+}
 
 func newCheckFileCommand(p *program) *cobra.Command {
 	var quick bool
@@ -89,20 +96,19 @@ func newCheckFileCommand(p *program) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			defer boundMemory()()
-			found, err := store.CheckFile(cmd.Context(), args[0], quick)
-			if err != nil {
-				return err
-			}
-			return json.NewEncoder(p.stdout).Encode(found)
+			defer boundMemory(checkMemory(args[0]), func() {
+				_ = keeper.PrintTooLarge(p.stdout, args[0])
+				os.Exit(exitDone)
+			})()
+			return keeper.PrintCheck(cmd.Context(), p.stdout, args[0], quick)
 		},
 	}
 	cmd.Flags().BoolVar(&quick, "quick", false, "open the file and read the last entry of each log")
 	return cmd
 }
 
-// boundMemory ends the process when it uses too much memory, until stop is called.
-func boundMemory() (stop func()) {
+// boundMemory calls over when the process uses more memory than most, until stop is called.
+func boundMemory(most uint64, over func()) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -112,8 +118,8 @@ func boundMemory() (stop func()) {
 			select {
 			case <-ticker.C:
 				var m runtime.MemStats
-				if runtime.ReadMemStats(&m); m.HeapAlloc > checkMemory {
-					os.Exit(exitFailed)
+				if runtime.ReadMemStats(&m); m.HeapAlloc > most {
+					over()
 				}
 			case <-done:
 				return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"podd/pkg/item"
 
@@ -27,23 +28,30 @@ const maxFindings = 100
 // CheckFile looks for damage in a database that is not open, and changes nothing. A quick
 // check opens it and reads the last entry of each log, a full check reads everything. A
 // damaged file may crash the process, so run CheckFile in a process of its own. The error is
-// that of ctx.
+// that of ctx, or says why the file could not be checked, which does not mean that it is damaged.
 func CheckFile(ctx context.Context, path string, quick bool) ([]Finding, error) {
 	c := checker{ctx: ctx, quick: quick}
 	if err := c.file(path); err != nil && !errors.Is(err, errEnough) {
 		if ctx.Err() != nil {
 			return c.found, ctx.Err()
 		}
-		c.unopened(path, err)
+		if !damaged(path, err) {
+			return nil, err
+		}
+		c.fatal("%s", err.Error())
+	}
+	if slices.ContainsFunc(c.found, func(f Finding) bool { return !f.Harmless }) {
+		if err := Readable(path); err != nil {
+			return nil, err
+		}
 	}
 	return c.found, nil
 }
 
-// unopened distinguishes damage from other reasons why podd cannot use a file.
-func (c *checker) unopened(path string, err error) {
+// damaged distinguishes damage from other reasons why podd cannot use a file.
+func damaged(path string, err error) bool {
 	size, _ := fileSize(path)
-	damaged := item.ReasonOf(err) == ReasonUnreadable && !IsForeign(err) && size > 0
-	c.found = append(c.found, Finding{Text: err.Error(), Fatal: damaged})
+	return item.ReasonOf(err) == ReasonUnreadable && !IsForeign(err) && size > 0
 }
 
 var errEnough = errors.New("more than enough was found")
@@ -97,16 +105,18 @@ func (c *checker) file(path string) error {
 	if err != nil {
 		return err
 	}
-	if newest := migrations[len(migrations)-1].version; at.version > newest {
+	newest := migrations[len(migrations)-1].version
+	if at.version > newest {
 		return newer(path, at.version, newest)
-	} else if at.version < newest {
-		// An older schema is checked by the podd that wrote it, or after the migration.
-		return c.pages(db)
 	}
 	if !c.quick {
 		if err := c.pages(db); err != nil {
 			return err
 		}
+	}
+	if at.version < newest {
+		// An older schema is checked by the podd that wrote it, or after the migration.
+		return nil
 	}
 	return c.content(db)
 }

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"podd/pkg/item"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -23,6 +25,24 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
+	for try := range openTries {
+		db, err = f.tryOpen(timeout)
+		if err == nil {
+			return db, nil
+		}
+		f.release()
+		if err = openError(f.path, err); item.ReasonOf(err) != ReasonUnreadable || try == openTries-1 {
+			break
+		}
+	}
+	return nil, err
+}
+
+// openTries is how often a file is tried before it counts as damaged: a disk may fail to read it
+// once, which bbolt does not tell.
+const openTries = 2
+
+func (f *boltFile) tryOpen(timeout time.Duration) (db *bbolt.DB, err error) {
 	err = guard(func() error {
 		db, err = bbolt.Open(f.path, fileMode, &bbolt.Options{
 			Timeout:         timeout,
@@ -34,11 +54,7 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 		})
 		return err
 	})
-	if err == nil {
-		return db, nil
-	}
-	f.release()
-	return nil, openError(f.path, err)
+	return db, err
 }
 
 func (f *boltFile) openFile(path string, flag int, mode os.FileMode) (*os.File, error) {

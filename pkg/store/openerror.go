@@ -2,7 +2,10 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"math"
+	"os"
 	"syscall"
 
 	"podd/pkg/item"
@@ -17,10 +20,6 @@ func openError(path string, err error) error {
 			"another podd is using %s: stop it, or give this one another state directory", path)
 		e.Cause = err
 		return e
-	case errors.As(err, new(syscall.Errno)):
-		// An error of the system, even of reading or writing the disk, says nothing about the
-		// content of the file.
-		return cannotOpen(path, err)
 	}
 	return unreadable(path, err)
 }
@@ -67,7 +66,29 @@ func cannotWrite(path string, err error) error {
 	return e
 }
 
+// Readable reads a file to its end, and says why the system does not let it. What is not known
+// is not damage: bbolt hides errors of reading, and a page that the disk does not deliver looks
+// like one that is missing.
+func Readable(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return cannotOpen(path, err)
+	}
+	defer file.Close()
+	if _, err := io.Copy(io.Discard, io.NewSectionReader(file, 0, math.MaxInt64)); err != nil {
+		return cannotOpen(path, err)
+	}
+	return nil
+}
+
+// unreadable is for a file whose content is wrong, if the content is what err is about.
 func unreadable(path string, err error) error {
+	if errors.As(err, new(syscall.Errno)) {
+		return cannotOpen(path, err)
+	}
+	if cannot := Readable(path); cannot != nil {
+		return cannot
+	}
 	e := item.Errorf(item.KindDataLoss, ReasonUnreadable,
 		"%s is damaged or not a database of podd: restore a backup, or move it away to start with an empty store", path)
 	e.Cause = err

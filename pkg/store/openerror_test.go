@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 
 // An error of the disk is not damage: after damage a supervisor does not retry.
 func TestOpenErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podd.db")
+	write(t, path, []byte("text"))
 	for _, c := range []struct {
 		err    error
 		reason string
@@ -27,8 +30,12 @@ func TestOpenErrors(t *testing.T) {
 		{errors.New("anything else"), store.ReasonUnreadable},
 		{berrors.ErrTimeout, store.ReasonHeld},
 	} {
-		if reason := item.ReasonOf(store.OpenError("podd.db", c.err)); reason != c.reason {
+		if reason := item.ReasonOf(store.OpenError(path, c.err)); reason != c.reason {
 			t.Errorf("%v: %s, want %s", c.err, reason, c.reason)
 		}
+	}
+	// Nobody knows what is in a file that cannot be read.
+	if reason := item.ReasonOf(store.OpenError(filepath.Dir(path), berrors.ErrInvalid)); reason != store.ReasonCannotOpen {
+		t.Errorf("a file that cannot be read: %s", reason)
 	}
 }

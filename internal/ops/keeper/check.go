@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"podd/internal/paths"
@@ -16,10 +20,42 @@ import (
 	"podd/pkg/store"
 )
 
-// quickTime bounds the check at start, which may never end on a damaged file.
-const quickTime = 2 * time.Minute
+// The time of a check at start, which may never end on a damaged file: some minutes, and what a slow disk takes
+// to read the file, in bytes a second.
+const (
+	quickTime = 2 * time.Minute
+	slowDisk  = 4 << 20
+)
 
-// check checks a file in a separate process.
+// report is what a checker prints.
+type report struct {
+	Found []store.Finding `json:"found"`
+	// Cannot is why the file could not be checked.
+	Cannot *item.Error `json:"cannot,omitempty"`
+}
+
+// PrintCheck is the checker of a Config: it checks a file in this process and prints a report.
+func PrintCheck(ctx context.Context, w io.Writer, path string, quick bool) error {
+	found, err := store.CheckFile(ctx, path, quick)
+	r := report{Found: found}
+	if err != nil {
+		var ok bool
+		if r.Cannot, ok = errors.AsType[*item.Error](err); !ok {
+			return err
+		}
+		r.Cannot.Cause = nil // It does not survive JSON.
+	}
+	return json.NewEncoder(w).Encode(r)
+}
+
+// PrintTooLarge prints the report on a file whose check used more memory than any sound file of its size needs.
+func PrintTooLarge(w io.Writer, path string) error {
+	text := fmt.Sprintf("the check of %s needs more memory than its size allows: its pages contradict each other", path)
+	return json.NewEncoder(w).Encode(report{Found: []store.Finding{{Fatal: true, Text: text}}})
+}
+
+// check checks a file in a separate process. The error says why the file could not be checked, which does not
+// mean that it is damaged: the process was killed, did not get what it needs, or the disk did not answer.
 func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Finding, error) {
 	if len(c.Checker) == 0 {
 		return store.CheckFile(ctx, path, quick)
@@ -28,7 +64,7 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 	running := ctx
 	if quick {
 		args = append(args, "--quick")
-		limited, cancel := context.WithTimeout(ctx, quickTime)
+		limited, cancel := context.WithTimeout(ctx, quickTime+time.Duration(fileSize(path)/slowDisk)*time.Second)
 		defer cancel()
 		running = limited
 	}
@@ -41,18 +77,49 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var found []store.Finding
+	var r report
 	if runErr == nil {
-		runErr = json.Unmarshal(out.Bytes(), &found)
+		runErr = json.Unmarshal(out.Bytes(), &r)
 	}
-	if runErr == nil {
-		return found, nil
+	switch {
+	case runErr == nil && r.Cannot != nil:
+		return nil, r.Cannot
+	case runErr == nil:
+		return r.Found, nil
+	case running.Err() != nil:
+		runErr = errors.New("it took too long")
+	case crashed(runErr, errs.String()):
+		if err := store.Readable(path); err != nil {
+			return nil, err
+		}
+		c.Logger.Debug("check did not survive", "path", path, "error", runErr, "stderr", errs.String())
+		return []store.Finding{{Fatal: true, Text: fmt.Sprintf("the check of %s crashed (%v): its pages are damaged", path, runErr)}}, nil
 	}
-	if _, ok := errors.AsType[*exec.ExitError](runErr); !ok {
-		return nil, item.Errorf(item.KindInternal, "INTERNAL", "cannot check %s: %v", path, runErr)
+	said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n\n")
+	c.Logger.Warn("the check of the database was not completed", "path", path, "error", runErr, "stderr", said)
+	e := item.Errorf(item.KindPrecondition, ReasonNotChecked,
+		"%s could not be checked (%v), and stays as it is: try again, and look at memory, disk and podd's log if this repeats", path, runErr)
+	e.Cause = runErr
+	return nil, e
+}
+
+// ReasonNotChecked: nobody knows whether the database is damaged.
+const ReasonNotChecked = "STORE_NOT_CHECKED"
+
+// crashes are how Go reports what only damaged pages do to a check: it accesses memory where nothing is,
+// follows pages in a circle, or finds values that cannot be.
+var crashes = []string{"unexpected fault address", "SIGSEGV: ", "SIGBUS: ", "stack overflow", "panic: "}
+
+// crashed says whether the content of the file ended a check, by its error and what it wrote.
+func crashed(err error, stderr string) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
 	}
-	c.Logger.Debug("check did not survive", "path", path, "error", runErr, "stderr", errs.String())
-	return []store.Finding{{Fatal: true, Text: fmt.Sprintf("the check of %s crashed (%v): its pages are damaged", path, runErr)}}, nil
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal() == syscall.SIGSEGV || status.Signal() == syscall.SIGBUS
+	}
+	return slices.ContainsFunc(crashes, func(text string) bool { return strings.Contains(stderr, text) })
 }
 
 // Check looks for damage in a copy of the open database and returns one sentence per

@@ -22,9 +22,9 @@ type Config struct {
 	MaxBytes int64
 	// Schedule says when to make snapshots.
 	Schedule Schedule
-	// Checker is the command that checks a database; the path is appended, after --quick for
-	// a quick check. It prints the findings of store.CheckFile as JSON. If empty, checks run
-	// in this process, which a damaged file may crash.
+	// Checker is the command that checks a database by PrintCheck; the path is appended, after
+	// --quick for a quick check. If empty, checks run in this process, which a damaged file may
+	// crash.
 	Checker []string
 	// Logger is required.
 	Logger *slog.Logger
@@ -104,6 +104,9 @@ func (c Config) checkUnclean(ctx context.Context) error {
 	quick := string(marked) != markedDamaged
 	c.Logger.Info("podd was not shut down cleanly; checking the database", "path", c.database(), "quick", quick)
 	found, err := c.check(ctx, c.database(), quick)
+	if item.KindOf(err) == item.KindDataLoss {
+		return nil // To open it fails too, and says what else there is.
+	}
 	if err != nil {
 		return err
 	}

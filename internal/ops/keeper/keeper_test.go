@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,16 +36,21 @@ func TestMain(m *testing.M) {
 		case verbCheck:
 			os.Exit(checkForTest(os.Args[2:]))
 		case verbDie:
-			_ = syscall.Kill(os.Getpid(), syscall.SIGBUS)
-			select {}
+			// The number of a signal, or what Go writes before it exits with 2.
+			if number, err := strconv.Atoi(os.Args[2]); err == nil {
+				signal.Reset()
+				_ = syscall.Kill(os.Getpid(), syscall.Signal(number))
+				select {}
+			}
+			fmt.Fprintln(os.Stderr, os.Args[2])
+			os.Exit(2)
 		}
 	}
 	goleak.VerifyTestMain(m)
 }
 
 func checkForTest(args []string) int {
-	found, err := store.CheckFile(context.Background(), args[len(args)-1], args[0] == "--quick")
-	if err != nil || json.NewEncoder(os.Stdout).Encode(found) != nil {
+	if keeper.PrintCheck(context.Background(), os.Stdout, args[len(args)-1], args[0] == "--quick") != nil {
 		return 1
 	}
 	return 0
@@ -157,7 +163,7 @@ func TestUncleanStart(t *testing.T) {
 	fill(t, k, "p")
 	closeKeeper(t, k)
 	dies := c
-	dies.Checker = []string{os.Args[0], verbDie}
+	dies.Checker = dying("7")
 	k = open(t, dies)
 	wantPods(t, k, "p")
 	crash(t, k)
@@ -174,6 +180,47 @@ func TestUncleanStart(t *testing.T) {
 
 	_, err := keeper.Open(t.Context(), dies)
 	wantAside(t, c, err, "crashed", before)
+}
+
+// dying is a checker that does not survive.
+func dying(how string) []string { return []string{os.Args[0], verbDie, how} }
+
+// Only what the content of a file does to a check is damage. A check that ends for another reason says nothing
+// about the file, which stays, and the next start checks it again.
+func TestCheckThatIsNotCompleted(t *testing.T) {
+	for how, damaged := range map[string]bool{
+		"7": true, "11": true, "9": false, "6": false, "15": false,
+		"unexpected fault address 0x7f\nfatal error: fault":                                          true,
+		"runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow":        true,
+		"panic: page 3: already freed":                                                               true,
+		"runtime: cannot reserve arena virtual address space\nfatal error: out of memory":            false,
+		"runtime: failed to create new OS thread (have 5 already; errno=11)\nfatal error: newosproc": false,
+		"podd: unknown command": false,
+	} {
+		t.Run(how, func(t *testing.T) {
+			c := config(t)
+			k := open(t, c)
+			fill(t, k, "p")
+			crash(t, k)
+			before := read(t, filepath.Join(c.Dir, "podd.db"))
+			dies := c
+			dies.Checker = dying(how)
+			if _, _, err := keeper.CheckFile(t.Context(), dies); damaged != (err == nil) || err != nil && item.KindOf(err) != item.KindPrecondition {
+				t.Errorf("podd check: %v", err)
+			}
+			_, err := keeper.Open(t.Context(), dies)
+			if damaged {
+				wantAside(t, c, err, "crashed", before)
+				return
+			}
+			if item.ReasonOf(err) != keeper.ReasonNotChecked || len(glob(t, c.Dir, "podd.d*")) != 1 {
+				t.Errorf("%v; files %q", err, glob(t, c.Dir, "podd.*"))
+			}
+			k = open(t, c)
+			wantPods(t, k, "p")
+			closeKeeper(t, k)
+		})
+	}
 }
 
 // patch replaces text everywhere in a file: bbolt leaves old pages behind, and the test
