@@ -21,8 +21,11 @@ const mostHistory = 2000
 // the prompts before, and the completions offered.
 type typing struct {
 	draft, answer editor
-	// unkept says that a prompt could not be stored.
-	unkept  bool
+	// kept is the prompt that was stored last; unkept says that one could not be.
+	kept   *sent
+	unkept bool
+	// unsent is the draft that prompts which could not be sent have made.
+	unsent  string
 	history history
 	offered []string
 	paths   pathOffers

@@ -73,8 +73,8 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 			err = a.run(a.follow)
 		}
 		a.log.gallery.close()
-		if unsent := a.unsent.Load(); unsent != nil && err == nil {
-			err = fmt.Errorf("podd may not have what you sent last: %w; podctl tail %s shows what it has", *unsent, a.pod.GetName())
+		if missed := a.missed.Load(); missed != nil && err == nil {
+			err = fmt.Errorf("podd may not have what you sent last: %w; podctl tail %s shows what it has", *missed, a.pod.GetName())
 		}
 		if err != nil || a.other == "" {
 			return Left{Pod: a.pod.GetName(), Turn: a.turn}, err

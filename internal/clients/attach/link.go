@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"podd/pkg/item"
 )
 
 // link is how goroutines reach the view: they hand it functions, which it runs in order.
@@ -18,8 +20,10 @@ type link struct {
 	// waits has a token while functions may wait in do.
 	waits chan struct{}
 	work  sync.WaitGroup
-	// unsent is why podd may not have what the person sent last before the view ended.
-	unsent atomic.Pointer[error]
+	// last is what the person told podd to do last, unless podd has answered.
+	last *sent
+	// missed is why podd may not have what the person sent last before the view ended.
+	missed atomic.Pointer[error]
 }
 
 // parting is how long what the person sent may still take once the view has ended.
@@ -103,18 +107,50 @@ func (l *link) call(ask func(ctx context.Context) error, done func(err error)) {
 	})
 }
 
-// send is call for what the person tells podd to do: it reaches podd even if the view ends at
-// once, or Run says that it may not have.
+// sent is something that the person told podd to do.
+type sent struct {
+	ended chan struct{}
+	// lost is why podd may not have it.
+	lost error
+}
+
+// send is call for what the person tells podd to do: podd gets it in the order in which it was
+// told, even if the view ends at once, or Run says that it may not have. What was told after
+// something that podd may not have fails too.
 func (l *link) send(ask func(ctx context.Context) error, done func(err error)) {
+	l.inOrder(&l.last, ask, done)
+}
+
+// inOrder is call for asks that go one after the other. last is the one that was given last.
+func (l *link) inOrder(last **sent, ask func(ctx context.Context) error, done func(err error)) {
+	before, now := *last, &sent{ended: make(chan struct{})}
+	*last = now
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.ctx))
+	stop := context.AfterFunc(l.ctx, func() { time.AfterFunc(parting, cancel) })
 	l.begin(func() error {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(l.ctx))
 		defer cancel()
-		defer context.AfterFunc(l.ctx, func() { time.AfterFunc(parting, cancel) })()
-		err := ask(ctx)
-		if err != nil && l.ctx.Err() != nil {
-			l.unsent.Store(&err)
+		defer stop()
+		var err error
+		if before != nil {
+			<-before.ended
+			err = before.lost
 		}
-		l.hand(func() { done(err) })
+		if err == nil {
+			err = ask(ctx)
+		}
+		if item.KindOf(err) == item.KindUnavailable || ctx.Err() != nil {
+			now.lost = err
+		}
+		if err != nil && l.ctx.Err() != nil {
+			l.missed.Store(&err)
+		}
+		close(now.ended)
+		l.hand(func() {
+			if *last == now {
+				*last = nil
+			}
+			done(err)
+		})
 		return nil
 	})
 }

@@ -210,14 +210,25 @@ func (a *app) submit(steer bool) {
 	}, func(err error) {
 		a.told(err)
 		switch {
-		case err != nil && a.draft.empty():
-			a.draft = sent
+		case err != nil:
+			a.giveBack(sent)
 		case resp.GetQueued() && steer:
 			a.log.notice(dim, "· joins the turn at its next step")
 		case resp.GetQueued() && a.columns == 0: // The plain view has no row for it.
 			a.log.notice(dim, "· queued")
 		}
 	})
+}
+
+// giveBack puts a prompt that could not be sent into the draft, after those before it, unless the
+// person has begun another one.
+func (a *app) giveBack(sent editor) {
+	if !a.draft.empty() && a.draft.whole() != a.unsent {
+		a.log.notice(yellow, "! the prompt was not sent; Up recalls it")
+		return
+	}
+	a.draft.append(sent)
+	a.unsent = a.draft.whole()
 }
 
 // keep stores a prompt for later views.
@@ -227,7 +238,7 @@ func (a *app) keep(sent editor, request string) {
 		return
 	}
 	prompt, failed := pastPrompt{Time: a.now(), Dir: a.pod.GetSpec().GetDir(), Request: request, Parts: pastParts(sent)}, error(nil)
-	a.call(func(context.Context) error {
+	a.inOrder(&a.kept, func(context.Context) error {
 		failed = file.add(prompt)
 		return nil
 	}, func(error) {
