@@ -72,22 +72,24 @@ func (d *decoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event
 		d.over = true
 	case "error":
 		return dst, d.endpoint.StreamError(data)
-	case "":
-		if ev.Get("error").Exists() {
-			return dst, d.endpoint.StreamError(data)
-		}
+	default:
+		return dst, d.endpoint.Failure(name, data)
 	}
 	return dst, nil
 }
 
-// Whole reads a message that did not stream.
+// Whole reads a message that did not stream, or an event.
 func (d *decoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	message := gjson.Parse(data)
-	if message.Get("type").Str == "error" || message.Get("error").IsObject() {
-		return dst, d.endpoint.StreamError(data)
+	if !message.Get("content").IsArray() {
+		return d.Decode(dst, nil, data)
+	}
+	err := d.endpoint.Failure(nil, data)
+	if err != nil {
+		return dst, err
 	}
 	d.message(message)
-	var err error
+	d.over = d.stop != ""
 	for i, block := range message.Get("content").Array() {
 		if dst, err = d.start(dst, int64(i), block); err != nil {
 			return dst, err

@@ -81,7 +81,7 @@ func TestWholeMessage(t *testing.T) {
 		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`: llm.ClassOverloaded,
 		`{"error":{"message":"no such key","type":"authentication_error"}}`:           llm.ClassAuth,
 		`{"content":[]}`: llm.ClassCut,
-		`{`:              llm.ClassProtocol,
+		`{`:              llm.ClassCut,
 	} {
 		if _, err := llmtest.Collect(read(t.Context(), anthropic.API, "application/json", strings.NewReader(body))); llm.ClassOf(err) != class {
 			t.Errorf("%s: %v", body, err)

@@ -52,7 +52,7 @@ func (c *Client) HTTP() *http.Client {
 		under = c.Endpoint.Transport(under)
 	}
 	return &http.Client{
-		Transport: wholeBody{boundedErrors{under}},
+		Transport: wholeBody{boundedErrors{decompressed{under}}},
 		// A redirected POST would arrive as a GET, or send the key elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -24,7 +24,7 @@ func (e *Endpoint) httpError(resp *http.Response, body []byte) *llm.Error {
 	said := readSaid(body)
 	said.status = status
 	said.hint(resp.Header, e.Now())
-	class := classOf(builtin().Errors, said)
+	class, _ := classOf(builtin().Errors, said)
 	switch resp.Header.Get("X-Should-Retry") {
 	case "true":
 		if class == llm.ClassInvalid {
@@ -41,7 +41,8 @@ func (e *Endpoint) httpError(resp *http.Response, body []byte) *llm.Error {
 func (e *Endpoint) StreamError(data string) *llm.Error {
 	said := readSaid([]byte(data))
 	said.hint(nil, e.Now())
-	return e.said(said, classOf(builtin().Errors, said), 0)
+	class, _ := classOf(builtin().Errors, said)
+	return e.said(said, class, 0)
 }
 
 // said is the error for a class, with the endpoint's text.
@@ -119,7 +120,11 @@ func (e *Endpoint) connectionError(ctx context.Context, err error, sent, begun b
 		out.Class = llm.ClassCut
 	}
 	next := "try again"
+	coded, isCoded := errors.AsType[unknownCoding](err)
 	switch {
+	case isCoded:
+		out.Class = llm.ClassProtocol
+		out.Message = e.compose(e.at(0)+" compressed the answer as "+e.safe(string(coded), 40)+", which podd cannot read", "", "turn the compression off there, or set "+e.setting("base_url")+" to another endpoint")
 	case errors.Is(err, errTooLong):
 		out.Class = llm.ClassProtocol
 		out.Message = e.compose(e.at(0)+" sent a message or an answer that is too long to be one", "", "set "+e.setting("base_url")+" to a model endpoint")
@@ -183,14 +188,18 @@ func (e *Endpoint) CutError() *llm.Error {
 	return &llm.Error{Class: llm.ClassCut, Message: e.compose(e.at(0)+" ended the answer before it was whole", "", "try again")}
 }
 
-func (e *Endpoint) wrongType(kind string) *llm.Error {
+// wrongType is the error of something else in place of an answer; says is its text.
+func (e *Endpoint) wrongType(kind, says string) *llm.Error {
 	return e.protocol(http.StatusOK, e.compose(
-		e.at(0)+" answered "+e.safe(kind, 60)+" at /"+e.path, "", "set "+e.setting("base_url")+" to the address of a model API, which ends in /v1"))
+		e.at(0)+" answered "+e.safe(kind, 60)+" at /"+e.path, says, "set "+e.setting("base_url")+" to the address of a model API, which ends in /v1"))
 }
 
+// notJSON is the error of an answer with a broken message.
 func (e *Endpoint) notJSON(data []byte) *llm.Error {
-	return e.protocol(http.StatusOK, e.compose(
-		e.at(0)+" sent a message that is not JSON", string(data[:min(len(data), 200)]), "set "+e.setting("base_url")+" to a model endpoint"))
+	err := e.CutError()
+	err.Message = e.compose(e.at(0)+" sent a message that is not JSON", string(data[:min(len(data), 200)]),
+		"try again, or set "+e.setting("base_url")+" to a model endpoint")
+	return err
 }
 
 // TooMany is the error of an answer with more than MaxItems items.

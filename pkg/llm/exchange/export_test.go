@@ -53,8 +53,12 @@ func ClassOfError(status int, body string, without int) llm.Class {
 	if without >= 0 {
 		rules = slices.Delete(rules, without, without+1)
 	}
-	return classOf(rules, s)
+	class, _ := classOf(rules, s)
+	return class
 }
+
+// WordsOf is what an error says.
+func WordsOf(body string) string { return readSaid([]byte(body)).message }
 
 // ErrorRules describe the rules.
 func ErrorRules() []string {

@@ -14,12 +14,19 @@ const MaxLine = 16 << 20
 // errTooLong says that the endpoint sent a line, an event or an answer above its limit.
 var errTooLong = errors.New("a message of the stream is too long")
 
+// byteOrderMark may begin a text.
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
 // sseReader reads server-sent events: the fields event and data, and lines that end with
-// LF or CRLF. It skips comments and other fields.
+// LF or CRLF. A field error, which llama.cpp sends, is an event of that name. It skips
+// comments and other fields.
 type sseReader struct {
 	in    *bufio.Reader
 	begun bool
 	event []byte
+	// stray are the lines that are no fields: an endpoint that fails writes them between
+	// events.
+	stray []byte
 	data  []byte
 	// lines counts the data lines of the event.
 	lines int
@@ -82,6 +89,9 @@ func (s *sseReader) next() (sseEvent, error) {
 func (s *sseReader) field(line []byte) error {
 	name, value := cutField(line)
 	switch string(name) {
+	case "error":
+		s.event = append(s.event[:0], name...)
+		fallthrough
 	case "data":
 		if len(s.data)+len(value) > MaxLine {
 			return errTooLong
@@ -93,8 +103,32 @@ func (s *sseReader) field(line []byte) error {
 		s.data = append(s.data, value...)
 	case "event":
 		s.event = append(s.event[:0], value...)
+	case "", "id", "retry":
+	default:
+		if len(s.stray)+len(line) < maxWhole {
+			s.stray = append(append(s.stray, line...), '\n')
+		}
 	}
 	return nil
+}
+
+// first is the first byte of the stream that is no white space and no byte order mark, both
+// of which it skips.
+func (s *sseReader) first() (byte, error) {
+	for {
+		b, err := s.in.Peek(1)
+		switch {
+		case err != nil:
+			return 0, err
+		case b[0] > ' ' && b[0] != byteOrderMark[0]:
+			return b[0], nil
+		case b[0] == byteOrderMark[0]:
+			if b, _ = s.in.Peek(len(byteOrderMark)); !bytes.Equal(b, byteOrderMark) {
+				return b[0], nil
+			}
+		}
+		_, _ = s.in.Discard(len(b))
+	}
 }
 
 // cutField splits "name: value"; one space after the colon is not part of the value.
@@ -120,7 +154,7 @@ func (s *sseReader) readLine() ([]byte, error) {
 	}
 	if !s.begun {
 		s.begun = true
-		line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
+		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -1,14 +1,17 @@
 package exchange
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,16 +30,20 @@ const (
 	MaxItems = 1024
 	// drainTime and drainBytes bound the wait for the end of a body after the answer is
 	// whole: a connection is reused only after its body was read to the end.
-	drainTime  = 100 * time.Millisecond
+	drainTime = 100 * time.Millisecond
+	// settleTime bounds the wait behind a complete answer for its usage and the end of the
+	// stream, which some endpoints do not send.
+	settleTime = 5 * time.Second
 	drainBytes = 64 << 10
 )
 
 // Decoder turns the messages of a stream into events.
 type Decoder interface {
-	// Decode appends the events of one message, which is valid JSON or begins with a
-	// bracket. name is the event's name, if it has one.
+	// Decode appends the events of one message, which is a JSON object or begins with
+	// [DONE]. name is the event's name, if it has one.
 	Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error)
-	// Whole appends the events of an answer that came as one JSON object.
+	// Whole appends the events of an answer that came as one JSON object, or of one message of
+	// a stream.
 	Whole(dst []llm.Event, data string) ([]llm.Event, error)
 	// Over says that the answer has no further messages.
 	Over() bool
@@ -85,6 +92,11 @@ type answer struct {
 	sent atomic.Bool
 	// begun says that an event was yielded, stopped that no further one may be.
 	begun, stopped bool
+	// kind is the answer's content type, odd the last message outside the answer.
+	kind string
+	odd  []byte
+	// watched limits the waits for bytes; nil for an answer that was read only.
+	watched *watchedBody
 	// pass lets the request leave; nil for one that was read only.
 	pass *pass
 }
@@ -124,7 +136,8 @@ func (a *answer) exchange() error {
 		return a.refused(ctx, resp, err)
 	}
 	defer resp.Body.Close()
-	err = a.read(ctx, resp, &watchedBody{body: resp.Body, dog: dog, idle: e.IdleTimeout})
+	a.watched = &watchedBody{body: resp.Body, dog: dog, idle: e.IdleTimeout}
+	err = a.read(ctx, resp, a.watched)
 	e.Logger.DebugContext(a.ctx, "model request", "status", resp.StatusCode,
 		"request_bytes", a.body.Len(), "duration_ms", time.Since(start).Milliseconds())
 	if err == nil && resp.ProtoMajor < 2 {
@@ -140,6 +153,9 @@ func (a *answer) refused(ctx context.Context, resp *http.Response, err error) er
 		return a.broken(ctx, err)
 	}
 	defer resp.Body.Close()
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
+	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	return a.endpoint.httpError(resp, text)
 }
@@ -153,94 +169,183 @@ func (a *answer) broken(ctx context.Context, err error) error {
 	return a.endpoint.connectionError(ctx, err, a.sent.Load(), a.begun)
 }
 
-// read yields the events of a response according to its content type.
+// read yields the events of a response. Its first byte says what it is, since its content type
+// is often wrong: JSON, a page, or a stream.
 func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) error {
 	dec := a.client.wire.Decoder(a.endpoint)
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	a.kind, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	sse := newSSEReader(flushed{a, body})
+	defer sse.close()
 	var err error
-	switch kind {
-	case "text/html":
-		return a.endpoint.wrongType(kind)
-	case "application/json":
-		err = a.readWhole(ctx, dec, body)
+	switch first, failed := sse.first(); {
+	case failed != nil:
+		err = a.ended(ctx, dec, failed)
+	case first == '<':
+		return a.readPage(sse.in)
+	case first == '{':
+		err = a.readJSON(ctx, dec, sse.in)
 	default:
-		err = a.readStream(ctx, dec, body, kind)
+		err = a.readStream(ctx, dec, sse)
 	}
+	a.flush()
 	if err != nil {
 		return err
 	}
 	if !dec.Complete() {
-		return a.endpoint.CutError()
+		return a.incomplete()
 	}
 	events, err := dec.Finish(a.events[:0])
 	a.send(events)
 	return err
 }
 
-// readWhole reads an answer of an endpoint that does not stream.
-func (a *answer) readWhole(ctx context.Context, dec Decoder, body io.Reader) error {
-	text, err := io.ReadAll(io.LimitReader(body, maxWhole+1))
-	switch {
-	case err != nil:
-		return a.broken(ctx, err)
-	case len(text) > maxWhole || !IsJSON(text):
-		return a.endpoint.notJSON(text)
-	}
-	events, err := dec.Whole(a.events[:0], string(text))
-	a.send(events)
-	return err
+// readPage is the error of a web page in place of an answer.
+func (a *answer) readPage(in io.Reader) error {
+	page, _ := io.ReadAll(io.LimitReader(in, maxErrorBody))
+	return a.endpoint.wrongType("text/html", pageText(page))
 }
 
-// readStream reads server-sent events until the answer is over or the stream ends.
-func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, kind string) error {
-	sse := newSSEReader(flushed{a, body})
-	defer sse.close()
-	defer a.flush()
-	messages, size := 0, 0
-	for !dec.Over() && !a.stopped {
-		ev, err := sse.next()
-		if err != nil {
-			return a.ended(ctx, dec, err, messages, kind)
-		}
-		data := bytes.TrimSpace(ev.data)
-		if len(data) == 0 {
-			continue
-		}
-		messages++
-		if size += len(data); size > maxAnswer {
+// readJSON reads JSON: an answer of an endpoint that does not stream, or the messages of a
+// stream without its fields.
+func (a *answer) readJSON(ctx context.Context, dec Decoder, in *bufio.Reader) error {
+	limited := &io.LimitedReader{R: in, N: maxWhole}
+	head, _ := in.Peek(in.Buffered())
+	head = bytes.Clone(head[:min(len(head), 200)])
+	for values := json.NewDecoder(limited); !dec.Over() && !a.stopped; {
+		var value json.RawMessage
+		err := values.Decode(&value)
+		_, garbage := errors.AsType[*json.SyntaxError](err)
+		switch {
+		case err == nil:
+		case limited.N <= 0:
 			return a.broken(ctx, errTooLong)
+		case errors.Is(err, io.ErrUnexpectedEOF), garbage && values.InputOffset() > 0:
+			return nil
+		case garbage:
+			return a.endpoint.notJSON(head)
+		default:
+			return a.ended(ctx, dec, err)
 		}
-		// Neither API sends a list as a message. "[DONE]" is not a message either.
-		if data[0] != '[' && !IsJSON(data) {
-			if ev.cut {
-				return nil
-			}
-			return a.endpoint.notJSON(data)
+		events, err := dec.Whole(a.events[:0], string(value))
+		if len(events) == 0 {
+			a.oddly(nil, value)
 		}
-		events, err := dec.Decode(a.events[:0], ev.name, string(data))
-		a.events = events[:0]
-		a.collect(events)
-		if err != nil {
+		if err := a.take(dec, events, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ended is the error of a stream without further messages; nil if the answer may be
-// whole, which the decoder knows.
-func (a *answer) ended(ctx context.Context, dec Decoder, err error, messages int, kind string) error {
-	if errors.Is(err, io.EOF) {
-		if messages == 0 && kind != "" && kind != "text/event-stream" {
-			return a.endpoint.wrongType(kind)
+// readStream reads server-sent events until the answer is over or the stream ends.
+func (a *answer) readStream(ctx context.Context, dec Decoder, sse *sseReader) error {
+	size := 0
+	for !dec.Over() && !a.stopped {
+		ev, err := sse.next()
+		if err != nil {
+			if err := a.ended(ctx, dec, err); err != nil {
+				return err
+			}
+			break
 		}
+		data := bytes.TrimSpace(bytes.TrimPrefix(ev.data, byteOrderMark))
+		if size += len(data); size > maxAnswer {
+			return a.broken(ctx, errTooLong)
+		}
+		if err := a.message(dec, ev, data); err != nil {
+			return err
+		}
+	}
+	return a.readStray(dec, sse.stray)
+}
+
+// readStray reads the text between events: an answer or an error without the fields of a stream.
+func (a *answer) readStray(dec Decoder, text []byte) error {
+	if len(text) == 0 || dec.Complete() {
 		return nil
 	}
+	if a.odd == nil {
+		a.odd = bytes.Clone(text)
+	}
+	if a.begun || text[0] != '{' || !IsJSON(text) {
+		return nil
+	}
+	events, err := dec.Whole(a.events[:0], string(text))
+	return a.take(dec, events, err)
+}
+
+// message reads a message of a stream. One that is neither JSON nor begins so keeps the
+// connection alive, or is what the endpoint says in place of the rest of the answer.
+func (a *answer) message(dec Decoder, ev sseEvent, data []byte) error {
+	text := string(data)
+	switch {
+	case text == "":
+		return nil
+	case bytes.Contains(ev.name, []byte("error")):
+		return a.endpoint.StreamError(text)
+	case text[0] == '{' && !IsJSON(data):
+		if ev.cut {
+			return nil
+		}
+		return a.endpoint.notJSON(data)
+	case text[0] != '{' && !strings.HasPrefix(text, "[DONE]"):
+		a.oddly(ev.name, data)
+		return nil
+	}
+	events, err := dec.Decode(a.events[:0], ev.name, text)
+	if len(events) == 0 && text[0] == '{' {
+		a.oddly(ev.name, data)
+	}
+	return a.take(dec, events, err)
+}
+
+// oddly keeps a message outside the answer.
+func (a *answer) oddly(name, data []byte) {
+	if !isBeat(string(name)) && !isBeat(string(data[:min(len(data), 80)])) {
+		a.odd = append(a.odd[:0], data[:min(len(data), maxErrorBody)]...)
+	}
+}
+
+// take yields the events of a message. Behind a complete answer the wait is short, whatever
+// arrives that adds nothing to it.
+func (a *answer) take(dec Decoder, events []llm.Event, err error) error {
+	a.events = events[:0]
+	a.collect(events)
+	if len(events) > 0 {
+		a.odd = nil
+	}
+	if a.watched != nil && dec.Complete() && (len(events) > 0 || !a.watched.settling) {
+		a.watched.settling, a.watched.left = true, settleTime
+	}
+	return err
+}
+
+// ended is the error of a stream without further messages; nil if the decoder knows whether the
+// answer is whole.
+func (a *answer) ended(ctx context.Context, dec Decoder, err error) error {
 	// An error after the answer's end does not matter.
-	if dec.Complete() && a.ctx.Err() == nil {
+	if errors.Is(err, io.EOF) || dec.Complete() && a.ctx.Err() == nil {
 		return nil
 	}
 	return a.broken(ctx, err)
+}
+
+// incomplete is the error of an answer without its end. What the endpoint said last beside the
+// answer says why.
+func (a *answer) incomplete() error {
+	e, isJSON := a.endpoint, IsJSON(a.odd)
+	said := readSaid(a.odd)
+	said.hint(nil, e.Now())
+	class, byWords := classOf(builtin().Errors, said)
+	switch {
+	case said.message == "" || said.message == string(a.odd) && isJSON:
+		return e.CutError()
+	case byWords || isJSON:
+		return e.said(said, class, 0)
+	case a.begun || a.kind == "" || a.kind == "text/event-stream" || a.kind == "application/json":
+		return e.notJSON([]byte(said.message))
+	}
+	return e.wrongType(a.kind, said.message)
 }
 
 // flushed yields the collected text before each read, which may wait.

@@ -33,7 +33,7 @@ func newTransport(e *Endpoint) *http.Transport {
 		IdleConnTimeout:     90 * time.Second,
 		// See wholeBody. Larger bodies need further writes.
 		WriteBufferSize: 32 << 10,
-		// A compressed stream would arrive in lumps.
+		// See decompressed.
 		DisableCompression: true,
 		// A ping finds a dead HTTP/2 connection, as TCP keep-alive does for HTTP/1.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
@@ -57,9 +57,22 @@ func (t queried) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(req)
 }
 
-// boundedErrors limits the bodies of errors: SDKs read them whole.
+// boundedErrors limits the bodies of errors: SDKs read them whole, and lose the status if that
+// fails.
 type boundedErrors struct {
 	next http.RoundTripper
+}
+
+// readable ends where its reader fails.
+type readable struct{ io.Reader }
+
+// Read reads.
+func (r readable) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // RoundTrip does the request.
@@ -69,7 +82,7 @@ func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+		}{readable{io.LimitReader(resp.Body, maxErrorBody)}, resp.Body}
 	}
 	return resp, err
 }
@@ -164,15 +177,27 @@ type watchedBody struct {
 	dog   *watchdog
 	idle  time.Duration
 	begun bool
+	// settling says that left bounds all further waits together: bytes do not renew it.
+	settling bool
+	left     time.Duration
 }
 
 // Read reads from the body. The first read has the rest of the watchdog's first time.
 func (b *watchedBody) Read(p []byte) (int, error) {
-	if b.begun {
-		b.dog.arm(b.idle)
+	idle := b.idle
+	if b.settling {
+		idle = min(idle, b.left)
 	}
+	if idle <= 0 {
+		return 0, stalled{settleTime}
+	}
+	if b.begun {
+		b.dog.arm(idle)
+	}
+	start := time.Now()
 	n, err := b.body.Read(p)
 	b.begun = true
+	b.left -= time.Since(start)
 	b.dog.timer.Stop()
 	return n, err
 }

@@ -35,31 +35,35 @@ type chatDecoder struct {
 	done, unstreamed bool
 }
 
-func (d *chatDecoder) Over() bool { return d.done }
+func (d *chatDecoder) Over() bool { return d.done || d.unstreamed && d.Complete() }
 
-func (d *chatDecoder) Decode(dst []llm.Event, _ []byte, data string) ([]llm.Event, error) {
+func (d *chatDecoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		d.done = strings.HasPrefix(data, "[DONE]")
 		return dst, nil
 	}
-	return d.chunk(dst, data)
+	return d.chunk(dst, name, data)
 }
 
 func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
-	dst, err := d.chunk(dst, data)
+	dst, err := d.chunk(dst, nil, data)
 	if err != nil {
 		return dst, err
 	}
-	d.unstreamed = true
-	return d.useMessage(dst), d.bounded()
+	d.unstreamed = d.message.Exists()
+	if d.unstreamed {
+		dst = d.useMessage(dst)
+	}
+	return dst, d.bounded()
 }
 
 // chunk reads one object, of a stream or a whole answer.
-func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
-	var failure gjson.Result
+func (d *chatDecoder) chunk(dst []llm.Event, event []byte, data string) ([]llm.Event, error) {
+	chosen, failed := false, false
 	exchange.Members(data, func(name, text string) string {
 		if name == "choices" {
 			return exchange.Members(text, func(_, choice string) string {
+				chosen = true
 				dst, choice = d.choice(dst, choice)
 				return choice
 			})
@@ -69,7 +73,7 @@ func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 		case "usage":
 			d.readUsage(gjson.Parse(raw))
 		case "error":
-			failure = gjson.Parse(raw)
+			failed = exchange.Holds(gjson.Parse(raw))
 		case "model":
 			d.model = raw
 		case "id":
@@ -79,8 +83,13 @@ func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 		}
 		return rest
 	})
-	if failure.Exists() && failure.Type != gjson.Null {
+	if failed {
 		return dst, d.endpoint.StreamError(data)
+	}
+	if !chosen {
+		if err := d.endpoint.Failure(event, data); err != nil {
+			return dst, err
+		}
 	}
 	return dst, d.bounded()
 }

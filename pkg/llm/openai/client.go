@@ -52,6 +52,8 @@ func wire(x *exchange.Client) exchange.Wire {
 		option.WithHTTPClient(x.HTTP()),
 		option.WithMaxRetries(0),
 		option.WithHeader("User-Agent", e.UserAgent),
+		// A compressed stream would arrive in lumps.
+		option.WithHeader("Accept-Encoding", "identity"),
 	}}
 	if e.APIKey != "" {
 		client.Options = append(client.Options, option.WithAPIKey(e.APIKey))

@@ -62,21 +62,30 @@ func (d *responsesDecoder) Decode(dst []llm.Event, name []byte, data string) ([]
 		return d.added(dst, itemKey(ev), ev.Get("item")), nil
 	case "response.output_item.done":
 		return d.itemDone(dst, itemKey(ev), ev.Get("item")), nil
-	case "response.completed", "response.incomplete", "response.failed", "response.done":
+	case "response.completed", "response.incomplete", "response.done":
 		return d.response(dst, ev.Get("response"))
+	case "response.failed":
+		if r := ev.Get("response"); r.Exists() {
+			return d.response(dst, r)
+		}
+		return dst, d.endpoint.StreamError(data)
 	case "error":
 		return dst, d.endpoint.StreamError(data)
-	case "":
-		if e := ev.Get("error"); e.Exists() && e.Type != gjson.Null {
-			return dst, d.endpoint.StreamError(data)
-		}
+	default:
+		return dst, d.endpoint.Failure(name, data)
 	}
-	return dst, nil
 }
 
-// whole reads a response object that did not stream.
+// Whole reads a response object that did not stream, or an event.
 func (d *responsesDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
-	return d.response(dst, gjson.Parse(data))
+	r := gjson.Parse(data)
+	if !r.Get("output").IsArray() && !r.Get("status").Exists() {
+		return d.Decode(dst, nil, data)
+	}
+	if err := d.endpoint.Failure(nil, data); err != nil {
+		return dst, err
+	}
+	return d.response(dst, r)
 }
 
 // itemKey names the item of an event.
@@ -251,7 +260,7 @@ func reasoningOpaque(raw gjson.Result) item.Opaque {
 // response reads a response object that ends the answer.
 func (d *responsesDecoder) response(dst []llm.Event, r gjson.Result) ([]llm.Event, error) {
 	status := r.Get("status").Str
-	if e := r.Get("error"); status == "failed" || e.Exists() && e.Type != gjson.Null {
+	if status == "failed" || exchange.Holds(r.Get("error")) {
 		return dst, d.endpoint.StreamError(r.Raw)
 	}
 	index := 0
