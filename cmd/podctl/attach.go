@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +72,19 @@ func allowNew(ctx context.Context, p *program, c *client.Client, dir string) err
 
 // attachment is the view of a pod on a terminal.
 func attachment(p *program, c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
-	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Remote: p.at.remote()}
+	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Remote: p.at.remote(), Verb: p.within}
+}
+
+// within is what podctl prints with these arguments, for a view of the same podd.
+func (p *program) within(ctx context.Context, args []string) string {
+	for flag, value := range map[string]string{"host": p.at.host, "socket": p.at.Socket, "state-dir": p.at.StateDir} {
+		if value != "" {
+			args = append([]string{"--" + flag, value}, args...)
+		}
+	}
+	var printed bytes.Buffer
+	run(ctx, args, program{stdin: strings.NewReader(""), stdout: &printed, stderr: &printed, env: p.env, now: p.now, startFor: -1})
+	return printed.String()
 }
 
 // wholeTerminal is the terminal of a verb that needs one; plain says that it need not move its

@@ -139,3 +139,64 @@ func TestPastedStaysText(t *testing.T) {
 		t.Errorf("podd read typed.txt %d times:\n%s", n, log)
 	}
 }
+
+// A new pod has the settings of the one before, and the view says how to go back.
+func TestClearKeepsSettings(t *testing.T) {
+	w := newWorld(t, says(nil))
+	more := t.TempDir()
+	w.podctl("create", "p", "--dir", w.dir, "--ask", "never", "--model", "other", "--effort", "high", "--network", "on", "--write", more, "--max-steps", "7").run(0)
+	d := w.atDesk()
+	d.types("\x1b[Z", "plan>")
+	d.types("/clear\r", "a new pod with the settings of p; /resume p goes back")
+	d.types("hello\r", "turn 1 finished")
+	d.types("/resume p\t\r", "/resume p-2 goes back")
+	d.types("/resume nobody\r", "no pod named")
+	d.types("/sessions\r", "p-2")
+	d.types("/fork branched\r", "a fork of p; /resume p goes back")
+	d.leaves()
+	if log, _ := w.podctl("tail", "p-2", "--after", "0", "-o", "json").run(0); !strings.Contains(log, `"plan":true`) {
+		t.Errorf("the prompt in the new pod does not plan:\n%s", log)
+	}
+	was, _ := w.podctl("show", "p").run(0)
+	is, _ := w.podctl("show", "p-2").run(0)
+	for _, fact := range []string{"ask: never", "model: other", "effort: high", "network: on", "write: " + more, "max 7"} {
+		if strings.Contains(was, fact) != strings.Contains(is, fact) || !strings.Contains(is, strings.SplitN(fact, " ", 2)[1]) {
+			t.Errorf("%s: the pod was\n%s\nand the new one is\n%s", fact, was, is)
+		}
+	}
+}
+
+// Verbs of podctl work in the view, by the names that other programs have for them too.
+func TestVerbsInTheView(t *testing.T) {
+	w := newWorld(t, says(nil))
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	d := w.atDesk()
+	d.turn("hello there\r")
+	for keys, want := range map[string]string{
+		"/usage": "turns: 1", "/context": "tools", "/jobs": "no jobs", "/mcp": "no MCP servers", "/search hello": "hello there", "/search \"nothing of it\"": "nothing",
+		"/doctor": "sandbox", "/rules": "no rules", "/inbox": "no queued prompts", "/version": "podctl", "/pods": "NAME", "/todos": "no list of tasks", "?": "/rewind [SEQ]",
+		"/init": "AGENTS.md", "/nosuch": "unknown command /nosuch",
+	} {
+		d.types(keys+"\r", want)
+	}
+	d.types("/rename q\r", "renamed")
+	d.keys("exit\r")
+	if code := d.view.wait(); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	w.podctl("show", "q").run(0)
+}
+
+// An export takes a free name, or says that the name is taken.
+func TestExportsTwice(t *testing.T) {
+	w := newWorld(t, says(nil))
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	d := w.atDesk()
+	d.types("/export\r", "exported #")
+	d.types("/export\r", "p.md exists already; give /export another name")
+	d.types("/export p.md\r", "p.md exists already; give /export another name")
+	d.leaves()
+	if _, err := os.Stat(filepath.Join(w.dir, "p-2.md")); err == nil {
+		t.Error("there is a second file")
+	}
+}

@@ -45,9 +45,10 @@ type asks struct {
 	confirming *confirmation
 }
 
-// known is what commands are completed with: models, and the person's own prompts.
+// known is what commands are completed with: models, pods, and the person's own prompts.
 type known struct {
 	models offeredModels
+	pods   []string
 	own    []template
 }
 
@@ -81,11 +82,19 @@ type app struct {
 	said string
 	// armed is the key that takes effect when it is pressed again at once.
 	armed keyKind
-	// quit ends the view; other is then the pod to show next, if any.
+	// quit ends the view; other is then the pod to show next, if anything.
 	quit  bool
-	other string
+	other *arrival
+	// arrived is said once the log has been read.
+	arrived string
 	// command is what the terminal is to do, such as clearing the screen.
 	command tea.Cmd
+}
+
+// arrival is a pod that a view leaves for: what its view says first, and whether prompts plan.
+type arrival struct {
+	pod, said string
+	plan      bool
 }
 
 // terminal is what is known of the terminal.

@@ -40,6 +40,8 @@ type Config struct {
 	Remote bool
 	// Name identifies the client when it answers a question.
 	Name string
+	// Verb runs podctl with these arguments for the same podd, and returns what it prints.
+	Verb func(ctx context.Context, args []string) string
 }
 
 // Left is the pod's state when the person left it.
@@ -60,6 +62,7 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		lines = linesOf(cfg.In)
 		ctx = context.WithoutCancel(ctx) // An interrupt ends the turn, not the view.
 	}
+	var next *arrival
 	for {
 		pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
 		if err != nil {
@@ -67,6 +70,9 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		}
 		ctx, fail := context.WithCancelCause(ctx)
 		a := newApp(ctx, fail, cfg, pod.GetPod())
+		if next != nil {
+			a.arrived, a.plan = next.said, a.plan || next.plan
+		}
 		if cfg.Plain {
 			err = plainView{app: a, told: make(map[*block]transcript.State)}.tellAll(a.follow, lines)
 		} else {
@@ -76,10 +82,10 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		if missed := a.missed.Load(); missed != nil && err == nil {
 			err = fmt.Errorf("podd may not have what you sent last: %w; podctl tail %s shows what it has", *missed, a.pod.GetName())
 		}
-		if err != nil || a.other == "" {
+		if next = a.other; err != nil || next == nil {
 			return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
 		}
-		cfg.Pod = a.other
+		cfg.Pod = next.pod
 	}
 }
 

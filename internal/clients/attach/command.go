@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ type slash struct {
 	run  func(a *app, args string)
 	// sends runs a command whose argument goes to the model: what was pasted stays so.
 	sends func(a *app, text editor)
+	// verb is the line of podctl that the command is.
+	verb string
 	// offers are the known arguments.
 	offers func(a *app) []string
 }
@@ -60,9 +63,17 @@ func builtins() []slash {
 		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
 		{name: "diff", about: "shows what the agent changed in files", run: diff},
 		{name: "undo", args: "[merge]", about: "takes back what the agent changed in files; merge keeps what you changed in other lines", idle: true, run: undo, offers: fixed("merge")},
-		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
+		{name: "new", args: "[NAME]", about: "shows a new pod with this directory and these settings", run: newPod},
 		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
-		{name: "status", about: "says what the pod does, and its context and cost", run: status},
+		{name: "resume", args: "[POD]", about: "shows another pod; without POD it lists them", run: resume, offers: podNames},
+		{name: "rename", args: "NAME", about: "gives the pod another name", verb: "podctl rename -p POD"},
+		{name: "status", about: "says what the pod does, its model, context and cost", run: status},
+		{name: "context", about: "lists what the model gets, with its size", verb: "podctl context -p POD"},
+		{name: "usage", about: "shows tokens, cost and calls", verb: "podctl stats -p POD"},
+		{name: "jobs", about: "lists background commands", verb: "podctl jobs -p POD"},
+		{name: "mcp", about: "lists MCP servers", verb: "podctl mcp list -p POD"},
+		{name: "search", args: "TEXT", about: "finds text in what all pods said and did", verb: "podctl search"},
+		{name: "todos", about: "shows or hides the model's list of tasks", run: func(a *app, _ string) { a.toggleTasks() }},
 		{name: "answer", about: "goes to the open question", run: toQuestion},
 		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: open, offers: pictureNames},
 		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: exportLog},
@@ -70,17 +81,18 @@ func builtins() []slash {
 	}
 }
 
-// elsewhere are the names that other programs have for commands.
-var elsewhere = map[string]string{
-	"branch": "fork", "clear": "new", "context": "status", "cost": "status", "exit": "quit", "models": "model", "permissions": "approve-mode",
-}
-
 func fixed(words ...string) func(*app) []string { return func(*app) []string { return words } }
 
 // command is the command that the draft is: its name and its arguments. A draft whose slash
 // was pasted, or is not the first character, is text.
 func (e *editor) command() (name string, args editor, ok bool) {
-	if e.empty() || e.cells[0].g != "/" || e.cells[0].from != byKey {
+	if e.empty() || e.cells[0].from != byKey {
+		return "", editor{}, false
+	}
+	if name := bare[e.whole()]; name != "" {
+		return name, editor{}, true
+	}
+	if e.cells[0].g != "/" {
 		return "", editor{}, false
 	}
 	rest := e.cells[1:]
@@ -91,12 +103,15 @@ func (e *editor) command() (name string, args editor, ok bool) {
 	return plainText(rest[:end]), editor{cells: trimmed(rest[end:])}, true
 }
 
-// obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown one.
+// obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown
+// one. The draft is empty then: what was refused does not mix with what is typed next.
 func (a commander) obey() bool {
 	name, args, ok := a.draft.command()
 	if !ok {
 		return false
 	}
+	a.history.add(a.draft, "")
+	a.draft.clear()
 	list := a.slashes()
 	called := func(name string) int { return slices.IndexFunc(list, func(s slash) bool { return s.name == name }) }
 	i := called(name)
@@ -104,18 +119,19 @@ func (a commander) obey() bool {
 		i = called(elsewhere[name])
 	}
 	switch {
+	case i < 0 && elsewhere[name] != "":
+		a.verb(elsewhere[name], args.whole())
+	case i < 0 && instead[name] != "":
+		a.said = "there is no /" + name + ": " + strings.ReplaceAll(instead[name], "POD", sanitize.Line(a.pod.GetName()))
 	case i < 0:
 		a.said = a.unknown(list, name)
-		return true
 	case list[i].idle && a.turn != 0:
 		a.said = fmt.Sprintf("/%s needs an idle pod; Esc interrupts turn %d", name, a.turn)
-		return true
-	}
-	a.history.add(a.draft, "")
-	a.draft.clear()
-	if list[i].sends != nil {
+	case list[i].verb != "":
+		a.verb(list[i].verb, args.whole())
+	case list[i].sends != nil:
 		list[i].sends(a.app, args)
-	} else {
+	default:
 		list[i].run(a.app, args.whole())
 	}
 	return true
@@ -123,10 +139,11 @@ func (a commander) obey() bool {
 
 // unknown says so of a command, and which one was probably meant.
 func (a commander) unknown(list []slash, name string) string {
-	var names []string
+	names := slices.Collect(maps.Keys(elsewhere))
 	for _, s := range list {
 		names = append(names, s.name)
 	}
+	slices.Sort(names)
 	next := "; /help lists them, and a blank before the slash makes it text"
 	if near := typo.Nearest(name, names); near != "" {
 		next = ": did you mean /" + near + "?"
@@ -297,8 +314,9 @@ func compact(a *app, _ string) {
 	}, a.told)
 }
 
-// podIn makes a name and creates a pod with it: the first that is free.
-func (a commander) podIn(name string, create func(ctx context.Context, name string) (*poddv1.Pod, error)) {
+// podIn makes a name and creates a pod with it: the first that is free. about says in the new
+// pod's view what it is.
+func (a commander) podIn(name, about string, create func(ctx context.Context, name string) (*poddv1.Pod, error)) {
 	base, made := name, (*poddv1.Pod)(nil)
 	if name == "" {
 		base = a.pod.GetName()
@@ -323,22 +341,34 @@ func (a commander) podIn(name string, create func(ctx context.Context, name stri
 	}, func(err error) {
 		a.told(err)
 		if err == nil {
-			a.other, a.quit = made.GetId(), true
+			a.leaveFor(made.GetId(), about, a.plan)
 		}
 	})
 }
 
+// leaveFor ends the view for that of another pod.
+func (a *app) leaveFor(pod, about string, plan bool) {
+	a.quit, a.other = true, &arrival{pod: pod, plan: plan, said: about + "/resume " + a.pod.GetName() + " goes back"}
+}
+
+// newPod creates a pod like this one, without its history.
 func newPod(a *app, args string) {
-	dir := a.pod.GetSpec().GetDir()
-	commander{a}.podIn(args, func(ctx context.Context, name string) (*poddv1.Pod, error) {
-		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}})
+	pod := a.pod.GetId()
+	commander{a}.podIn(args, "a new pod with the settings of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
+		now, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+		if err != nil {
+			return nil, err
+		}
+		spec := now.GetPod().GetSpec()
+		spec.Parent, spec.ParentCall, spec.Checkout = "", "", nil
+		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: spec})
 		return resp.GetPod(), err
 	})
 }
 
 func forkPod(a *app, args string) {
 	pod := a.pod.GetId()
-	commander{a}.podIn(args, func(ctx context.Context, name string) (*poddv1.Pod, error) {
+	commander{a}.podIn(args, "a fork of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
 		resp, err := a.Client.Pods().ForkPod(ctx, &poddv1.ForkPodRequest{Pod: pod, Name: name})
 		return resp.GetPod(), err
 	})

@@ -86,20 +86,59 @@ func TestWhatIsACommand(t *testing.T) {
 func TestNamesOfCommands(t *testing.T) {
 	for typed, want := range map[string]string{
 		"/exit": "", "/nonsense": "unknown command /nonsense; /help lists them, and a blank before the slash makes it text",
-		"/modl x": "unknown command /modl: did you mean /model?", "/permissions": "give when calls ask: never, risky or always",
+		"/modl x":  "unknown command /modl: did you mean /model?",
+		"/sesions": "unknown command /sesions: did you mean /sessions?", "/vim": "there is no /vim: there are no vi keys; Ctrl-G opens the draft in $EDITOR",
+		"/delete": "there is no /delete: podctl delete greeter, in your shell", "exit": "", "/permissions": "give when calls ask: never, risky or always",
 	} {
 		a := scene(t)
 		a.draft.insert(typed)
 		if !(commander{a}).obey() {
 			t.Errorf("%s is no command", typed)
 		}
-		if a.said != want || a.quit != (typed == "/exit") {
+		if a.said != want || a.quit != strings.HasSuffix(typed, "exit") {
 			t.Errorf("%s: it says %q, want %q; quit: %v", typed, a.said, want, a.quit)
 		}
 	}
+	names := func(name string) bool {
+		return slices.ContainsFunc(builtins(), func(s slash) bool { return s.name == name })
+	}
 	for name, command := range elsewhere {
-		if !slices.ContainsFunc(builtins(), func(s slash) bool { return s.name == command }) {
-			t.Errorf("/%s is /%s, which is no command", name, command)
+		if names(name) || instead[name] != "" || !names(command) && !strings.HasPrefix(command, "podctl ") {
+			t.Errorf("/%s is /%s, which is no command, or has another meaning", name, command)
+		}
+	}
+	for name := range instead {
+		if names(name) {
+			t.Errorf("/%s is a command", name)
+		}
+	}
+	for word, command := range bare {
+		if e := written(word + "x"); !names(command) || e.text() == "" {
+			t.Errorf("%s is /%s, which is no command", word, command)
+		} else if _, _, ok := e.command(); ok {
+			t.Errorf("%sx is a command", word)
+		}
+	}
+}
+
+// What is refused leaves the draft, so that the next command is whole, and the history has it.
+func TestRefusedLeavesTheDraft(t *testing.T) {
+	for name, typed := range map[string]string{
+		"an unknown one": "/nonsense", "a busy pod": "/undo", "a wrong argument": "/approve-mode sometimes", "no argument": "/plan",
+		"another program's": "/vim", "a prompt of one's own": "/mine", "no shell command": "!",
+	} {
+		a := scene(t)
+		a.own = []template{{name: "mine", text: "$1"}}
+		a.turn = 3
+		for range 2 {
+			a.draft.insert(typed)
+			a.press(key{kind: keyEnter})
+			if !a.draft.empty() || a.said == "" {
+				t.Errorf("%s: the draft is %q, and it says %q", name, a.draft.text(), a.said)
+			}
+		}
+		if a.press(key{kind: keyPrevious}); a.draft.text() != typed {
+			t.Errorf("%s: the history has %q", name, a.draft.text())
 		}
 	}
 }

@@ -27,6 +27,9 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 	if c.CaughtUp {
 		if !a.ready {
 			a.ready, a.said = true, ""
+			if a.arrived != "" {
+				a.log.notice(dim, "· "+a.arrived)
+			}
 		}
 		if a.log.gallery.failed > 0 {
 			a.log.gallery.again()

@@ -47,31 +47,21 @@ func exportLog(a *app, args string) {
 		return
 	}
 	pod := a.pod
+	if file == "" {
+		file = pod.GetName() + "." + format
+	}
 	a.said = "exporting"
 	var done export.Document
 	a.call(func(ctx context.Context) (err error) {
-		name := file
-		for n := 1; ; n++ {
-			if file == "" {
-				name = pod.GetName() + "." + format
-			}
-			if file == "" && n > 1 {
-				name = fmt.Sprintf("%s-%d.%s", pod.GetName(), n, format)
-			}
-			options := client.StreamOptions{Pod: pod.GetId(), After: max(pod.GetFirstSeq()-1, 0)}
-			log := export.Log{Pod: pod, Stream: a.Client.Stream(ctx, options), Image: a.Client.Image}
-			done, err = log.WriteFile(ctx, name, format, false)
-			if file != "" || !errors.Is(err, fs.ErrExist) {
-				break
-			}
-		}
+		options := client.StreamOptions{Pod: pod.GetId(), After: max(pod.GetFirstSeq()-1, 0)}
+		log := export.Log{Pod: pod, Stream: a.Client.Stream(ctx, options), Image: a.Client.Image}
+		done, err = log.WriteFile(ctx, file, format, false)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s exists already; give /export another name", sanitize.Line(name))
+			return fmt.Errorf("%s exists already; give /export another name", sanitize.Line(file))
 		}
-		if whole, failed := filepath.Abs(name); failed == nil {
-			name = whole
+		if whole, failed := filepath.Abs(file); failed == nil {
+			file = whole
 		}
-		file = name
 		return err
 	}, func(err error) {
 		a.told(err)

@@ -127,10 +127,11 @@ func (h *history) byRequest(id string) (editor, bool) {
 // resent is the draft that a prompt of the log becomes again: as the person wrote it or, from
 // elsewhere, as podd has it, where an @ that led to no file is text.
 func (a *app) resent(b *block) editor {
-	if e, ok := a.history.byRequest(b.submitted.RequestID); ok {
+	sent := a.log.sent[b.ID]
+	if e, ok := a.history.byRequest(sent.RequestID); ok {
 		return e.copied()
 	}
-	e := draftOf(b.submitted.Segments, byPaste)
+	e := draftOf(sent.Segments, byPaste)
 	if e.empty() {
 		e.write(b.Text, byPaste) // Its submit is too far back.
 	}

@@ -255,6 +255,7 @@ func (a commander) offer() {
 		a.own = templates(desk.File(a.Env, "prompts")) // A person may have written one meanwhile.
 	}
 	a.askModels()
+	a.askPods()
 	a.offerPaths(false)
 }
 

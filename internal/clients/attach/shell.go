@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,28 +52,26 @@ func (e *editor) shell() (command string, only, ok bool) {
 	return strings.TrimSpace(command), only, true
 }
 
-// runs runs the draft if it is a command of the person's own, and says whether it is.
+// runs runs the draft if it is a command of the person's own, and says whether it is. As with
+// commands of the view, the draft is empty then.
 func (a commander) runs() bool {
 	command, only, ok := a.draft.shell()
 	if !ok {
 		return false
 	}
-	hidden := false
-	for _, c := range a.draft.cells {
-		hidden = hidden || c.paste != ""
-	}
+	hidden := slices.ContainsFunc(a.draft.cells, func(c cell) bool { return c.paste != "" })
+	a.history.add(a.draft, "")
+	a.draft.clear()
 	switch {
 	case a.Remote:
 		a.said = "a command would run on this machine, not on the pod's; a blank before ! makes it text"
 	case command == "":
 		a.said = "give a command after !; a blank before it makes it text"
 	case hidden:
-		a.said = "a command takes no folded paste: ^G shows it as text"
+		a.said = "a command takes no folded paste: paste its lines one by one, or run a file"
 	case a.shell != nil:
 		a.said = "a command still runs; Esc ends it"
 	default:
-		a.history.add(a.draft, "")
-		a.draft.clear()
 		a.start(command, only)
 	}
 	return true

@@ -97,9 +97,10 @@ func TestWhatIsNoShellCommand(t *testing.T) {
 	if a.said != "give a command after !; a blank before it makes it text" {
 		t.Errorf("none: %q", a.said)
 	}
+	a.draft.insert("!")
 	a.press(key{keyPaste, "a\nb\n"})
 	a.press(key{kind: keyEnter})
-	if a.said != "a command takes no folded paste: ^G shows it as text" || a.shell != nil {
+	if a.said != "a command takes no folded paste: paste its lines one by one, or run a file" || a.shell != nil {
 		t.Errorf("a folded paste: %q", a.said)
 	}
 	for _, text := range []string{" !ls", "/!ls"} {

@@ -21,6 +21,8 @@ type blockList struct {
 	blocks []*block
 	// open shows tool calls and reasoning in full.
 	open bool
+	// sent has the request and the segments of prompts by their blocks.
+	sent map[string]item.Submitted
 	// gallery has the pictures that the terminal draws.
 	gallery *gallery
 	// laid are the blocks that have their lines, and laidLines how many these are.
@@ -47,8 +49,6 @@ type block struct {
 	// counted is how many of the kept lines are its.
 	counted int
 	answer  answer
-	// submitted has the request and the segments of a prompt whose submit the view has read.
-	submitted item.Submitted
 	// run is the command that the block is, if any.
 	run *shellRun
 	// diff is the change of a file that the block shows; without a path it shows none.
@@ -56,7 +56,7 @@ type block struct {
 }
 
 func newBlockList() *blockList {
-	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks}), gallery: &gallery{}}
+	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks}), sent: make(map[string]item.Submitted), gallery: &gallery{}}
 }
 
 // notice adds a line of the view's own.
@@ -79,7 +79,7 @@ func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
 	}
 	if c.Entry != nil && len(c.Put) > 0 {
 		if k, ok := c.Entry.Kind.(item.Submitted); ok {
-			t.find(c.Put[0].Block.ID).submitted = item.Submitted{RequestID: k.RequestID, Segments: k.Segments}
+			t.sent[c.Put[0].Block.ID] = item.Submitted{RequestID: k.RequestID, Segments: k.Segments}
 		}
 	}
 	return c
@@ -136,6 +136,9 @@ func (t *blockList) forget() (gone int) {
 		return 0
 	}
 	gone = len(t.blocks) - mostBlocks
+	for _, b := range t.blocks[:gone] {
+		delete(t.sent, b.ID)
+	}
 	t.blocks = slices.Clone(t.blocks[gone:])
 	return gone
 }

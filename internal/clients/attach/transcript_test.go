@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -192,5 +193,23 @@ func TestForgets(t *testing.T) {
 	a.receive(&poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Entry{Entry: wire.EntryToProto(item.Entry{Seq: nextSeq(), Kind: item.ItemAdded{Item: item.UserMessage{Text: "new"}}})}})
 	if len(tr.blocks) != mostBlocks || tr.blocks[a.view.block] != at {
 		t.Errorf("%d blocks, scrolled to %d", len(tr.blocks), a.view.block)
+	}
+}
+
+// A prompt of the log becomes the draft again that it was sent from, also once a turn has it.
+func TestResent(t *testing.T) {
+	a := scene(t)
+	a.log.see(item.Submitted{RequestID: "r", Text: "see @a.txt one\n@b\n", Segments: []item.Segment{
+		item.TextSegment{Text: "see "}, item.FileRef{Path: "a.txt"}, item.PasteSegment{Text: "one\n@b\n"},
+	}}, item.TurnStarted{RequestIDs: []string{"r"}}, item.UserMessage{Text: "see @a.txt one\n@b\n"})
+	b := a.log.blocks[len(a.log.blocks)-1]
+	want := []item.Segment{item.TextSegment{Text: "see @a.txt"}, item.PasteSegment{Text: "one\n@b\n"}}
+	for range 2 {
+		e := a.resent(b)
+		if got := e.segments(); !reflect.DeepEqual(got, want) {
+			t.Errorf("it is %+v, want %+v", got, want)
+		}
+		want = []item.Segment{item.TextSegment{Text: "as it was typed"}}
+		a.history.add(*written("as it was typed"), "r")
 	}
 }
