@@ -126,11 +126,14 @@ func rowOf(p *program, pod item.Pod, parent string) podRow {
 	}
 }
 
-// state names a pod's state, with its pending pause, wait, approvals, jobs and queue.
+// state names a pod's state, with a last turn that a person should look at, its pending pause, wait, approvals, jobs and queue.
 func (p *program) state(pod item.Pod) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
 		notes = append(notes, "pausing")
+	}
+	if pod.Status.Stopped() {
+		notes = append(notes, map[item.Outcome]string{item.OutcomeFailed: "last turn failed", item.OutcomeLimit: "last turn stopped by a limit"}[pod.Status.LastOutcome])
 	}
 	if at := pod.Status.WaitUntil; !at.IsZero() {
 		notes = append(notes, "until "+p.clock(at))

@@ -72,6 +72,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Node:         clean(pod.Node),
 		Movable:      pod.Movable,
 		Approvals:    toInt32(pod.Status.Approvals),
+		LastOutcome:  poddv1.Outcome(outcomes.number(pod.Status.LastOutcome)),
 	}
 }
 
@@ -94,6 +95,7 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			Lifted:       pausesFromProto(p.GetLifted()),
 			Jobs:         int(p.GetJobs()),
 			Approvals:    int(p.GetApprovals()),
+			LastOutcome:  outcomes.name(int32(p.GetLastOutcome())),
 		},
 		First:   item.Seq(p.GetFirstSeq()),
 		Last:    item.Seq(p.GetLastSeq()),

@@ -27,8 +27,9 @@ type Turn struct {
 	// how often it was resumed since its last answer after it was cut short while it worked.
 	Resuming bool
 	Resumes  int
-	// Interrupted says why the turn was given up.
-	Interrupted string
+	// Outcome is how the turn ended, and Cause why, as in [item.TurnEnded]; empty while it is open.
+	Outcome item.Outcome
+	Cause   string
 	Asked
 	// Step is the last answered model request.
 	Step int
@@ -156,9 +157,8 @@ func (t *Turn) add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnEnded:
 		t.Open, t.Resuming, t.RequestIDs, t.Calls, t.Repeats = false, false, nil, nil, Repeats{}
-		if k.Outcome == item.OutcomeInterrupted {
-			t.Interrupted = k.Cause
-		} else {
+		t.Outcome, t.Cause = k.Outcome, k.Cause
+		if k.Outcome != item.OutcomeInterrupted {
 			t.Wanted = Wanted{}
 		}
 	case item.AlertRaised:

@@ -150,7 +150,8 @@ type Pod struct {
 // PodStatus is the part of a pod's record that its turns change.
 type PodStatus struct {
 	State State
-	// Reason is one sentence; empty for idle and running.
+	// Reason is one sentence; empty for running. For idle it says how the last turn ended,
+	// unless that finished or a person cancelled it.
 	Reason string
 	// Turn counts the turns, including the running one.
 	Turn int64
@@ -169,6 +170,14 @@ type PodStatus struct {
 	Jobs int
 	// Approvals counts the calls that wait for a person.
 	Approvals int
+	// LastOutcome is how the last turn ended; empty while one runs and before the first.
+	LastOutcome Outcome
+}
+
+// Stopped says whether the last turn ended in a way that a person should look at: it failed, or
+// a limit ended it.
+func (s *PodStatus) Stopped() bool {
+	return s.State == StateIdle && (s.LastOutcome == OutcomeFailed || s.LastOutcome == OutcomeLimit)
 }
 
 // Pause says why a pod is paused.

@@ -42,7 +42,7 @@ func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 		if a.journal.rec.Status.State != item.StateInterrupted {
 			return nil
 		}
-		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Interrupted+". Continue it.", true)
+		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Cause+". Continue it.", true)
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -47,10 +48,18 @@ func (s situation) after(log fold.State) situation {
 	return s
 }
 
+// ending says how a turn ended that did not finish.
+func ending(outcome item.Outcome, cause string) string {
+	if outcome == item.OutcomeLimit {
+		return "reached a limit: " + cause
+	}
+	return "failed: " + cause
+}
+
 // status is the pod's status after the entries so far.
 func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
-	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Approvals: t.Asks()}
+	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Approvals: t.Asks(), LastOutcome: t.Outcome}
 	from, wakes := log.Wakes()
 	switch {
 	case s.pause != nil && (!t.Open || s.held):
@@ -70,8 +79,10 @@ func status(log fold.State, s situation, last time.Time) item.PodStatus {
 		out.State, out.Reason = item.StateRunning, "taking back changes of files"
 	case wakes:
 		out.State, out.Reason, out.WaitUntil = item.StateWaiting, "a note is queued", from
-	case t.Interrupted != "":
-		out.State, out.Reason = item.StateInterrupted, t.Interrupted
+	case t.Outcome == item.OutcomeInterrupted:
+		out.State, out.Reason = item.StateInterrupted, t.Cause
+	case out.Stopped():
+		out.Reason = fmt.Sprintf("turn %d %s", t.Number, ending(t.Outcome, t.Cause))
 	}
 	return out
 }

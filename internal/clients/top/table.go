@@ -26,13 +26,14 @@ const (
 	speedColumn
 	costColumn
 	todayColumn
+	dirColumn
 	columnCount
 )
 
-var heads = row{cells: [columnCount]string{"NAME", "STATE", "WAITS-FOR", "TURN", "ELAPSED", "CTX", "TOK/S", "COST", "TODAY"}}
+var heads = row{cells: [columnCount]string{"NAME", "STATE", "WAITS-FOR", "TURN", "ELAPSED", "CTX", "TOK/S", "COST", "TODAY", "DIR"}}
 
 // leftOut are the columns that a narrow terminal has no room for, the first one first.
-var leftOut = []int{turnColumn, todayColumn, speedColumn, contextColumn, costColumn, elapsedColumn}
+var leftOut = []int{dirColumn, turnColumn, todayColumn, speedColumn, contextColumn, costColumn, elapsedColumn}
 
 // The bounds of the columns that are cut.
 const (
@@ -47,6 +48,7 @@ type need int
 const (
 	answer need = iota
 	stopped
+	paused
 	waits
 	works
 	idle
@@ -70,7 +72,9 @@ func needOf(p *poddv1.WatchedPod) need {
 	switch state := p.GetPod().GetState(); {
 	case p.GetApprovals() > 0:
 		return answer
-	case state == poddv1.PodState_POD_STATE_PAUSED, state == poddv1.PodState_POD_STATE_INTERRUPTED, state == poddv1.PodState_POD_STATE_QUARANTINED:
+	case state == poddv1.PodState_POD_STATE_PAUSED && p.GetPod().GetPause().GetAt() == "":
+		return paused // A person did that.
+	case state == poddv1.PodState_POD_STATE_PAUSED, state == poddv1.PodState_POD_STATE_INTERRUPTED, state == poddv1.PodState_POD_STATE_QUARANTINED, view.Failed(p.GetPod()) != "":
 		return stopped
 	case state == poddv1.PodState_POD_STATE_WAITING:
 		return waits
@@ -88,7 +92,7 @@ func rowOf(p *poddv1.WatchedPod, now time.Time) row {
 		r.cells[i] = "-"
 	}
 	r.cells[nameColumn] = pod.GetName()
-	r.cells[stateColumn] = strings.ToLower(strings.TrimPrefix(pod.GetState().String(), "POD_STATE_"))
+	r.cells[stateColumn] = cmp.Or(view.Failed(pod), strings.ToLower(strings.TrimPrefix(pod.GetState().String(), "POD_STATE_")))
 	r.cells[waitsColumn] = cmp.Or(waitsFor(p), "-")
 	r.cells[turnColumn] = strconv.FormatInt(pod.GetTurn(), 10)
 	if work.GetTurnBegan() != nil {
@@ -105,6 +109,7 @@ func rowOf(p *poddv1.WatchedPod, now time.Time) row {
 	}
 	r.cells[costColumn] = dollars(work.GetTurnCostUsd(), work.GetTurnUnpricedRequests())
 	r.cells[todayColumn] = dollars(work.GetDayCostUsd(), work.GetDayUnpricedRequests())
+	r.cells[dirColumn] = cmp.Or(view.Place(pod.GetSpec()), "-")
 	return r
 }
 
@@ -199,7 +204,7 @@ func (l layout) line(r row) string {
 		}
 		text := cells.Fit(show.Safe(r.cells[i], show.Style{}).Text(), width)
 		pad := strings.Repeat(" ", max(width-cells.Width(text), 0))
-		if i >= turnColumn {
+		if i >= turnColumn && i != dirColumn {
 			text, pad = pad, text
 		}
 		parts = append(parts, text+pad)
@@ -214,7 +219,7 @@ func (r row) style() show.Style {
 		return show.Style{Color: show.Yellow}
 	case stopped:
 		return show.Style{Color: show.Red}
-	case idle:
+	case idle, paused:
 		return show.Style{Dim: true}
 	}
 	return show.Style{}

@@ -17,7 +17,7 @@ import (
 var clock = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 
 func watched(name string, state poddv1.PodState, change func(*poddv1.WatchedPod)) *poddv1.WatchedPod {
-	p := &poddv1.WatchedPod{Pod: &poddv1.Pod{Id: "pod_" + name, Name: name, State: state, Turn: 3}, Work: &poddv1.PodWork{}}
+	p := &poddv1.WatchedPod{Pod: &poddv1.Pod{Id: "pod_" + name, Name: name, State: state, Turn: 3, Spec: &poddv1.PodSpec{Dir: "/home/ann/src/" + name}}, Work: &poddv1.PodWork{}}
 	if change != nil {
 		change(p)
 	}
@@ -38,9 +38,13 @@ func fleet() []*poddv1.WatchedPod {
 			p.Work = &poddv1.PodWork{TurnBegan: began, TokensPerSecond: 42, ContextTokens: 5000, TurnCostUsd: .001}
 		}),
 		watched("docs", poddv1.PodState_POD_STATE_WAITING, func(p *poddv1.WatchedPod) {
+			p.Pod.Spec.Checkout = &poddv1.Checkout{Source: "/home/ann/site", Branch: "podd/docs"}
 			p.Pod.StateReason = "the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time"
 		}),
 		watched("eval", poddv1.PodState_POD_STATE_PAUSED, func(p *poddv1.WatchedPod) { p.Pod.StateReason = "paused by a client" }),
+		watched("last", poddv1.PodState_POD_STATE_IDLE, func(p *poddv1.WatchedPod) {
+			p.Pod.LastOutcome, p.Pod.StateReason = poddv1.Outcome_OUTCOME_FAILED, "turn 3 failed: HTTP 400: no such model"
+		}),
 		watched("site", poddv1.PodState_POD_STATE_WAITING, func(p *poddv1.WatchedPod) { p.Approvals = 2 }),
 	}
 }
@@ -52,13 +56,14 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-NAME   STATE    WAITS-FOR                                                                          TURN  ELAPSED  CTX    TOK/S  COST    TODAY
-site   waiting  your 2 approvals                                                                      3        -      -      -       -       -
-eval   paused   paused by a client                                                                    3        -      -      -       -       -
-docs   waiting  the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time     3        -      -      -       -       -
-build  running  shell, read_file                                                                      3    1m12s    25%      -   $0.01  $1.50+
-chat   running  the answer                                                                            3    1m12s  5,000     42  <$0.01       -
-api    idle     -                                                                                     3        -      -      -       -       -
+NAME   STATE    WAITS-FOR                                                                          TURN  ELAPSED  CTX    TOK/S  COST    TODAY   DIR
+site   waiting  your 2 approvals                                                                      3        -      -      -       -       -  src/site
+last   failed   turn 3 failed: HTTP 400: no such model                                                3        -      -      -       -       -  src/last
+eval   paused   paused by a client                                                                    3        -      -      -       -       -  src/eval
+docs   waiting  the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time     3        -      -      -       -       -  site (podd/docs)
+build  running  shell, read_file                                                                      3    1m12s    25%      -   $0.01  $1.50+  src/build
+chat   running  the answer                                                                            3    1m12s  5,000     42  <$0.01       -  src/chat
+api    idle     -                                                                                     3        -      -      -       -       -  src/api
 `
 	if got := squeezed(out.String()); got != squeezed(want[1:]) {
 		t.Errorf("it is\n%s", out.String())
@@ -82,7 +87,8 @@ func squeezed(text string) string {
 // A narrow terminal has fewer columns, and no line is wider than it.
 func TestNarrow(t *testing.T) {
 	for columns, heads := range map[int]string{
-		120: "NAME STATE WAITS-FOR TURN ELAPSED CTX TOK/S COST TODAY",
+		150: "NAME STATE WAITS-FOR TURN ELAPSED CTX TOK/S COST TODAY DIR",
+		84:  "NAME STATE WAITS-FOR TURN ELAPSED CTX TOK/S COST TODAY",
 		72:  "NAME STATE WAITS-FOR ELAPSED CTX TOK/S COST TODAY",
 		64:  "NAME STATE WAITS-FOR ELAPSED CTX TOK/S COST",
 		46:  "NAME STATE WAITS-FOR ELAPSED",
@@ -127,7 +133,7 @@ func screenOf(m *model) string {
 // is not sent again is gone.
 func TestMark(t *testing.T) {
 	m := shown(100, 6)
-	if s := screenOf(m); !strings.Contains(s, "pods: 6 · need you: 2 · at work: 3") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 6 pods") || strings.Contains(s, "api") {
+	if s := screenOf(m); !strings.Contains(s, "pods: 7 · need you: 2 · at work: 3") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 7 pods") || strings.Contains(s, "api") {
 		t.Errorf("at first\n%s", s)
 	}
 	m.press("end")

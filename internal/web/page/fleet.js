@@ -10,6 +10,7 @@ export const groups = /** @type {const} */ (["Waits for you", "Stopped", "Waitin
 /** need is the index in groups. @param {WatchedPod} p */
 export function need(p) {
   if (p.approvals) return 0;
+  if (failed(p)) return 1;
   switch (p.pod.state) {
     case "POD_STATE_PAUSED":
     case "POD_STATE_INTERRUPTED":
@@ -28,9 +29,15 @@ export function sorted(pods) {
   return [...pods].sort((a, b) => need(a) - need(b) || (a.pod.name < b.pod.name ? -1 : 1));
 }
 
+/** failed is the outcome of an idle pod's last turn, if a person should look at it. @param {WatchedPod} p */
+function failed({ pod }) {
+  if (pod.state !== "POD_STATE_IDLE") return "";
+  return { OUTCOME_FAILED: "failed", OUTCOME_LIMIT: "limit" }[pod.lastOutcome ?? ""] ?? "";
+}
+
 /** state is a pod's state as one word. @param {WatchedPod} p */
 export function state(p) {
-  return p.approvals ? "asks" : (p.pod.state ?? "").replace("POD_STATE_", "").toLowerCase() || "unknown";
+  return p.approvals ? "asks" : failed(p) || (p.pod.state ?? "").replace("POD_STATE_", "").toLowerCase() || "unknown";
 }
 
 /** doing is what a pod does or waits for, in one line. @param {WatchedPod} p */

@@ -16,6 +16,7 @@ export interface Pod {
   spec?: { dir?: string; checkout?: { source?: string; branch?: string }; model?: string; parent?: string; plan?: boolean };
   state?: string;
   stateReason?: string;
+  lastOutcome?: string;
   turn?: string;
   firstSeq?: string;
   lastSeq?: string;

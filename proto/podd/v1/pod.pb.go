@@ -741,7 +741,8 @@ type Pod struct {
 	Name  string   `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Spec  *PodSpec `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
 	State PodState `protobuf:"varint,4,opt,name=state,proto3,enum=podd.v1.PodState" json:"state,omitempty"`
-	// Why it is in this state, in one sentence; empty for idle and running.
+	// Why it is in this state, in one sentence; empty for running. For idle it says how the
+	// last turn ended, unless that finished or a person cancelled it.
 	StateReason string `protobuf:"bytes,5,opt,name=state_reason,json=stateReason,proto3" json:"state_reason,omitempty"`
 	// Turns, including the running one.
 	Turn int64 `protobuf:"varint,6,opt,name=turn,proto3" json:"turn,omitempty"`
@@ -771,7 +772,9 @@ type Pod struct {
 	// Whether all its files are in a shared directory: if its node stops, another one takes it over.
 	Movable bool `protobuf:"varint,18,opt,name=movable,proto3" json:"movable,omitempty"`
 	// Its calls that wait for a person.
-	Approvals     int32 `protobuf:"varint,19,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	Approvals int32 `protobuf:"varint,19,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	// How the last turn ended; unset while one runs and before the first.
+	LastOutcome   Outcome `protobuf:"varint,20,opt,name=last_outcome,json=lastOutcome,proto3,enum=podd.v1.Outcome" json:"last_outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -937,6 +940,13 @@ func (x *Pod) GetApprovals() int32 {
 		return x.Approvals
 	}
 	return 0
+}
+
+func (x *Pod) GetLastOutcome() Outcome {
+	if x != nil {
+		return x.LastOutcome
+	}
+	return Outcome_OUTCOME_UNSPECIFIED
 }
 
 type CreatePodRequest struct {
@@ -4659,7 +4669,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
 	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x05 \x01(\tR\x02by\"\x8a\x05\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\xbf\x05\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -4682,7 +4692,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06lifted\x18\x10 \x03(\v2\x0e.podd.v1.PauseR\x06lifted\x12\x12\n" +
 	"\x04node\x18\x11 \x01(\tR\x04node\x12\x18\n" +
 	"\amovable\x18\x12 \x01(\bR\amovable\x12\x1c\n" +
-	"\tapprovals\x18\x13 \x01(\x05R\tapprovals\"{\n" +
+	"\tapprovals\x18\x13 \x01(\x05R\tapprovals\x123\n" +
+	"\flast_outcome\x18\x14 \x01(\x0e2\x10.podd.v1.OutcomeR\vlastOutcome\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +
@@ -5058,14 +5069,15 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),     // 66: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),   // 67: google.protobuf.Timestamp
 	(*Usage)(nil),                   // 68: podd.v1.Usage
-	(*fieldmaskpb.FieldMask)(nil),   // 69: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 70: podd.v1.Segment
-	(SubmitMode)(0),                 // 71: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 72: podd.v1.Alert
-	(*Entry)(nil),                   // 73: podd.v1.Entry
-	(*CacheTotal)(nil),              // 74: podd.v1.CacheTotal
-	(*RestoreFilesResponse)(nil),    // 75: podd.v1.RestoreFilesResponse
-	(*RefChange)(nil),               // 76: podd.v1.RefChange
+	(Outcome)(0),                    // 69: podd.v1.Outcome
+	(*fieldmaskpb.FieldMask)(nil),   // 70: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 71: podd.v1.Segment
+	(SubmitMode)(0),                 // 72: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 73: podd.v1.Alert
+	(*Entry)(nil),                   // 74: podd.v1.Entry
+	(*CacheTotal)(nil),              // 75: podd.v1.CacheTotal
+	(*RestoreFilesResponse)(nil),    // 76: podd.v1.RestoreFilesResponse
+	(*RefChange)(nil),               // 77: podd.v1.RefChange
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	4,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
@@ -5083,97 +5095,98 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	6,  // 12: podd.v1.Pod.pause:type_name -> podd.v1.Pause
 	67, // 13: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	6,  // 14: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
-	2,  // 15: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
-	9,  // 16: podd.v1.CreatePodRequest.worktree:type_name -> podd.v1.Worktree
-	7,  // 17: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 18: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	13, // 19: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
-	7,  // 20: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 21: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	69, // 22: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
-	7,  // 23: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	67, // 24: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
-	22, // 25: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
-	7,  // 26: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
-	67, // 27: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
-	67, // 28: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
-	7,  // 29: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
-	70, // 30: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	71, // 31: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	72, // 32: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	73, // 33: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	29, // 34: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	30, // 35: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	31, // 36: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 37: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	29, // 38: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	34, // 39: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	71, // 40: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	67, // 41: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	7,  // 42: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	7,  // 43: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	48, // 44: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	47, // 45: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	68, // 46: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	52, // 47: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	51, // 48: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	68, // 49: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	74, // 50: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
-	7,  // 51: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 52: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	75, // 53: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
-	76, // 54: podd.v1.RewindPodResponse.moved:type_name -> podd.v1.RefChange
-	8,  // 55: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	11, // 56: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	14, // 57: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	16, // 58: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	55, // 59: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	18, // 60: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	20, // 61: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	23, // 62: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	25, // 63: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	27, // 64: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	32, // 65: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	35, // 66: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	37, // 67: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	39, // 68: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	41, // 69: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	43, // 70: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	45, // 71: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	49, // 72: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	53, // 73: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	57, // 74: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	59, // 75: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	61, // 76: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	63, // 77: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	10, // 78: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	12, // 79: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	15, // 80: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	17, // 81: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	56, // 82: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	19, // 83: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	21, // 84: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	24, // 85: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	26, // 86: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	28, // 87: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	33, // 88: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	36, // 89: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	38, // 90: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	40, // 91: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	42, // 92: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	44, // 93: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	46, // 94: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	50, // 95: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	54, // 96: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	58, // 97: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	60, // 98: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	62, // 99: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	64, // 100: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	78, // [78:101] is the sub-list for method output_type
-	55, // [55:78] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	69, // 15: podd.v1.Pod.last_outcome:type_name -> podd.v1.Outcome
+	2,  // 16: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
+	9,  // 17: podd.v1.CreatePodRequest.worktree:type_name -> podd.v1.Worktree
+	7,  // 18: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 19: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
+	13, // 20: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
+	7,  // 21: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 22: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	70, // 23: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	7,  // 24: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	67, // 25: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
+	22, // 26: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
+	7,  // 27: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
+	67, // 28: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
+	67, // 29: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
+	7,  // 30: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
+	71, // 31: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	72, // 32: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	73, // 33: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	74, // 34: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	29, // 35: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	30, // 36: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	31, // 37: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 38: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	29, // 39: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	34, // 40: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	72, // 41: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	67, // 42: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	7,  // 43: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	7,  // 44: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	48, // 45: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	47, // 46: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	68, // 47: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	52, // 48: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	51, // 49: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	68, // 50: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	75, // 51: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
+	7,  // 52: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 53: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	76, // 54: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
+	77, // 55: podd.v1.RewindPodResponse.moved:type_name -> podd.v1.RefChange
+	8,  // 56: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	11, // 57: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	14, // 58: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	16, // 59: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	55, // 60: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	18, // 61: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	20, // 62: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	23, // 63: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	25, // 64: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	27, // 65: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	32, // 66: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	35, // 67: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	37, // 68: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	39, // 69: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	41, // 70: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	43, // 71: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	45, // 72: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	49, // 73: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	53, // 74: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	57, // 75: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	59, // 76: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	61, // 77: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	63, // 78: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	10, // 79: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	12, // 80: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	15, // 81: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	17, // 82: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	56, // 83: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	19, // 84: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	21, // 85: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	24, // 86: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	26, // 87: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	28, // 88: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	33, // 89: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	36, // 90: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	38, // 91: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	40, // 92: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	42, // 93: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	44, // 94: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	46, // 95: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	50, // 96: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	54, // 97: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	58, // 98: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	60, // 99: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	62, // 100: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	64, // 101: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	79, // [79:102] is the sub-list for method output_type
+	56, // [56:79] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
