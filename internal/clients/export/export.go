@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	md "podd/internal/clients/markdown"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/internal/workspace/picture"
@@ -18,7 +19,8 @@ import (
 
 // Document is a pod's transcript and what its head says.
 type Document struct {
-	Pod, Dir string
+	// Model is the model of the pod; empty for the default one.
+	Pod, Dir, Model string
 	// From and To are the first and the last entry.
 	From, To item.Seq
 	Blocks   []transcript.Block
@@ -36,8 +38,10 @@ type form interface {
 	head(title, facts string)
 	// heading begins a message or a notice; level is 2 for prompts, else 3.
 	heading(level int, text string)
-	// said is text of a person or the model, code the text of a program.
-	said(text string, quoted bool)
+	// answer is Markdown of the model, said the plain text of a person or of podd, code the text of
+	// a program.
+	answer(text string)
+	said(text string)
 	code(title, text string)
 	// image is a picture and a line about it. The bytes are read only if the form holds pictures.
 	image(line string, bytes func() ([]byte, error))
@@ -61,12 +65,30 @@ func HTML(w io.Writer, d Document) error {
 }
 
 func (d Document) write(f form) {
-	facts := fmt.Sprintf("entries #%d to #%d, %s", d.From, d.To, sanitize.Line(d.Dir))
-	f.head("Pod "+sanitize.Line(d.Pod), facts)
+	f.head("Pod "+sanitize.Line(d.Pod), d.facts())
 	for _, b := range d.Blocks {
 		d.block(f, b)
 	}
 	f.foot()
+}
+
+// facts say in a line what the document has.
+func (d Document) facts() string {
+	facts := []string{sanitize.Line(d.Dir), fmt.Sprintf("entries #%d to #%d", d.From, d.To)}
+	if from, to := d.Times[d.From], d.Times[d.To]; !from.IsZero() {
+		facts = append(facts, from.Local().Format(time.DateTime)+" to "+to.Local().Format(time.DateTime))
+	}
+	if d.Model != "" {
+		facts = append(facts, "model "+sanitize.Line(d.Model))
+	}
+	var used item.Usage
+	for _, b := range d.Blocks {
+		used = used.Add(item.Usage(b.End.Usage))
+	}
+	if used.Requests > 0 {
+		facts = append(facts, fmt.Sprintf("%s tokens in, %s out", view.Count(used.Input), view.Count(used.Output)))
+	}
+	return strings.Join(facts, " · ")
 }
 
 func (d Document) block(f form, b transcript.Block) {
@@ -78,10 +100,9 @@ func (d Document) block(f form, b transcript.Block) {
 			title = "Prompt (queued)"
 		}
 		f.heading(2, title+d.at(b))
-		f.said(text, true)
+		f.said(text)
 	case transcript.Answer:
-		f.heading(3, "Answer")
-		f.said(text, false)
+		f.answer(text)
 	case transcript.Thought:
 		f.code("Thought", text)
 	case transcript.Tool:
@@ -92,12 +113,18 @@ func (d Document) block(f form, b transcript.Block) {
 			f.code("Change of "+sanitize.Line(diff.Path), sanitize.Terminal(diff.Diff))
 		}
 	case transcript.Notice:
-		f.code(sanitize.Line(cmp.Or(b.Code, "notice")), text)
+		// The first line says what it is.
+		first, rest, _ := strings.Cut(text, "\n")
+		if strings.TrimSpace(rest) == "" {
+			f.said(first)
+		} else {
+			f.code(first, rest)
+		}
 	case transcript.Alert:
 		f.code("Alert, "+sanitize.Line(string(b.Alert.Level)), text)
 	case transcript.End:
 		f.heading(3, fmt.Sprintf("Turn %d %s%s", b.Turn, sanitize.Line(string(b.End.Outcome)), d.at(b)))
-		f.said(text, true)
+		f.said(text)
 	}
 	for _, i := range b.Images {
 		f.image(view.Picture(i), func() ([]byte, error) { return d.Image(i.Digest) })
@@ -140,15 +167,17 @@ func (m *markdown) heading(level int, text string) {
 	m.print("\n", strings.Repeat("#", level), " ", inline(text), "\n")
 }
 
-func (m *markdown) said(text string, quoted bool) {
-	text = strings.TrimRight(text, "\n")
-	if text == "" {
-		return
+func (m *markdown) answer(text string) {
+	m.heading(3, "Answer")
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		m.print("\n", text, "\n")
 	}
-	if quoted {
-		text = "> " + strings.ReplaceAll(html.EscapeString(text), "\n", "\n> ")
+}
+
+func (m *markdown) said(text string) {
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		m.print("\n> ", strings.ReplaceAll(html.EscapeString(text), "\n", "\n> "), "\n")
 	}
-	m.print("\n", text, "\n")
 }
 
 func (m *markdown) code(title, text string) {
@@ -158,7 +187,7 @@ func (m *markdown) code(title, text string) {
 	}
 }
 
-func (m *markdown) image(line string, _ func() ([]byte, error)) { m.said(line, true) }
+func (m *markdown) image(line string, _ func() ([]byte, error)) { m.said(line) }
 
 func (m *markdown) foot() {}
 
@@ -186,31 +215,41 @@ type page struct {
 	images int
 }
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-pre,blockquote,div,figcaption{white-space:pre-wrap;overflow-wrap:anywhere}
+const style = `:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
+pre,blockquote.said,figcaption{white-space:pre-wrap}
 pre{font:13px/1.4 ui-monospace,monospace;border-left:3px solid #8888;padding-left:.7rem}
-blockquote{margin:0;padding-left:.7rem;border-left:3px solid #48f}
+code{font:.9em ui-monospace,monospace;background:#8882;padding:.1em .25em;border-radius:3px}pre code{background:none;padding:0}
+blockquote{margin:.5rem 0;padding-left:.7rem;border-left:3px solid #8888}blockquote.said{border-color:#48f}
+table{border-collapse:collapse;margin:.5rem 0}th,td{border:1px solid #8886;padding:.2rem .6rem}
 figure{margin:.5rem 0}img{display:block;max-width:100%;max-height:80vh}figcaption{font-size:.85rem}
-h2{margin-top:2.5rem}h3{font-size:1rem}summary{cursor:pointer}`
+section>h2{font-size:1rem;margin:2.5rem 0 .5rem}section>h3{font-size:.9rem;margin:1rem 0 .3rem;color:#888;font-weight:600}
+section :is(div h1,div h2,div h3){font-size:1.1rem;margin:1rem 0 .3rem}
+summary{cursor:pointer;color:#888}`
 
 func (p *page) head(title, facts string) {
 	p.print("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`, "\n",
 		`<meta name="viewport" content="width=device-width">`, "\n<title>", html.EscapeString(title), "</title>\n<style>", style, "</style></head><body>\n",
-		"<h1>", html.EscapeString(title), "</h1>\n<p>", html.EscapeString(facts), "</p>\n")
+		"<h1>", html.EscapeString(title), "</h1>\n<p>", html.EscapeString(facts), "</p>\n<section>\n")
 }
 
 func (p *page) heading(level int, text string) {
 	p.print(fmt.Sprintf("<h%d>%s</h%[1]d>\n", level, html.EscapeString(text)))
 }
 
-func (p *page) said(text string, quoted bool) {
-	tag := "div"
-	if quoted {
-		tag = "blockquote"
+func (p *page) answer(text string) {
+	if strings.TrimSpace(text) == "" || p.err != nil {
+		return
 	}
+	p.print("<div>\n")
+	p.err = cmp.Or(p.err, md.HTML(p.w, text))
+	p.print("</div>\n")
+}
+
+func (p *page) said(text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
-		p.print("<", tag, ">", html.EscapeString(text), "</", tag, ">\n")
+		p.print(`<blockquote class="said">`, html.EscapeString(text), "</blockquote>\n")
 	}
 }
 
@@ -248,4 +287,4 @@ func (p *page) image(line string, bytes func() ([]byte, error)) {
 	p.print(`<figure><img alt="`, line, `" src="data:`, kind, ";base64,", base64.StdEncoding.EncodeToString(data), `"><figcaption>`, line, "</figcaption></figure>\n")
 }
 
-func (p *page) foot() { p.print("</body></html>\n") }
+func (p *page) foot() { p.print("</section>\n</body></html>\n") }

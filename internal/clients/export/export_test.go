@@ -105,6 +105,34 @@ func TestPictures(t *testing.T) {
 
 var tag = regexp.MustCompile(`<[^>]*>?`)
 
+// An answer is Markdown, as it is in the terminal and on the page; what it would load or run is text.
+func TestAnswersAreRendered(t *testing.T) {
+	d := export.Document{Model: "m", Blocks: []transcript.Block{{Kind: transcript.Answer, Text: "# Result\n\n**bold** `code` ~~gone~~\n\n" +
+		"| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 |\n\n- [x] done\n- [ ] open\n\n```go\nx := 1 < 2\n```\n\n" +
+		"![pic](https://x.invalid/a.png) ![bad](javascript:alert(1)) [run](javascript:alert(2)) [page](https://x.invalid) <b>raw</b>\n\n<script>\nalert(3)\n</script>\n"}}}
+	var html strings.Builder
+	if err := export.HTML(&html, d); err != nil {
+		t.Fatal(err)
+	}
+	page := html.String()
+	for _, want := range []string{
+		"<h1>Result</h1>", "<strong>bold</strong>", "<code>code</code>", "<del>gone</del>", "☑ done", "☐ open", "x := 1 &lt; 2",
+		"<tr><th>a</th><th align=\"right\">b</th></tr>", "<tr><td>1</td><td align=\"right\">2</td></tr>\n<tr><td>3</td><td align=\"right\"></td></tr>",
+		`<a href="https://x.invalid/a.png">pic</a>`, `<a href="">bad</a>`, `<a href="">run</a>`, `<a href="https://x.invalid">page</a>`,
+		"&lt;b&gt;raw&lt;/b&gt;", "&lt;script&gt;\nalert(3)", "model m", ":root{color-scheme:light dark}",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "<img") || strings.Contains(page, "<script") || strings.Contains(page, "<b>") {
+		t.Errorf("the page loads or runs something:\n%s", page)
+	}
+	if t.Failed() {
+		t.Log(page)
+	}
+}
+
 // Hostile text in any place of a document is text, and controls no terminal.
 func TestHostileText(t *testing.T) {
 	var html, md strings.Builder
@@ -122,7 +150,7 @@ func TestHostileText(t *testing.T) {
 	for _, got := range tag.FindAllString(html.String(), -1) {
 		name, _, _ := strings.Cut(strings.Trim(got, "</>"), " ")
 		switch name {
-		case "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "div", "blockquote", "details", "summary", "pre", "figure", "figcaption":
+		case "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "div", "blockquote", "details", "summary", "pre", "figure", "figcaption", "section", "code", "br":
 		default:
 			t.Errorf("tag %q", got)
 		}

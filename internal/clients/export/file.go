@@ -46,7 +46,7 @@ type Log struct {
 // blocks then.
 func (l Log) Write(ctx context.Context, w io.Writer, format string) (d Document, err error) {
 	d = Document{
-		Pod: l.Pod.GetName(), Dir: l.Pod.GetSpec().GetDir(), Times: make(map[item.Seq]time.Time),
+		Pod: l.Pod.GetName(), Dir: l.Pod.GetSpec().GetDir(), Model: l.Pod.GetSpec().GetModel(), Times: make(map[item.Seq]time.Time),
 		Image: func(digest string) ([]byte, error) { return l.Image(ctx, digest) },
 	}
 	t := transcript.New(transcript.Options{})

@@ -140,7 +140,7 @@ func TestTurnThatAsks(t *testing.T) {
 	}
 	show(started(1))
 	show(entry(2, 3, request))
-	show(entry(2, 3, item.AlertRaised{Alert: item.Alert{Seq: 1, Source: "approval", Text: "shell waits for approval: why (podctl approvals shows it)"}}))
+	show(entry(2, 3, item.AlertRaised{Alert: item.Alert{Seq: 1, Source: "approval", Text: "shell waits for approval: why"}}))
 	v.Approval(asks(`{"command":"make"}`))
 	v.Say("still waiting")
 	v.Warn("too late")
