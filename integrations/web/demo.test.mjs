@@ -89,7 +89,7 @@ test("each view looks as its picture", async () => {
           await b.page.locator(complete).first().waitFor();
           if (name === "ask") {
             await b.page.locator(complete).click();
-            await b.page.locator(".digest").waitFor();
+            await b.page.locator(".answers").waitFor();
           }
           await b.page.mouse.move(0, 0);
           await b.frame();

@@ -119,7 +119,8 @@ test("a call that does not fit is read to its end first", async () => {
   await b.size(phone);
   await b.goto("#/");
   await b.page.locator('a.ask-card:has-text("long")').click();
-  await b.page.getByText(/Read all of it to answer/).waitFor();
+  await b.page.getByText(/Read all of it to approve/).waitFor();
+  assert.ok(await b.page.locator("button.no").isEnabled(), "a call can be denied unread");
   assert.ok((await b.page.locator(".argument").first().innerText()).includes("echo line 119"), "nothing is cut");
   const bottom = () => b.page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   await bottom();
@@ -314,7 +315,7 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
       for (const [name, at] of Object.entries({ ...views, ask: "#/" })) {
         await b.goto(at);
         if (name === "ask") await b.page.locator('a.ask-card:has-text("shown")').click();
-        await b.page.locator({ fleet: "main .row", pod: ".block.end", files: ".changed .diff", search: ".hits a", usage: ".plot", alerts: ".alerts li", ask: ".digest" }[name]).first().waitFor();
+        await b.page.locator({ fleet: "main .row", pod: ".block.end", files: ".changed .diff", search: ".hits a", usage: ".plot", alerts: ".alerts li", ask: ".answers" }[name]).first().waitFor();
         const where = `${name}, ${scheme}, ${size.width} px`;
         const [is, has] = await b.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         assert.ok(is <= has, `${where}: ${is} px wide`);

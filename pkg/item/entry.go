@@ -299,7 +299,7 @@ type ApprovalRequested struct {
 
 // AlertText is the text of the alert about the question.
 func (r ApprovalRequested) AlertText() string {
-	return fmt.Sprintf("%s waits for approval: %s (podctl approvals shows it)", r.Tool, r.Question)
+	return fmt.Sprintf("%s waits for approval: %s", r.Tool, r.Question)
 }
 
 // ApprovalResolved records the decision on a waiting call.

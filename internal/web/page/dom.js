@@ -33,9 +33,15 @@ export function add(to, ...children) {
   }
 }
 
-/** shown is a text whose hidden characters are code that can be seen. @param {string} text @returns {(Node | string)[]} */
-export function shown(text) {
-  return pieces(text).flatMap(/** @returns {(Node | string)[]} */ (piece, i) => {
+/** shown is a text whose hidden characters are code that can be seen. @param {string} text */
+export const shown = (text) => marked(pieces(text, false));
+
+/** exact is the same for a text that a person decides by: what only looks like a space is hidden too. @param {string} text */
+export const exact = (text) => marked(pieces(text));
+
+/** @param {string[]} parts @returns {(Node | string)[]} */
+function marked(parts) {
+  return parts.flatMap(/** @returns {(Node | string)[]} */ (piece, i) => {
     if (i % 2 === 0) return piece ? [piece] : [];
     const mark = document.createElement("code");
     mark.className = "hidden-char";

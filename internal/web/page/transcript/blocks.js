@@ -1,6 +1,6 @@
 // The blocks of a transcript as elements.
 
-import { add, el, icon } from "../dom.js";
+import { add, el, exact, icon } from "../dom.js";
 import { count, lasts, picture, plural, short } from "../format.js";
 import { diff, markdown } from "./markdown.js";
 
@@ -57,7 +57,7 @@ function content(b, around, open) {
     case "alert":
       return el("p", { "data-level": b.alert?.level ?? "" }, el("span", { class: "tag" }, b.alert?.level ?? "alert"), " ", b.text);
     case "end":
-      return el("p", {}, el("span", {}, ending(b)));
+      return el("p", { "data-outcome": b.end?.outcome ?? "" }, el("span", {}, ending(b)));
   }
 }
 
@@ -113,19 +113,22 @@ export function argumentsOf(args) {
   try {
     parsed = JSON.parse(args);
   } catch {
-    return args ? [el("pre", { class: "argument", tabindex: "0" }, args)] : [];
+    return args ? [argument(args)] : [];
   }
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return [el("pre", { class: "argument", tabindex: "0" }, args)];
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return [argument(args)];
   return Object.entries(parsed).map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
     const brief = text.length < 60 && !text.includes("\n");
-    return el("div", { class: brief ? "pair brief" : "pair" }, el("span", { class: "key" }, name), el("pre", { class: "argument", tabindex: "0" }, text));
+    return el("div", { class: brief ? "pair brief" : "pair" }, el("span", { class: "key" }, ...exact(name)), argument(text));
   });
 }
 
+/** argument is a text that a person decides by. @param {string} text */
+const argument = (text) => el("pre", { class: "argument", tabindex: "0" }, ...exact(text));
+
 /** fileDiff is what changed in a file. @param {FileDiff} d @param {import("../dom.js").Child[]} [more] stands beside its path @param {string} [none] stands for no diff */
 export function fileDiff(d, more = [], none = "The content stays.") {
-  return el("figure", { class: "file" }, el("figcaption", {}, el("span", { class: "path" }, d.path), ...more), d.diff ? diff(d.diff) : el("p", { class: "empty" }, none));
+  return el("figure", { class: "file" }, el("figcaption", {}, el("span", { class: "path" }, ...exact(d.path ?? "")), ...more), d.diff ? diff(d.diff) : el("p", { class: "empty" }, none));
 }
 
 /** sum counts the lines of diffs. @param {FileDiff[]} diffs */

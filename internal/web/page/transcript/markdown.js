@@ -1,7 +1,7 @@
 // Markdown as elements. markdown-it only parses; no HTML string exists.
 
 import MarkdownIt from "../vendor/markdown-it.js";
-import { add, el } from "../dom.js";
+import { add, el, exact } from "../dom.js";
 import { visible } from "../visible.js";
 
 // HTML stays text. An image would be loaded from an address that the model chose, so it stays text.
@@ -117,7 +117,7 @@ export function diff(text) {
   const box = el("pre", { class: "diff", tabindex: "0" });
   for (const line of text.replace(/\n$/, "").split("\n")) {
     const kind = { "+": "plus", "-": "minus", "@": "hunk" }[line[0] ?? ""] ?? "same";
-    box.append(el("span", { class: kind }, line || " "), "\n");
+    box.append(el("span", { class: kind }, ...exact(line || " ")), "\n");
   }
   return box;
 }

@@ -1,7 +1,7 @@
 // A question: the whole call, and two answers.
 
 import { device } from "../device.js";
-import { el, icon, say } from "../dom.js";
+import { el, exact, icon, say } from "../dom.js";
 import { ago, plural, until } from "../format.js";
 import { live, question } from "../live.js";
 import { RpcError, call } from "../rpc.js";
@@ -11,7 +11,7 @@ import { pieces } from "../visible.js";
 
 /** @import { Approval } from "../types.d.ts" */
 
-/** How long all of a call must have been on the screen before an answer counts, in milliseconds. */
+/** How long all of a call must have been on the screen before it can be approved, in milliseconds. */
 const look = 500;
 
 /** ask shows the question about the call at a sequence of a pod's log. @param {HTMLElement} main @param {string} name @param {string} seq */
@@ -88,6 +88,7 @@ export function ask(main, name, seq) {
 /** show draws a question. @param {HTMLElement} box @param {Approval} a @param {boolean} changed @param {(a: Approval, approve: boolean, reason: string) => void} answer @returns {() => void} ends it */
 function show(box, a, changed, answer) {
   const hidden = hiddenIn(a);
+  const previews = a.previews ?? [];
   const name = a.podName || a.pod;
   const content = el(
     "div",
@@ -96,16 +97,21 @@ function show(box, a, changed, answer) {
     el("h1", {}, `${name} asks: ${a.tool}`),
     el("p", { class: "facts" }, el("a", { href: `#/pod/${name}` }, "Open the pod"), el("span", {}, `asked ${ago(a.time)}`), a.expires && el("span", {}, `expires in ${until(a.expires)}`)),
     hidden > 0 && el("p", { class: "warning" }, `${plural(hidden, "hidden character")}, shown as code`),
-    // What a file becomes says more than the arguments that make it so.
-    ...(a.previews ?? []).map((p) => preview(p)),
-    ...argumentsOf(a.arguments ?? ""),
-    a.question && el("p", { class: "question" }, a.question),
-    el("p", { class: "digest" }, el("span", {}, "SHA-256 "), el("code", {}, hex(a.digest ?? ""))),
+    // What a file becomes says all that the arguments do.
+    ...previews.map(preview),
+    ...(previews.length && !previews.some((p) => p.omitted) ? [] : argumentsOf(a.arguments ?? "")),
+    a.question && el("p", { class: "question" }, ...exact(a.question)),
   );
-  const raw = el("details", { class: "raw" }, el("summary", {}, "As JSON"), el("pre", { tabindex: "0" }, a.arguments ?? ""));
+  const raw = el(
+    "details",
+    { class: "raw" },
+    el("summary", {}, "As JSON"),
+    el("pre", { tabindex: "0" }, ...exact(a.arguments ?? "")),
+    el("p", { class: "digest" }, el("span", {}, "SHA-256 of the call, which your answer is bound to: "), el("code", {}, hex(a.digest ?? ""))),
+  );
   const status = el("p", { class: "status", role: "status" });
   const yes = el("button", { type: "button", class: "primary yes", disabled: true }, icon("done"), "Approve");
-  const no = el("button", { type: "button", class: "no", disabled: true }, icon("failed"), "Deny");
+  const no = el("button", { type: "button", class: "no" }, icon("failed"), "Deny");
   const reason = el("input", { type: "text", class: "reason", placeholder: "If you deny: why? The model reads it.", "aria-label": "Reason of a denial" });
   const foot = el("footer", { class: "answers" }, status, device.may("answer") ? el("div", { class: "line" }, no, yes) : el("p", {}, "This device may only view."));
   for (const [button, approve] of /** @type {const} */ ([[yes, true], [no, false]])) {
@@ -119,8 +125,9 @@ function show(box, a, changed, answer) {
   box.replaceChildren(content, el("div", { class: "more" }, device.may("answer") && reason, raw), foot);
   scrollTo(0, 0);
   return whenSeen(content, foot, (ready, share) => {
-    yes.disabled = no.disabled = !ready || Boolean(live.away);
-    say(status, ready ? "" : share < 1 ? `Read all of it to answer: ${Math.floor(share * 100)} % seen` : "");
+    yes.disabled = !ready || Boolean(live.away);
+    no.disabled = Boolean(live.away);
+    say(status, ready ? "" : share < 1 ? `Read all of it to approve: ${Math.floor(share * 100)} % seen` : "");
   });
 }
 

@@ -25,7 +25,7 @@ export function files(main, name, asked) {
       "header",
       { class: "head" },
       el("div", { class: "title" }, el("a", { class: "back", href: `#/pod/${name}`, "aria-label": `Back to ${name}` }, "‹"), el("h1", {}, `Changes of ${name}`)),
-      el("div", { class: "filters line" }, turn, el("label", { class: "tick", for: "left-out" }, left, " also paths that podd does not keep")),
+      el("div", { class: "filters line" }, turn, el("label", { class: "tick", for: "left-out" }, left, " also paths whose changes podd does not record")),
       sum,
     ),
     list,

@@ -89,8 +89,10 @@ function hit(h) {
   const excerpt = el("span", { class: "excerpt" });
   // The match is given in bytes.
   const bytes = new TextEncoder().encode(h.excerpt ?? "");
+  // Marks of Markdown say nothing in a line of text.
+  const plain = (/** @type {string} */ text) => text.replace(/`|\*\*/g, "");
   const part = (/** @type {number} */ from, /** @type {number | undefined} */ to) => new TextDecoder().decode(bytes.slice(from, to));
-  add(excerpt, part(0, h.matchStart ?? 0), el("mark", {}, part(h.matchStart ?? 0, h.matchEnd)), part(h.matchEnd ?? 0, undefined));
+  add(excerpt, plain(part(0, h.matchStart ?? 0)), el("mark", {}, part(h.matchStart ?? 0, h.matchEnd)), plain(part(h.matchEnd ?? 0, undefined)));
   return el(
     "li",
     {},
