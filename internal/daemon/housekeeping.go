@@ -2,12 +2,10 @@ package daemon
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
 	"podd/internal/ops/retention"
-	"podd/pkg/pod"
 )
 
 // sweepEvery is how often retention visits all logs.
@@ -28,7 +26,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	}
 	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
 	wg.Go(func() { d.sweepTrash(ctx) })
-	wg.Go(func() { collectFiles(ctx, d.host, d.Logger) })
+	wg.Go(func() { d.collectFiles(ctx) })
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
@@ -46,23 +44,31 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	}
 }
 
-// collectEvery is how often the space of old checkpoints is freed.
+// collectEvery is how often the space of old files is freed.
 const collectEvery = 24 * time.Hour
 
-// collectFiles frees the space of checkpoints that are not kept any more, until ctx ends.
-func collectFiles(ctx context.Context, host *pod.Host, log *slog.Logger) {
-	timer := time.NewTimer(sweepEvery)
-	defer timer.Stop()
+// collectFiles frees the space of checkpoints and temporary files that are not kept any more, until
+// ctx ends.
+func (d *Daemon) collectFiles(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	var last time.Time
 	for {
 		select {
-		case <-timer.C:
+		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
-		if err := host.Rollback.Collect(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("cannot free the space of old checkpoints", "error", err)
+		// By the clock: a ticker stands still while the machine sleeps.
+		now := time.Now().Round(0)
+		if passed := now.Sub(last); passed >= 0 && passed < collectEvery {
+			continue
 		}
-		timer.Reset(collectEvery)
+		last = now
+		d.workspaces.CleanTemps()
+		if err := d.host.Rollback.Collect(ctx); err != nil && ctx.Err() == nil {
+			d.Logger.Warn("cannot free the space of old checkpoints", "error", err)
+		}
 	}
 }
 

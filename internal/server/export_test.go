@@ -24,3 +24,6 @@ func Routed(method string, req any) (routed bool, pod string) {
 	to, ok := routes[method]
 	return ok && to != here, podOf(req)
 }
+
+// Scarce is scarce.
+var Scarce = scarce

@@ -68,6 +68,10 @@ func answer(c Config, method string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if short, alert := scarce(err); short != nil {
+		err = short
+		c.Host.Alerts.Raise(item.LevelError, "system", alert)
+	}
 	if p, ok := errors.AsType[*panicked](err); ok {
 		c.Logger.Error("call panicked", "method", method, "panic", fmt.Sprint(p.value), "stack", string(p.stack))
 	} else if e, ok := errors.AsType[*item.Error](err); ok && e.Cause != nil {

@@ -234,6 +234,9 @@ func (all *Workspaces) Remove(id string) error {
 	return all.spool.Remove(id)
 }
 
+// CleanTemps removes temporary files of pods that have not changed for as long as outputs are kept.
+func (all *Workspaces) CleanTemps() { all.spool.CleanTemps() }
+
 // Close ends the running jobs. No pod is loaded any more.
 func (all *Workspaces) Close() {
 	all.jobs.Close()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -440,6 +441,31 @@ func TestSchedule(t *testing.T) {
 		if got := fmt.Sprint(names()); got != "[040000]" {
 			t.Errorf("without a schedule: %s", got)
 		}
+	})
+}
+
+// A snapshot is due by the clock of the day, also after the machine has slept, when timers stand still.
+func TestScheduleOfAMachineThatSleeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t)
+		var slept time.Duration
+		c.Now = func() time.Time { return time.Now().Add(slept) }
+		k := open(t, c)
+		defer closeKeeper(t, k)
+		born(t, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { k.Run(ctx) })
+		time.Sleep(15 * time.Minute)
+		synctest.Wait()
+		slept = 40 * time.Minute
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if made := glob(t, c.Dir, "snapshots", "*"); len(made) != 1 {
+			t.Errorf("snapshots are %q", made)
+		}
+		cancel()
+		running.Wait()
 	})
 }
 

@@ -94,24 +94,29 @@ func (c Config) beforeMigration(from, to uint32, copyTo func(path string) error)
 	return nil
 }
 
+// lookEvery is how often Run looks at the clock: timers stand still while the machine sleeps.
+const lookEvery = 10 * time.Minute
+
 // Run makes snapshots on schedule until ctx ends. A failure is logged and raises an alert.
 func (k *Keeper) Run(ctx context.Context) {
+	every := k.cfg.Schedule.Every
 	if k.cfg.Schedule.Keep == 0 {
 		return
 	}
-	for {
-		timer := time.NewTimer(max(0, k.cfg.due().Sub(k.cfg.Now())))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
+	var retry time.Time // after a failure
+	for ctx.Err() == nil {
+		now := k.cfg.Now().Round(0)
+		if retry.Sub(now) > every { // The clock was set back.
+			retry = now.Add(every)
+		}
+		left := max(k.cfg.due().Sub(now), retry.Sub(now))
+		if left > 0 {
+			pause(ctx, min(left, lookEvery))
+			continue
 		}
 		if err := k.Snapshot(ctx); err != nil && ctx.Err() == nil {
 			k.failed(ctx, err)
-			if !pause(ctx, k.cfg.Schedule.Every) {
-				return
-			}
+			retry = now.Add(every)
 		}
 	}
 }
@@ -134,15 +139,13 @@ func (c Config) due() time.Time {
 	return info.ModTime().Add(c.Schedule.Every)
 }
 
-// pause waits and says whether ctx has not ended.
-func pause(ctx context.Context, d time.Duration) bool {
+// pause waits.
+func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -66,6 +66,7 @@ func newCapture(file *os.File, header string, quota int64, keep int, report func
 
 // openCapture follows a file that has its header.
 func openCapture(file *os.File, header string, quota int64, keep int, report func(string)) *capture {
+	readPlainly(file)
 	return &capture{file: file, header: []byte(header), quota: quota, keep: keep, report: report,
 		offset: int64(len(header)), buffer: make([]byte, smallBuffer)}
 }
@@ -77,7 +78,13 @@ func (c *capture) advance() (atEnd bool, err error) {
 		return false, err
 	}
 	var fresh []byte
-	defer func() { c.send(fresh) }()
+	defer func() {
+		c.send(fresh)
+		// Once for all that was read: each time costs the file system a transaction.
+		if gaveBack := c.giveBack(); err == nil {
+			err = gaveBack
+		}
+	}()
 	for read := 0; read < captureStep; {
 		if len(c.buffer) == captureBuffer {
 			c.skip(dataFrom(c.file, c.offset) - c.offset)
@@ -90,9 +97,6 @@ func (c *capture) advance() (atEnd bool, err error) {
 		read += n
 		c.add(c.buffer[:n])
 		fresh = lastOf(append(fresh, lastOf(c.buffer[:n], maxFragment)...), maxFragment)
-		if err := c.giveBack(); err != nil {
-			return false, err
-		}
 		if errors.Is(err, io.EOF) {
 			return true, nil
 		}

@@ -2,6 +2,7 @@ package builtin_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -27,6 +28,22 @@ func TestShellOutputMadeLong(t *testing.T) {
 	}
 	if left := b.spooled(); len(left) > 0 {
 		t.Errorf("spool files remain: %v", left)
+	}
+}
+
+// What a command reserves without writing it is not read either, and its disk space is free again.
+func TestShellOutputReserved(t *testing.T) {
+	if _, err := exec.LookPath("fallocate"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("only Linux distinguishes reserved space from data")
+	}
+	b := newBench(t, nil)
+	// It would take half a minute to read.
+	out := b.call("shell", object("command", "fallocate -l 2G /proc/self/fd/1 || exit; echo last", "timeout_seconds", 10))
+	if strings.Contains(out.Content, "fallocate failed") {
+		t.Skip(out.Content)
+	}
+	if out.IsError || out.Cut == nil || out.Cut.TotalBytes < 2<<30-1000 || !strings.HasSuffix(out.Content, "last\n") {
+		t.Errorf("%s, %+v", out.Summary, out.Cut)
 	}
 }
 

@@ -13,3 +13,5 @@ var errNoHoles = errors.New("the file system cannot free parts of a file")
 func punchHole(*os.File, int64, int64) error { return errNoHoles }
 
 func dataFrom(_ *os.File, offset int64) int64 { return offset }
+
+func readPlainly(*os.File) {}

@@ -1,10 +1,13 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"podd/internal/guard/policy"
 	"podd/internal/guard/sandbox"
@@ -120,6 +123,12 @@ func (r *shellRun) overHeld() error {
 	return nil
 }
 
+// How often, and after which pauses, podd tries again to look at a repository while it has too many files open.
+const (
+	repairTries = 20
+	repairPause = 100 * time.Millisecond
+)
+
 // repair undoes the command's changes of held paths, once it has ended, and describes them
 // in half a sentence; empty without any.
 func (r *shellRun) repair() string {
@@ -128,11 +137,20 @@ func (r *shellRun) repair() string {
 		held.Roots = nil // A new repository may be another command's.
 	}
 	repaired, err := held.Repair()
+	// Other commands give files back.
+	for tries := 0; tries < repairTries && (errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)); tries++ {
+		time.Sleep(repairPause)
+		var more []string
+		more, err = held.Repair()
+		repaired = append(repaired, slices.DeleteFunc(more, func(path string) bool { return slices.Contains(repaired, path) })...)
+	}
+	said := ""
 	if err != nil {
 		r.shell.log.Error("what a command made in a repository cannot be undone", "error", err)
+		said = fmt.Sprintf("; podd could not undo what it may have changed of git's hooks and configuration (%v): look at them before you use git", err)
 	}
 	if len(repaired) == 0 {
-		return ""
+		return said
 	}
 	r.shell.log.Warn("a command made what git executes or obeys; it was undone", "tool", "shell", "paths", repaired)
 	const most = 3
@@ -140,5 +158,5 @@ func (r *shellRun) repair() string {
 	if more := len(repaired) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "; podd undid its change of " + text + ", which git executes or obeys: have it made by a plain git command, which asks"
+	return "; podd undid its change of " + text + ", which git executes or obeys: have it made by a plain git command, which asks" + said
 }

@@ -25,7 +25,7 @@ func (f *Folder) Dir() string { return f.dir }
 const tempName = "tmp"
 
 // Temp is a directory for temporary files of the pod's commands; Temp creates it. It is
-// removed with the folder. Open removes files that have not changed for as long as
+// removed with the folder. CleanTemps removes files that have not changed for as long as
 // outputs are kept.
 func (f *Folder) Temp() (string, error) { return f.sub(tempName) }
 
@@ -41,7 +41,7 @@ func (f *Folder) sub(name string) (string, error) {
 const movedName = "moved"
 
 // Moved is a directory for files that podd moves away from a forbidden place; Moved
-// creates it. Open removes files that have not changed for as long as outputs are kept.
+// creates it. CleanTemps removes files that have not changed for as long as outputs are kept.
 func (f *Folder) Moved() (string, error) { return f.sub(movedName) }
 
 // Quota bounds the files of all pods together, in bytes.

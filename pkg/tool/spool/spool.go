@@ -85,6 +85,7 @@ func Open(c Config) (*Spool, error) {
 		return nil, fmt.Errorf("the spool directory could not be read: %w", err)
 	}
 	s.Clean()
+	s.CleanTemps()
 	return s, nil
 }
 
@@ -94,7 +95,6 @@ func (s *Spool) scan() error {
 	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() && (e.Name() == tempName || e.Name() == movedName) && filepath.Dir(filepath.Dir(path)) == s.Dir {
-			s.cleanTemp(path)
 			return fs.SkipDir
 		}
 		if err != nil || !e.Type().IsRegular() {
@@ -126,22 +126,53 @@ func (s *Spool) scan() error {
 	return err
 }
 
-// cleanTemp removes files that have not changed for a long time.
+// CleanTemps removes the temporary files of all pods that are too old.
+func (s *Spool) CleanTemps() {
+	for _, name := range []string{tempName, movedName} {
+		dirs, _ := filepath.Glob(filepath.Join(s.Dir, "*", name))
+		for _, dir := range dirs {
+			s.cleanTemp(dir)
+		}
+	}
+}
+
+// cleanTemp removes what has not changed for a long time, nor anything in it.
 func (s *Spool) cleanTemp(dir string) {
-	entries, err := os.ReadDir(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		s.Logger.Warn("temporary files of a pod could not be listed", "error", err)
 		return
 	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		s.Logger.Warn("temporary files of a pod could not be listed", "error", err)
+	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || s.Now().Sub(info.ModTime()) < s.MaxAge {
+		if s.inUse(root, e.Name()) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := remove(root, e.Name(), 0); err != nil {
 			s.Logger.Warn("temporary file of a pod could not be removed", "error", err)
 		}
 	}
+}
+
+// inUse says whether a file, or any file below a directory, has changed not long ago.
+func (s *Spool) inUse(root *os.Root, name string) bool {
+	used := false
+	// What a command closed to itself it does not use either.
+	_ = fs.WalkDir(root.FS(), name, func(_ string, e fs.DirEntry, _ error) error {
+		if e == nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && s.Now().Sub(info.ModTime()) < s.MaxAge {
+			used = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return used
 }
 
 // Folder returns the folder of a pod after a Clean, and creates it if necessary.
@@ -166,7 +197,13 @@ func (s *Spool) Remove(pod string) error {
 		return gone
 	})
 	s.mu.Unlock()
-	return os.RemoveAll(dir)
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	// Commands may have closed directories in it to themselves.
+	return remove(root, pod, 0)
 }
 
 // Clean removes files that are too old or exceed the quota.
