@@ -44,8 +44,9 @@ const (
 	ClassProtocol Class = "protocol"
 )
 
-// MaxRetryAfter is the longest wait that an endpoint can ask for.
-const MaxRetryAfter = 24 * time.Hour
+// MaxRetryAfter is the longest wait that an endpoint can ask for: the windows of coding plans
+// have five hours. A longer one counts as none, so that the turn ends soon, and somebody reads why.
+const MaxRetryAfter = 6 * time.Hour
 
 // MaxSaid bounds the kept text of the endpoint's error, in bytes.
 const MaxSaid = 1000

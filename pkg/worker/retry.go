@@ -21,7 +21,7 @@ import (
 type Retry struct {
 	// Attempts is how often one request is sent at most; default 6. Two kinds of failure
 	// don't count: that the endpoint was not reached, because a network comes back, and that
-	// it asked for a longer wait than podd's own, up to llm.MaxRetryAfter in all.
+	// it asked for a longer wait than podd's own, up to maxAsked in all.
 	Attempts int
 	// Base is the first wait; default half a second.
 	Base time.Duration
@@ -44,6 +44,9 @@ func (r Retry) withDefaults() Retry {
 // visibleWait is the wait from which on the pod's state and an alert show it.
 const visibleWait = 5 * time.Second
 
+// maxAsked bounds the waits that an endpoint asks for in one request.
+const maxAsked = 24 * time.Hour
+
 // tries counts the failures of a request.
 type tries struct {
 	// failed counts the failures, counted those that count against Retry.Attempts.
@@ -60,7 +63,7 @@ func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 	}
 	if e.Unsent {
 		t.asked += e.RetryAfter
-		return e.RetryAfter, t.asked <= llm.MaxRetryAfter
+		return e.RetryAfter, t.asked <= maxAsked
 	}
 	own := min(r.Base<<min(t.failed, 20), r.Max)
 	t.failed++
@@ -68,7 +71,7 @@ func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 	case e.Class == llm.ClassNetwork:
 	case e.RetryAfter > own:
 		t.asked += e.RetryAfter
-		return e.RetryAfter, t.asked <= llm.MaxRetryAfter
+		return e.RetryAfter, t.asked <= maxAsked
 	default:
 		t.counted++
 	}
