@@ -45,7 +45,7 @@ const (
 )
 
 // MaxRetryAfter is the longest wait that an endpoint can ask for: the windows of coding plans
-// have five hours. A longer one counts as none, so that the turn ends soon, and somebody reads why.
+// have five hours. podd ignores a longer one, so that the turn ends soon and says why.
 const MaxRetryAfter = 6 * time.Hour
 
 // MaxSaid bounds the kept text of the endpoint's error, in bytes.

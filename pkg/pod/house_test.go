@@ -15,7 +15,6 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/anthropic"
-	"podd/pkg/llm/exchange"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -67,7 +66,7 @@ func connect(t *testing.T, api, baseURL string, now func() time.Time) interface 
 } {
 	t.Helper()
 	if api == anthropic.API {
-		c, err := anthropic.New(anthropic.Config{BaseURL: baseURL, Now: now, Quirks: []exchange.Quirk{{Quirks: exchange.Quirks{CacheMarks: true}}}})
+		c, err := anthropic.New(anthropic.Config{BaseURL: baseURL, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}

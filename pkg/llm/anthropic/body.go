@@ -18,20 +18,18 @@ func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
 	dst := append(w.Dst, `{"model":`...)
 	dst = encode.String(dst, s.Model)
 	dst = appendHead(dst, s, quirks)
+	e := &encoder{setup: s}
 	if quirks.CacheMarks && !encode.Adds(s.Body, "cache_control") {
-		dst = append(dst, `,`+mark(s.Options.CacheTTL)...)
+		e.mark = mark(s.Options.CacheTTL)
 	}
 	if text := s.System(); !blank(text) {
 		dst = append(dst, `,"system":[`...)
-		dst = textBlock(dst, text)
-		if quirks.CacheMarks {
-			dst = append(append(dst[:len(dst)-1], `,`+mark(s.Options.CacheTTL)...), '}')
-		}
-		dst = append(dst, ']')
+		dst = open(textBlock(dst, text))
+		dst = append(append(dst, e.mark...), "}]"...)
 	}
 	dst = appendTools(dst, s.Tools)
 	w.Dst = append(dst, `,"messages":[`...)
-	e := &encoder{Written: w, setup: s}
+	e.Written = w
 	if s.ProjectInstructions != "" {
 		e.said(encode.FramedProject(s.ProjectInstructions))
 	}
@@ -56,11 +54,14 @@ func appendTools(dst []byte, tools []item.ToolSpec) []byte {
 	return append(dst, ']')
 }
 
-// encoder appends messages. A message of the user's stays open until an answer follows. A
-// unit is an answer of the model, or another item.
+// encoder appends messages. A message of the user's and its last block stay open until
+// something follows: only the last block of a body has a mark, which closes it. A unit is an
+// answer of the model, or another item.
 type encoder struct {
 	encode.Written
 	setup item.Setup
+	// mark is the member that marks a block; empty for none.
+	mark string
 }
 
 // Next appends a unit.
@@ -86,14 +87,17 @@ func (e *encoder) Next(items []item.Item) int {
 
 // End closes the body.
 func (e *encoder) End() []byte {
+	if e.UserOpen {
+		e.Dst = append(e.Dst, e.mark...)
+	}
 	e.closeUser()
 	return append(e.Dst, "]}"...)
 }
 
-// block begins a block of a message of the user's.
+// block begins a block of a message of the user's, which is to be left open.
 func (e *encoder) block() {
 	if e.UserOpen {
-		e.Dst = append(e.Dst, ',')
+		e.Dst = append(e.Dst, "},"...)
 		return
 	}
 	e.message("user")
@@ -114,7 +118,7 @@ func (e *encoder) message(role string) {
 
 func (e *encoder) closeUser() {
 	if e.UserOpen {
-		e.Dst = append(e.Dst, "]}"...)
+		e.Dst = append(e.Dst, "}]}"...)
 	}
 	e.UserOpen = false
 }
@@ -127,11 +131,12 @@ func (e *encoder) said(text string, images ...item.Image) {
 	}
 	if !blank(text) {
 		e.block()
-		e.Dst = textBlock(e.Dst, text)
+		e.Dst = open(textBlock(e.Dst, text))
 	}
 	for _, image := range images {
 		e.block()
 		e.image(image)
+		e.Dst = open(e.Dst)
 	}
 }
 
@@ -170,7 +175,6 @@ func (e *encoder) result(r item.ToolResult) {
 		e.Dst = append(e.Dst, `,"content":`...)
 		e.Dst = encode.Output(e.Dst, told)
 	}
-	e.Dst = append(e.Dst, '}')
 }
 
 // answer appends the items of one answer as one message, without the reasoning after its
@@ -234,6 +238,9 @@ func (e *encoder) call(call item.ToolCall) {
 
 // textBlock appends a block with text.
 func textBlock(dst []byte, text string) []byte { return encode.TextPart(dst, "text", text) }
+
+// open opens the block that was written last again.
+func open(dst []byte) []byte { return dst[:len(dst)-1] }
 
 // blank says whether text has nothing to read.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -1,7 +1,6 @@
 package anthropic_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -54,7 +53,7 @@ func bodyOf(t *testing.T, cfg anthropic.Config, r llm.Request) string {
 }
 
 func TestBody(t *testing.T) {
-	head := `{"model":"m","max_tokens":32000,"stream":true,"cache_control":{"type":"ephemeral"},` +
+	head := `{"model":"m","max_tokens":32000,"stream":true,` +
 		`"system":[{"type":"text","text":"Be <brief> & \"kind\".","cache_control":{"type":"ephemeral"}}],`
 	rest := `"tools":[{"name":"read_file","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},` +
 		`{"name":"todo","description":"Plans.","input_schema":{"type":"object","properties":{}}}],` +
@@ -67,13 +66,15 @@ func TestBody(t *testing.T) {
 		`{"type":"tool_result","tool_use_id":"fdae97232","is_error":true,"content":"the arguments are not JSON"},` +
 		`{"type":"text","text":"and b?"},{"type":"text","text":"[no text]"}]},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"c3","name":"shell","input":{"command":"\ufffd \ud83d\ude00 \\ud83d"}}]},` +
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c3"}]}]}`
-	if got := bodyOf(t, anthropic.Config{BaseURL: anthropic.DefaultBaseURL}, conversation); got != head+rest {
-		t.Errorf("got\n%s\nwant\n%s", got, head+rest)
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","cache_control":{"type":"ephemeral"}}]}]}`
+	for _, base := range []string{anthropic.DefaultBaseURL, ""} {
+		if got := bodyOf(t, anthropic.Config{BaseURL: base}, conversation); got != head+rest {
+			t.Errorf("got\n%s\nwant\n%s", got, head+rest)
+		}
 	}
-	head = strings.ReplaceAll(head, `,"cache_control":{"type":"ephemeral"}`, "")
-	if got := bodyOf(t, anthropic.Config{}, conversation); got != head+rest {
-		t.Errorf("elsewhere, got\n%s\nwant\n%s", got, head+rest)
+	want := strings.ReplaceAll(head+rest, `,"cache_control":{"type":"ephemeral"}`, "")
+	if got := bodyOf(t, anthropic.Config{Override: exchange.Override{Names: []string{"cache_marks"}}}, conversation); got != want {
+		t.Errorf("without marks, got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -93,15 +94,22 @@ func TestLimitOfTheModel(t *testing.T) {
 	}
 }
 
-// No mark moves: the marks of a longer request are those of a shorter one.
-func TestMarksStayInTheirPlace(t *testing.T) {
-	mark := `"cache_control":{"type":"ephemeral"}`
-	r := conversation
+// The last block of a request has a mark, which is a part of what closes the body: the rest
+// begins each longer one.
+func TestMarkOfTheLastBlock(t *testing.T) {
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	encode, r := local(t, anthropic.Config{}).Encoder(), conversation
 	for n := range r.Items {
 		r.Items = conversation.Items[:n+1]
-		body := bodyOf(t, anthropic.Config{BaseURL: anthropic.DefaultBaseURL}, r)
-		if strings.Count(body, mark) != 2 || strings.LastIndex(body, mark) > strings.Index(body, `"messages"`) || !json.Valid([]byte(body)) {
-			t.Errorf("%d items: %s", n+1, body)
+		body, err := encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open := string(body[0]); strings.Count(open, mark) != 1 || strings.Index(open, mark) > strings.Index(open, `"messages"`) {
+			t.Errorf("%d items: %s", n+1, open)
+		}
+		if end := string(body[1]); end != `,`+mark+`}]}]}` && end != `]}` {
+			t.Errorf("%d items: %s", n+1, end)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestCacheYield(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	c := local(t, anthropic.Config{BaseURL: srv.URL(), Quirks: marks})
+	c := local(t, anthropic.Config{BaseURL: srv.URL()})
 	defer c.Close()
 	r := llm.Request{Setup: item.Setup{Model: "m", Instructions: strings.Repeat("Be brief. ", 200)}, Items: []item.Item{item.UserMessage{Text: "go"}}}
 	encode := c.Encoder()

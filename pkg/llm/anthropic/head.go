@@ -142,10 +142,10 @@ func budget(effort string, limit int64) int64 {
 	return n
 }
 
-// mark is a cache breakpoint.
+// mark is a further member of a block, which makes it a cache breakpoint.
 func mark(ttl string) string {
 	if ttl == "" {
-		return `"cache_control":{"type":"ephemeral"}`
+		return `,"cache_control":{"type":"ephemeral"}`
 	}
-	return `"cache_control":{"type":"ephemeral","ttl":"` + ttl + `"}`
+	return `,"cache_control":{"type":"ephemeral","ttl":"` + ttl + `"}`
 }

@@ -81,7 +81,10 @@ func (c *incremental) begin(old, next *encoded) Units {
 		return c.start(written(make([]byte, 0, sizeHint(r)), r), r)
 	}
 	rest := llm.Request{Images: r.Images}
-	rest.Setup = item.Setup{Model: r.Setup.Model, Endpoint: r.Setup.Endpoint, FileRefRole: r.Setup.FileRefRole, NoImages: r.Setup.NoImages}
+	rest.Setup = item.Setup{
+		Model: r.Setup.Model, Endpoint: r.Setup.Endpoint, FileRefRole: r.Setup.FileRefRole, NoImages: r.Setup.NoImages,
+		Options: r.Setup.Options, Body: r.Setup.Body,
+	}
 	e := c.start(written(nil, rest), rest)
 	w := e.At()
 	if n := len(old.Items); old.extends(r.Items) {

@@ -35,7 +35,7 @@ type Quirks struct {
 	NoEncryptedReasoning bool `toml:"no_encrypted_reasoning"`
 	// CacheKey: the host takes prompt_cache_key.
 	CacheKey bool `toml:"cache_key"`
-	// CacheMarks: the host caches up to the marks of a request, also at its top level.
+	// CacheMarks: the host takes marks of blocks over messages, and may cache up to them.
 	CacheMarks bool `toml:"cache_marks"`
 	// OldMaxTokens: the host knows max_tokens, and not max_completion_tokens.
 	OldMaxTokens bool `toml:"old_max_tokens"`

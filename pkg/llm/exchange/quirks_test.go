@@ -67,7 +67,7 @@ func TestQuirkRows(t *testing.T) {
 		{"http://localhost/v1", "ft:gpt-4o-mini:acme", func(q exchange.Quirks) bool { return q.NoEncryptedReasoning }, true},
 		{"http://localhost/v1", "my-gpt-4", func(q exchange.Quirks) bool { return q.NoEncryptedReasoning }, false},
 		{"https://api.anthropic.com/v1", "claude-opus-4-5", func(q exchange.Quirks) bool { return q.CacheMarks && q.MaxTokens == 0 }, true},
-		{"http://localhost/v1", "claude-3-5-haiku", func(q exchange.Quirks) bool { return q.MaxTokens == 8192 && !q.CacheMarks }, true},
+		{"http://localhost/v1", "claude-3-5-haiku", func(q exchange.Quirks) bool { return q.MaxTokens == 8192 && q.CacheMarks }, true},
 	} {
 		if got := tc.has(exchange.QuirksOf(t, tc.base, tc.model)); got != tc.want {
 			t.Errorf("%s, %s: %v", tc.base, tc.model, got)

@@ -27,7 +27,7 @@ var rules = []rule{
 	{"one request tries first", "pkg/llm/exchange/waits.go", "	if h.trying {", "	if false {", "pkg/llm/exchange", "TestWaitsAreShared"},
 	{"quirks of rows add up", "pkg/llm/exchange/quirks.go", "		if !from.Field(i).IsZero() {", "		if false {", "pkg/llm/exchange", "TestEachQuirkCounts"},
 	{"the cache key is sent", "pkg/llm/openai/responsesbody.go", "	if q.CacheKey && ", "	if false && ", "pkg/llm/openai", "Test"},
-	{"the last block is marked", "pkg/llm/anthropic/body.go", "	if quirks.CacheMarks && !encode.Adds", "	if false && !encode.Adds", "pkg/llm/anthropic", "TestBody|TestCacheYield"},
+	{"the last block is marked", "pkg/llm/anthropic/body.go", "		e.Dst = append(e.Dst, e.mark...)", "		_ = e.mark", "pkg/llm/anthropic", "TestBody|TestCacheYield"},
 }
 
 const root = "../../.."
