@@ -72,7 +72,11 @@ func oneArg(name string) cobra.PositionalArgs {
 // it is complete.
 func receiveBackup(ctx context.Context, c *client.Client, to string) (err error) {
 	temp := to + ".new"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// What has the name may be a link to another file, if others write in the directory.
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

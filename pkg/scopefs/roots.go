@@ -31,6 +31,19 @@ func (f *FS) Roots() []Root {
 	return roots
 }
 
+// Held are the directories that the scope opened, by the paths that led to them then.
+func (f *FS) Held() map[string]os.FileInfo {
+	held := make(map[string]os.FileInfo)
+	for _, r := range f.roots {
+		if info, err := r.Stat("."); err == nil {
+			for _, name := range r.names {
+				held[name] = info
+			}
+		}
+	}
+	return held
+}
+
 // Stale says that the path of a root leads to another directory by now, or nowhere: it
 // was moved or replaced since the scope was opened. The scope still uses the directory
 // that it opened.

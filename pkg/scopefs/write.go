@@ -23,28 +23,30 @@ func Unfinished(name string) bool { return unfinished.MatchString(name) }
 // writing are the temporary names that this process uses now.
 var writing sync.Map
 
-// Writing says whether this process is writing a file under a temporary name, which nobody else can
-// guess: nothing else is hidden behind it.
+// Writing says whether this process now writes a file under a temporary name. Nobody guesses such a
+// name, so that it hides no other file.
 func Writing(name string) bool {
 	_, ok := writing.Load(name)
 	return ok
 }
 
-// temporary is a name for a file that is not in its place yet, or any more.
-type temporary struct{ name string }
-
-func newTemporary() *temporary {
-	t := &temporary{Temporary()}
-	writing.Store(t.name, nil)
-	return t
+// temporary is a name for a file that is not in its place yet, or any more. done says that no file has
+// it.
+type temporary struct {
+	name string
+	done func()
 }
 
-// done says that no file has the name any more.
-func (t *temporary) done() { writing.Delete(t.name) }
+func newTemporary() *temporary {
+	name := ".podd-" + rand.Text() + ".tmp"
+	return &temporary{name, Hold(name)}
+}
 
-// Temporary is a new name for a file that podd writes where others can write: one that nobody guesses,
-// and that [Unfinished] knows.
-func Temporary() string { return ".podd-" + rand.Text() + ".tmp" }
+// Hold says that this process writes a file under a temporary name, until release is called.
+func Hold(name string) (release func()) {
+	writing.Store(name, nil)
+	return func() { writing.Delete(name) }
+}
 
 // WriteFile makes data the content of a regular file, all or nothing: a reader sees the
 // old content or the new, even after a crash. When it returns without an error the new

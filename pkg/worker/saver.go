@@ -15,7 +15,7 @@ import (
 type Checkpoints interface {
 	// Take looks at the pod's directories, and returns the checkpoints that are due, each after
 	// the last one of its directory in at. An error of kind Exhausted means that there is no
-	// space now.
+	// space now; with another one, the checkpoints are those of the other directories.
 	Take(ctx context.Context, at fold.Files, c Changes) ([]item.Checkpoint, error)
 	// Resumed says that the turn of an earlier podd goes on: what a person saves is kept from now on.
 	Resumed(at fold.Files) error
@@ -191,7 +191,7 @@ func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
 		}
 		if item.KindOf(err) != item.KindExhausted {
 			s.j.logger.Warn("no checkpoint", "step", s.j.step, "error", err)
-			return s.uncovered(fmt.Sprintf("podd cannot take back what this turn changes: %v", err))
+			return append(s.entries(taken), s.uncovered(fmt.Sprintf("podd cannot take back what this turn changes: %v", err))...)
 		}
 		s.w.Blocked(err)
 		select {

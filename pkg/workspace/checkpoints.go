@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,6 +64,8 @@ type saver struct {
 	stores    *checkpoint.Stores
 	pod, node string
 	dirs      []string
+	// held are the directories in which tools work, by their paths.
+	held map[string]os.FileInfo
 	// leaving is called before the turn ends; nil does nothing.
 	leaving func(ctx context.Context, over bool) string
 	// refs are those of the last look of the turn; nil if that is not known.
@@ -104,7 +107,7 @@ func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]it
 	taken, err := s.take(ctx, at, look)
 	if err != nil {
 		s.refs = nil
-		return nil, err
+		return taken, err
 	}
 	if s.refs == nil {
 		s.refs, s.around = make(refs), make(map[string]string)
@@ -131,13 +134,18 @@ func (s *saver) Leave(ctx context.Context, over bool) string {
 }
 
 func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (out []item.Checkpoint, err error) {
+	var replaced error
 	for _, dir := range s.dirs {
-		look.After, look.Branch = at.At(dir), s.pod
+		look.After, look.Branch, look.Held = at.At(dir), s.pod, s.held[dir]
 		taken, err := s.of(dir).Take(ctx, look)
 		if errors.Is(err, checkpoint.ErrUnknown) {
 			// The repository was removed: start a new one.
 			look.After = ""
 			taken, err = s.of(dir).Take(ctx, look)
+		}
+		if errors.Is(err, checkpoint.ErrReplaced) {
+			replaced = err
+			continue
 		}
 		if err != nil {
 			return nil, noSpace(err)
@@ -150,7 +158,7 @@ func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (
 			look.After = t.Commit
 		}
 	}
-	return out, nil
+	return out, replaced
 }
 
 // noSpace marks an error that passes when there is space.

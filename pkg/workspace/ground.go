@@ -74,7 +74,7 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
 	if stores := g.workspace.all.stores; stores != nil {
-		g.saver = &saver{stores: stores, pod: g.workspace.id, node: g.workspace.all.Node, dirs: covered(g.dir.spec), open: make(map[string]*checkpoint.Workspace)}
+		g.saver = &saver{stores: stores, pod: g.workspace.id, node: g.workspace.all.Node, dirs: covered(g.dir.spec), held: g.dir.fs.Held(), open: make(map[string]*checkpoint.Workspace)}
 		g.saver.leaving = g.workspace.all.leaving(g.dir.spec)
 		c.Checkpoints = g.saver
 	}

@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"podd/internal/workspace/git"
 )
@@ -247,11 +249,11 @@ func (d HeldDir) isNew(line string) bool { return isExec(line) && !slices.Contai
 
 // execs are the lines of a rebase that run a command.
 func execs(root *os.Root, path string) (lines []string) {
-	text, err := root.ReadFile(path)
+	text, err := readTodo(root, path)
 	if err != nil {
 		return nil
 	}
-	for line := range strings.SplitSeq(string(text), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if isExec(line) {
 			lines = append(lines, line)
 		}
@@ -261,15 +263,41 @@ func execs(root *os.Root, path string) (lines []string) {
 
 // clear removes new commands from a rebase.
 func (d HeldDir) clear(root *os.Root, path string) error {
-	text, err := root.ReadFile(path)
+	text, err := readTodo(root, path)
 	if err != nil {
 		return err
 	}
 	var rest []string
-	for line := range strings.SplitSeq(string(text), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if !d.isNew(line) {
 			rest = append(rest, line)
 		}
 	}
-	return root.WriteFile(path, []byte(strings.Join(rest, "\n")), 0o600)
+	// A new file: a command may have made the name a link to another one.
+	if err := root.Remove(path); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(strings.Join(rest, "\n"))
+	return errors.Join(err, file.Close())
+}
+
+// maxTodo bounds the bytes of the steps of a rebase that are read.
+const maxTodo = 16 << 20
+
+// readTodo reads the steps of a rebase from a regular file: a pipe would block.
+func readTodo(root *os.Root, path string) (string, error) {
+	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, fs.ErrInvalid)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxTodo))
+	return string(text), err
 }

@@ -3,6 +3,8 @@ package checkpoint_test
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -647,16 +650,81 @@ func TestLargeCheckpoints(t *testing.T) {
 	}
 }
 
-// What a killed write left beside its file is nobody's change.
-func TestUnfinishedWrite(t *testing.T) {
+// No name hides a file from checkpoints: an agent can give all of them.
+func TestNoNameHides(t *testing.T) {
 	d := open(t)
 	d.write("a", "1")
 	d.take(checkpoint.Look{})
-	d.write(".podd-U7C65JVITCFZCCFMMBKQRMAS5B.tmp", "half")
-	if taken := d.take(checkpoint.Look{Agent: true}); taken != nil {
-		t.Errorf("taken: %+v", taken)
+	names := []string{".podd-U7C65JVITCFZCCFMMBKQRMAS5B.tmp", ".podd-restore-a", ".podd-restore-b/in", ".podd-restore-0123456789abcdef", ".podd-moved-x", "sub/.podd-restore-c", "a.podd-saved"}
+	for _, name := range names {
+		d.write(name, "agent")
 	}
-	d.must(d.w.Rest())
+	d.take(checkpoint.Look{Agent: true, Named: []string{d.path(names[0])}})
+	steps, err := d.w.Changes(d.line[1:], item.ByAgent)
+	d.must(err)
+	for _, name := range names {
+		if !slices.ContainsFunc(steps, func(s checkpoint.Step) bool { return s.Path == name }) {
+			t.Errorf("%s is not in the diff", name)
+		}
+	}
+	if _, conflicts := d.undo(0); len(conflicts) > 0 {
+		t.Error(conflicts)
+	}
+	d.same(map[string]string{"a": "-rw-r--r-- 1"}, "after the undo")
+}
+
+// What an agent lays under names that look like a restore's neither stops an undo nor leads it to another
+// file.
+func TestNamesOfARestore(t *testing.T) {
+	d := open(t)
+	d.write("a", "1")
+	d.write("victim", "mine")
+	d.write(".podd-restore-b/in", "in the way")
+	sum := sha256.Sum256([]byte("a"))
+	names := []string{".podd-restore-a", ".podd-restore-" + hex.EncodeToString(sum[:8])}
+	for _, name := range names {
+		d.must(os.Symlink("victim", d.path(name)))
+	}
+	d.take(checkpoint.Look{})
+	before := files(t, d.dir)
+	d.write("a", "2")
+	d.take(checkpoint.Look{Agent: true})
+	if _, conflicts := d.undo(0); len(conflicts) > 0 {
+		t.Error(conflicts)
+	}
+	d.same(before, "after the undo")
+}
+
+// What somebody makes of the file beside its place after a kill does not stop the next restore.
+func TestSettledRestoreOfOtherThings(t *testing.T) {
+	for name, plant := range map[string]func(d *desk, at string) error{
+		"directory": func(d *desk, at string) error { return os.MkdirAll(filepath.Join(at, "full"), 0o755) },
+		"pipe":      func(_ *desk, at string) error { return syscall.Mkfifo(at, 0o600) },
+		"link":      func(_ *desk, at string) error { return os.Symlink("victim", at) },
+		"nothing":   func(*desk, string) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			d.write("a", "1")
+			d.write("victim", "mine")
+			d.take(checkpoint.Look{})
+			d.write("a", "2")
+			d.take(checkpoint.Look{Agent: true})
+			steps, err := d.w.Steps(d.line[1:])
+			d.must(err)
+			temp, err := d.w.Killed(steps[0], "")
+			d.must(err)
+			d.must(plant(d, d.path(temp)))
+			if taken := d.take(checkpoint.Look{}); taken != nil {
+				t.Errorf("a look takes what the killed restore left: %+v", taken)
+			}
+			_, err = d.w.Restore(t.Context(), steps)
+			d.must(err)
+			if got := files(t, d.dir); got["a"] != "-rw-r--r-- 1" || got["victim"] != "-rw-r--r-- mine" {
+				t.Errorf("the directory has %v", got)
+			}
+		})
+	}
 }
 
 // However many checkpoints there are, there are few packs, with all that was kept.

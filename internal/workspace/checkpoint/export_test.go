@@ -1,6 +1,8 @@
 package checkpoint
 
 import (
+	"errors"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 )
@@ -22,10 +24,18 @@ func (w *Workspace) Tree(commit string) (string, error) {
 // Born says whether a file system says when a file was made.
 func Born(path string) bool { return born(unix.AT_FDCWD, path) != 0 }
 
-// Aside is the name of a file during a restore, or during one that merges to a text.
-func Aside(name, merged string) string {
-	if merged == "" {
-		return aside(name, plumbing.ZeroHash)
+// Killed notes what a restore notes before it is killed in a step, or in one that merges to a text. It
+// returns the name of the file beside its place.
+func (w *Workspace) Killed(s Step, merged string) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, all, err := w.newAsides([]Step{s})
+	if err != nil {
+		return "", err
 	}
-	return aside(name, plumbing.ComputeHash(plumbing.BlobObject, []byte(merged)))
+	if merged != "" {
+		all[2].Merged = plumbing.ComputeHash(plumbing.BlobObject, []byte(merged))
+		err = a.note(all[2])
+	}
+	return all[2].Name, errors.Join(err, a.close(false))
 }

@@ -142,7 +142,7 @@ func (o *overlay) cover(s *seen, named []string) {
 // never says that no checkpoint may have a path.
 func never(rel string, hidden map[string]bool) bool {
 	for ; rel != "."; rel = path.Dir(rel) {
-		if name := path.Base(rel); name == ".git" || strings.HasPrefix(name, restoring) || scopefs.Unfinished(name) || hidden[rel] {
+		if name := path.Base(rel); name == ".git" || scopefs.Writing(name) || hidden[rel] {
 			return true
 		}
 	}

@@ -138,6 +138,8 @@ type commit struct {
 	message string
 	// covers are the files that it has although looks leave them out.
 	covers []string
+	// place is the directory that it is of.
+	place string
 }
 
 func (c commit) encode() []byte {
@@ -150,13 +152,30 @@ func (c commit) encode() []byte {
 		fmt.Fprintf(&b, "%s %s <%s@podd.invalid> %d +0000\n", who[0], who[1], who[1], c.at.Unix())
 	}
 	fmt.Fprintf(&b, "\n%s\n", c.message)
-	for i, rel := range c.covers {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
+	if c.place != "" || len(c.covers) > 0 {
+		b.WriteByte('\n')
+	}
+	if c.place != "" {
+		fmt.Fprintf(&b, "%s%s\n", placed, c.place)
+	}
+	for _, rel := range c.covers {
 		fmt.Fprintf(&b, "%s%q\n", covering, rel)
 	}
 	return []byte(b.String())
+}
+
+// placed begins the line of a commit that names its directory.
+const placed = "directory "
+
+// placeOf is the directory of a commit; empty if it does not name one.
+func placeOf(data []byte) string {
+	_, message, _ := strings.Cut(string(data), "\n\n")
+	for line := range strings.Lines(message) {
+		if place, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), placed); ok {
+			return place
+		}
+	}
+	return ""
 }
 
 // parentOf is the commit before one; zero without one.

@@ -3,14 +3,11 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"slices"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,31 +39,34 @@ func (w *Workspace) Restore(ctx context.Context, steps []Step) (done Restored, e
 		return done, w.failed(err)
 	}
 	defer root.Close()
-	if err := exchanges(root); err != nil {
+	if err := w.settleAll(root); err != nil {
 		return done, w.failed(err)
 	}
 	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return order(a.Want, b.Want, a.Path, b.Path) })
-	for _, s := range steps {
-		if err := context.Cause(ctx); err != nil {
-			return done, err
-		}
-		if err := w.step(root, s, &done); err != nil {
-			return done, w.failed(err)
-		}
+	noted, all, err := w.newAsides(steps)
+	if err != nil {
+		return done, w.failed(err)
 	}
+	err = exchanges(root, all[0].Name, all[1].Name)
+	for _, a := range all[2:] {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			break
+		}
+		err = w.step(root, noted, a, &done)
+	}
+	err = cmp.Or(err, noted.close(err == nil))
 	slices.Sort(done.Paths)
 	slices.Sort(done.Merged)
-	return done, nil
+	return done, w.failed(err)
 }
 
 // exchanges tries whether the file system can exchange files.
-func exchanges(root *os.Root) error {
-	a, b := restoring+"a", restoring+"b"
-	defer func() { _, _ = root.Remove(a), root.Remove(b) }()
+func exchanges(root *os.Root, a, b string) (err error) {
 	for _, name := range []string{a, b} {
-		if err := root.WriteFile(name, nil, 0o600); err != nil {
+		if err := lay(root, name, File{Mode: typeFile | 0o600}, nil); err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, root.Remove(name)) }()
 	}
 	return at(root, func(fd int) error { return swap(fd, a, b) })
 }
@@ -81,19 +81,9 @@ func at(dir *os.Root, fn func(fd int) error) error {
 	return fn(int(file.Fd()))
 }
 
-// aside is the name under which a file waits for its place, or leaves it. That of a merge names
-// its outcome, which nothing else tells once a restore was killed.
-func aside(name string, merged plumbing.Hash) string {
-	sum := sha256.Sum256([]byte(name))
-	at := restoring + hex.EncodeToString(sum[:8])
-	if merged.IsZero() {
-		return at
-	}
-	return at + "-" + merged.String()
-}
-
 // step does one step.
-func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
+func (w *Workspace) step(root *os.Root, noted *asides, a aside, done *Restored) error {
+	s := a.Step
 	keeps := func(why string) { done.Conflicts = append(done.Conflicts, Conflict{s.Path, why}) }
 	dir, name, err := way(root, s.Path, s.Want.Exists())
 	switch {
@@ -106,9 +96,6 @@ func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
 		return err
 	}
 	defer dir.Close()
-	if err := w.settle(dir, name, s); err != nil {
-		return err
-	}
 	now, data, err := lookIn(dir, name)
 	if err != nil && !errors.Is(err, errNotFile) {
 		return err
@@ -117,7 +104,6 @@ func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
 		return nil
 	}
 	var text []byte
-	var merged plumbing.Hash
 	if err != nil || now != s.Left {
 		m, err := w.repo.merge(s, now, data)
 		switch {
@@ -129,13 +115,17 @@ func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
 		case m.File == now:
 			return nil
 		}
-		s.Left, s.Want, text, merged = now, m.File, m.text, m.Hash
+		a.Merged = m.Hash
+		if err := noted.note(a); err != nil {
+			return err
+		}
+		s.Left, s.Want, text = now, m.File, m.text
 	} else if s.Want.Exists() && !s.Want.IsDir() {
 		if text, err = w.repo.read(s.Want.Hash); err != nil {
 			return err
 		}
 	}
-	conflict, err := give(dir, name, aside(name, merged), s, text)
+	conflict, err := give(dir, name, a.Name, s, text)
 	if err != nil {
 		return err
 	}
@@ -144,7 +134,7 @@ func (w *Workspace) step(root *os.Root, s Step, done *Restored) error {
 		return nil
 	}
 	done.Paths = append(done.Paths, s.Path)
-	if !merged.IsZero() {
+	if !a.Merged.IsZero() {
 		done.Merged = append(done.Merged, s.Path)
 	}
 	return at(dir, unix.Fsync)
@@ -204,11 +194,8 @@ func put(dir *os.Root, name, temp string, s Step, text []byte) (conflict string,
 	return whyChanged, at(dir, func(fd int) error { return cmp.Or(swap(fd, temp, name), unix.Unlinkat(fd, temp, 0)) })
 }
 
-// lay writes a file under its name for now.
+// lay makes a file under its name for now.
 func lay(dir *os.Root, temp string, f File, data []byte) error {
-	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	if f.IsLink() {
 		return dir.Symlink(string(data), temp)
 	}

@@ -272,7 +272,7 @@ func (o *own) taken(id plumbing.Hash, names []string) (before File, taken bool, 
 // store makes a checkpoint of the tree.
 func (o *own) store(pod string, t *turn, tree *node, by By) error {
 	repo := o.w.repo
-	covers, err := repo.covers(t.last)
+	last, err := repo.tip(t.last.String())
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (o *own) store(pod string, t *turn, tree *node, by By) error {
 	if err := p.write(tree); err != nil {
 		return err
 	}
-	c := commit{tree: tree.Hash, parent: t.last, author: string(by), branch: pod, at: o.w.all.Now(), message: savedMessage, covers: covers}
+	c := commit{tree: tree.Hash, parent: t.last, author: string(by), branch: pod, at: o.w.all.Now(), message: savedMessage, covers: last.covers, place: last.at}
 	id, err := p.add(plumbing.CommitObject, c.encode())
 	if err == nil {
 		err = repo.store(p, pod, id)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
+	"podd/internal/workspace/git"
 	"podd/internal/workspace/ignore"
 	"podd/pkg/scopefs"
 )
@@ -65,8 +67,105 @@ type scanner struct {
 	gits map[string]bool
 }
 
-// restoring begins the names of files that a restore is about to put in place.
-const restoring = ".podd-restore-"
+// ruled is what git ignores in a directory. Its rules are not about what it tracks.
+type ruled struct {
+	*ignore.Rules
+	*indexes
+	// tree is the working tree around, and prefix the way to it: what its paths begin with. Empty for none.
+	tree, prefix string
+	// only says that git ignores the directory, which has files that it tracks.
+	only bool
+}
+
+// enter adds the rules that begin to apply in the directory at base, which is at in dir.
+func (r ruled) enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) ruled {
+	r.Rules = r.Rules.Enter(dir, at, base, hasGit, hasIgnore)
+	if hasGit && !r.only {
+		r.tree, r.prefix = path.Join(r.dir, base), base
+	}
+	return r
+}
+
+// tracks says whether git has a path, or something below it.
+func (r ruled) tracks(rel string, dir bool) bool {
+	if r.tree == "" {
+		return false
+	}
+	if r.prefix != "" && r.prefix != "." {
+		rel = strings.TrimPrefix(rel, r.prefix+"/")
+	}
+	return r.of(r.tree).Has(path.Join(r.under[r.tree], rel), dir)
+}
+
+// below are the rules in a directory in which those apply, unless it is left out.
+func (r ruled) below(rel string) (below ruled, out bool) {
+	if !r.only && !r.Ignores(rel, true) {
+		return r, false
+	}
+	r.only = true
+	return r, !r.tracks(rel, true)
+}
+
+// leavesOut says whether a file or link is left out.
+func (r ruled) leavesOut(rel string, size int64) bool {
+	switch {
+	case size > maxFile:
+		return true
+	case r.only, size > maxIgnored && r.Ignores(rel, false):
+		return !r.tracks(rel, false)
+	}
+	return false
+}
+
+// indexes are those of the working trees of git in a directory and around it, as far as a look needs them.
+type indexes struct {
+	dir  string
+	read map[string]*git.Tracked
+	// under is where the directory is in a tree around it.
+	under map[string]string
+}
+
+// around are the rules with which a look begins: those of the tree around the directory, if any, apply
+// only to what git tracks.
+func (x *indexes) around() (r ruled) {
+	r.indexes = x
+	if tree := git.Enclosing(filepath.Dir(x.dir)); tree != "" {
+		if rel, err := filepath.Rel(tree, x.dir); err == nil {
+			r.tree, x.under[tree] = tree, rel
+		}
+	}
+	return r
+}
+
+// of is the index of a tree.
+func (x *indexes) of(tree string) *git.Tracked {
+	t, known := x.read[tree]
+	if !known {
+		t = git.ReadTracked(tree, nil)
+		x.read[tree] = t
+	}
+	return t
+}
+
+// still says that the indexes are those that were read.
+func (x *indexes) still() bool {
+	for tree, before := range x.read {
+		if git.ReadTracked(tree, before) != before {
+			return false
+		}
+	}
+	return true
+}
+
+// changed reads the indexes again, and says whether git tracks other files now.
+func (x *indexes) changed() (changed bool) {
+	for tree, before := range x.read {
+		now := git.ReadTracked(tree, before)
+		changed = changed || !now.Same(before)
+		x.read[tree] = now
+	}
+	return changed
+}
 
 // out leaves a path out.
 func (s *scanner) out(rel string, n leftName) {
@@ -80,7 +179,7 @@ func (s *scanner) out(rel string, n leftName) {
 }
 
 // dir reads the directory at rel, which was old.
-func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *ignore.Rules, depth int) (*node, error) {
+func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules ruled, depth int) (*node, error) {
 	if err := context.Cause(s.ctx); err != nil {
 		return nil, err
 	}
@@ -105,7 +204,7 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 	same := old.isDir() && old.Mode == typeDir|perm
 	began, own := s.totals, totals{}
 	for _, name := range names {
-		if name == ".git" || strings.HasPrefix(name, restoring) || scopefs.Unfinished(name) || s.hidden[path.Join(rel, name)] {
+		if name == ".git" || scopefs.Writing(name) || s.hidden[path.Join(rel, name)] {
 			continue
 		}
 		before, at := old.kid(name), s.totals
@@ -131,13 +230,13 @@ func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules *
 }
 
 // enter are the rules in a directory.
-func (s *scanner) enter(root *os.Root, rel string, names []string, rules *ignore.Rules) *ignore.Rules {
+func (s *scanner) enter(root *os.Root, rel string, names []string, rules ruled) ruled {
 	hasGit, hasIgnore := false, false
 	for _, name := range names {
 		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
 	}
 	s.gits[path.Clean(rel)] = hasGit
-	return rules.Enter(root, ".", rel, hasGit, hasIgnore)
+	return rules.enter(root, ".", rel, hasGit, hasIgnore)
 }
 
 // unchanged says whether a directory's own entries are what they were.
@@ -185,7 +284,7 @@ func (s *scanner) below(root *os.Root, rel string, perm uint32, old *node, k dir
 }
 
 // entry reads one entry of a directory; nil if a checkpoint does not have it.
-func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node, rules *ignore.Rules, depth int) (*node, error) {
+func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node, rules ruled, depth int) (*node, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +296,8 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 	mode := modeOf(&st)
 	switch mode & typeBits {
 	case typeDir:
-		if depth >= maxDepth || rules.Ignores(rel, true) {
+		below, ignored := rules.below(rel)
+		if depth >= maxDepth || ignored {
 			s.out(rel+"/", leftName{Inode: st.Ino, Born: born(int(dir.Fd()), name)})
 			return nil, nil
 		}
@@ -210,17 +310,18 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 			return s.unreadable(rel+"/", old)
 		}
 		defer sub.Close()
-		n, err := s.dir(sub, rel, mode&0o777, old, rules, depth+1)
+		n, err := s.dir(sub, rel, mode&0o777, old, below, depth+1)
 		if errors.Is(err, fs.ErrPermission) {
 			return s.unreadable(rel+"/", old)
 		}
 		return n, err
-	case typeLink:
-		return s.link(root, rel, name, old)
-	case typeFile:
-		if st.Size > maxFile || st.Size > maxIgnored && rules.Ignores(rel, false) {
+	case typeLink, typeFile:
+		if rules.leavesOut(rel, st.Size) {
 			s.out(rel, leftName{Inode: st.Ino, Born: born(int(dir.Fd()), name)})
 			return nil, nil
+		}
+		if mode&typeBits == typeLink {
+			return s.link(root, rel, name, old)
 		}
 		return s.file(root, rel, name, &st, old)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
@@ -16,36 +15,26 @@ import (
 // else of somebody's since.
 const saved = ".podd-saved"
 
-// settle ends what a killed restore began with a path.
-func (w *Workspace) settle(dir *os.Root, name string, s Step) error {
-	if err := w.settleOne(dir, name, aside(name, plumbing.ZeroHash), plumbing.ZeroHash, s); err != nil || !s.Merge {
-		return err
+// settle ends what a killed restore did with a file beside its place: the one that was to get the place,
+// or the one that left it. The latter goes back unless the agent left it, or the merge has it.
+func (w *Workspace) settle(root *os.Root, a aside) error {
+	s, temp, merged := a.Step, a.Name, a.Merged
+	if s.Path == "" {
+		return gone(root.Remove(temp))
 	}
-	self, err := dir.Open(".")
+	dir, name, err := way(root, s.Path, false)
+	if errors.Is(err, errWay) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	defer self.Close()
-	names, err := self.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	begin := aside(name, plumbing.ZeroHash) + "-"
-	for _, temp := range names {
-		if id, ok := strings.CutPrefix(temp, begin); ok {
-			if err := w.settleOne(dir, name, temp, hashOf(id), s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// settleOne ends it for a file aside: the one that was to get the place, or the one that left it.
-// The latter goes back unless the agent left it, or the merge has it.
-func (w *Workspace) settleOne(dir *os.Root, name, temp string, merged plumbing.Hash, s Step) error {
+	defer dir.Close()
 	left, data, err := lookIn(dir, temp)
-	if err != nil || !left.Exists() {
+	if errors.Is(err, errNotFile) || err == nil && (!left.Exists() || left.IsDir()) {
+		return nil // It is gone. What somebody made there since is not the restore's.
+	}
+	if err != nil {
 		return err
 	}
 	now, text, err := lookIn(dir, name)
@@ -73,8 +62,16 @@ func (w *Workspace) settleOne(dir *os.Root, name, temp string, merged plumbing.H
 		return at(dir, func(fd int) error { return moveTo(fd, temp, name) })
 	}
 	err = at(dir, func(fd int) error { return moveTo(fd, temp, name+saved) })
-	if errors.Is(err, fs.ErrExist) {
-		return nil // It stays aside.
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENAMETOOLONG) {
+		return nil // It stays under the name that it has: the next look finds it there.
+	}
+	return err
+}
+
+// gone makes nothing of an error that says that there is no such file.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }

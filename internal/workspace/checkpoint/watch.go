@@ -31,7 +31,7 @@ type watch struct {
 type dirState struct {
 	// own counts the entries that are no directories, all also what is below.
 	own, all totals
-	rules    *ignore.Rules
+	rules    ruled
 }
 
 // totals are what a look counts.

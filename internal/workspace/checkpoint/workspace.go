@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
 
@@ -107,8 +108,9 @@ type Workspace struct {
 	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
-	// gits are the directories with a .git, as far as looks reach.
-	gits map[string]bool
+	// gits are the directories with a .git, as far as looks reach. tracked is what git has there.
+	gits    map[string]bool
+	tracked *indexes
 	// turns are those that run, by their pods.
 	turns map[string]*turn
 	// watch is nil before the first look, and where directories cannot be watched; blind says
@@ -137,6 +139,7 @@ func (w *Workspace) Rest() error {
 	// git finds what the stamps name once the packs have it.
 	err = errors.Join(err, w.saveStamps())
 	w.repo, w.now, w.tips, w.left, w.lefts, w.blind = nil, nil, nil, nil, nil, false
+	w.tracked = nil
 	return err
 }
 
@@ -145,6 +148,8 @@ type tip struct {
 	commit plumbing.Hash
 	root   *node
 	covers []string
+	// at is the directory that it is of; empty if that is not known.
+	at string
 }
 
 // By says who made the changes of a checkpoint.
@@ -167,6 +172,8 @@ type Look struct {
 	Named []string
 	// Follow begins what [Workspace.Follow] does.
 	Follow bool
+	// Held is the directory in which tools work; nil if there is none. It may have another path by now.
+	Held os.FileInfo
 }
 
 // Taken is a checkpoint.
@@ -205,112 +212,6 @@ func (w *Workspace) Take(ctx context.Context, l Look) ([]Taken, error) {
 	}
 	w.turns[l.Branch].took(l.After, taken)
 	return taken, nil
-}
-
-// take returns the saves before what it takes, which follows them.
-func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Taken, err error) {
-	after, last := hashOf(l.After), w.tips[l.Branch]
-	if after.IsZero() || after != last.commit {
-		if last, err = w.repo.tip(l.After); err != nil {
-			return nil, err
-		}
-	} else if len(last.covers)+len(l.Named) == 0 && w.still(l.Branch) {
-		return nil, nil
-	}
-	before, covers := last.root, last.covers
-	p := &packer{repo: w.repo}
-	defer p.drop()
-	seen, err := w.look(ctx, p, before, covers, l.Named, false)
-	if err != nil {
-		return nil, err
-	}
-	taken = seen.describe(saves)
-	also := compare(covers, seen.covers)
-	if before != nil && before.Hash == seen.root.Hash && len(also.fresh) == 0 {
-		return taken, w.found(seen, after, l.Branch)
-	}
-	changes, err := w.repo.between(before, seen.root)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := w.sides(seen.root, l, changes, also)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range steps {
-		if i == len(steps)-1 {
-			covers = seen.covers
-		}
-		if err := p.write(s.root); err != nil {
-			return nil, err
-		}
-		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message, covers: covers}
-		if after, err = p.add(plumbing.CommitObject, c.encode()); err != nil {
-			return nil, err
-		}
-		taken = append(taken, Taken{Commit: after.String(), By: s.by, Changed: s.changed, LeftOut: seen.leftOut, Partial: seen.partial})
-	}
-	if err := w.repo.store(p, l.Branch, after); err != nil {
-		return nil, err
-	}
-	return taken, w.found(seen, after, l.Branch)
-}
-
-// tip reads a checkpoint; the zero tip for none.
-func (r *repo) tip(id string) (t tip, err error) {
-	if id == "" {
-		return t, nil
-	}
-	if err := unknown(r, id); err != nil {
-		return t, err
-	}
-	t.commit = hashOf(id)
-	if t.root, err = r.root(t.commit); err != nil {
-		return t, err
-	}
-	t.covers, err = r.covers(t.commit)
-	return t, err
-}
-
-// still says that nothing happened in the directory since the last look, which was for the pod.
-func (w *Workspace) still(pod string) bool {
-	info, err := os.Stat(w.dir)
-	return err == nil && w.by == pod && w.watch.still(info)
-}
-
-// side is a checkpoint to be written.
-type side struct {
-	root    *node
-	by      By
-	changed int
-}
-
-// sides are the checkpoints of changes that led to root.
-func (w *Workspace) sides(root *node, l Look, changes []Change, also coverage) ([]side, error) {
-	var mine, others []Change
-	left := w.leftBy(l.Branch)
-	came := left.arrivals(w.dir)
-	for _, c := range changes {
-		// What was left out until now was there before.
-		before := also.changed(c) || !c.Old.Exists() && !also.looked(c.Path) && (left.has(c.Path) || came.has(c.Path))
-		if !before && (l.Agent || w.named(l.Paths, c.Path)) {
-			mine = append(mine, c)
-		} else {
-			others = append(others, c)
-		}
-	}
-	who := item.ByAgent
-	if l.Restored {
-		who = item.ByRestore
-	}
-	switch {
-	case len(mine) == 0:
-		return []side{{root, item.ByPerson, len(others)}}, nil
-	case len(others) == 0:
-		return []side{{root, who, len(mine)}}, nil
-	}
-	first, err := w.repo.without(root, others)
-	return []side{{first, who, len(mine)}, {root, item.ByPerson, len(others)}}, err
 }
 
 // ErrUnknown says that the repository does not have the checkpoint: somebody removed it.
@@ -356,6 +257,7 @@ func (w *Workspace) begin() (err error) {
 type seen struct {
 	// scan is what the look read; root has also the left-out files of covers, whose stamps are stamps.
 	root, scan *node
+	at         string
 	covers     []string
 	stamps     map[string]looked
 	left       []string
@@ -384,7 +286,7 @@ func (w *Workspace) found(s seen, commit plumbing.Hash, pod string) error {
 	if w.tips == nil {
 		w.tips = make(map[string]tip)
 	}
-	w.tips[pod] = tip{commit, s.root, s.covers}
+	w.tips[pod] = tip{commit, s.root, s.covers, s.at}
 	w.watch.keep()
 	return w.leave(pod, s.outs, s.whole)
 }
@@ -434,9 +336,13 @@ func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.tracked == nil {
+		w.tracked = &indexes{dir: w.dir, read: make(map[string]*git.Tracked), under: make(map[string]string)}
+	}
+	whole = w.tracked.changed() || whole
 	w.watch.begin(info, whole || w.now == nil)
 	s.watch, s.whole = w.watch, w.watch == nil || len(w.watch.dirs) == 0
-	now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, nil, 0)
+	now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, w.tracked.around(), 0)
 	if s.unwatched || errors.Is(err, errLarge) {
 		w.blind = true
 		return now, cmp.Or(err, w.unwatch())
@@ -444,11 +350,16 @@ func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
 	return now, err
 }
 
-// hidden are the paths in the directory that no checkpoint has.
+// hidden are the paths in the directory that no checkpoint has: podd's own files, and what a killed
+// restore left beside its place, until another one ends it.
 func (w *Workspace) hidden() map[string]bool {
 	hidden := make(map[string]bool)
 	for _, rel := range w.inside(w.all.Hidden) {
 		hidden[rel] = true
+	}
+	asides, _ := w.asides() // Without the file, a look shows more, not less.
+	for _, a := range asides {
+		hidden[a.rel()] = true
 	}
 	return hidden
 }
