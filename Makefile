@@ -36,10 +36,14 @@ help: ## list the targets
 # How programs are built. grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method.
 BUILD = CGO_ENABLED=0 go $(1) -trimpath -tags 'grpcnotrace $(2)'
 
+# The commit as git has it on disk: without the git program, the toolchain names none.
+COMMIT = $(shell r=$$(sed -n 's/^ref: //p' .git/HEAD 2>/dev/null); cat ".git/$${r:-HEAD}" 2>/dev/null || \
+	awk -v r="$$r" '$$2 == r { print $$1 }' .git/packed-refs 2>/dev/null)
+
 .PHONY: build
 build: ## build bin/podd, bin/podd-launch and bin/podctl, static
 	@echo "building podd, podd-launch and podctl (the first time takes minutes)"
-	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
+	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w -X podd/internal/version.commit=$(COMMIT)' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model

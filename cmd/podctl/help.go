@@ -14,6 +14,11 @@ const helpColumns = 100
 func wrapHelp(p *program, root *cobra.Command) {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			if p.unknown = verbArgs(cmd, cmd.Flags().Args()); p.unknown != nil {
+				return
+			}
+		}
 		columns := helpColumns
 		if shown := p.columns(p.stdout); shown > 0 {
 			columns = min(columns, shown)

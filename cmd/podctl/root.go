@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,9 @@ type program struct {
 	// would write there.
 	whole bool
 
+	// unknown is the error about a command whose help was asked for, which does not exist.
+	unknown error
+
 	at     address
 	output output
 	render render
@@ -43,7 +47,8 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	err := interruption(ctx, explainPod(ctx, &p, p.explainAge(ctx, root.ExecuteContext(ctx))))
+	err := cmp.Or(root.ExecuteContext(ctx), p.unknown)
+	err = interruption(ctx, explainPod(ctx, &p, p.explainAge(ctx, err)))
 	if err != nil {
 		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(view.LocalTimes(err.Error())))
 	}

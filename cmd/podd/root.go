@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type program struct {
 	manager func() (systemd.Start, error)
 	// flush waits until what a command that serves has logged is written; nil for the others.
 	flush func()
+	// unknown is the error about a command whose help was asked for, which does not exist.
+	unknown error
 	// places are the flags that name sockets, directories and files.
 	places paths.Flags
 }
@@ -51,7 +54,7 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), p.unknown)
 	if p.flush != nil {
 		defer p.flush()
 	}
@@ -92,6 +95,15 @@ func newRootCommand(p *program) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			if p.unknown = noArgs(cmd, cmd.Flags().Args()); p.unknown != nil {
+				return
+			}
+		}
+		help(cmd, args)
+	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.places.Socket, "socket", "", "Unix socket to listen on (PODD_SOCKET)")
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "state directory (PODD_STATE_DIR)")

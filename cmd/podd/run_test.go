@@ -39,6 +39,8 @@ func TestBadInput(t *testing.T) {
 		want []string
 	}{
 		{"unknown verb", []string{"fly"}, nil, []string{`"fly"`, "--help"}},
+		{"help of an unknown verb", []string{"fly", "--help"}, nil, []string{`"fly"`}},
+		{"help of an unknown verb of a verb", []string{"service", "fly", "--help"}, nil, []string{`"fly"`}},
 		{"unknown flag", []string{"--fly"}, nil, []string{"--fly"}},
 		{"argument to serve", []string{"serve", "x"}, nil, []string{`"x"`}},
 		{"log level", []string{"serve", "--log-level", "loud"}, nil, []string{"loud", "debug, info, warn or error"}},

@@ -14,6 +14,9 @@ import (
 // module download.
 const unknown = "devel"
 
+// commit is what make found where the toolchain found no git; empty otherwise.
+var commit string
+
 // Info describes a build.
 type Info struct {
 	// Version is the module's version: a tag, a pseudo-version, or "devel".
@@ -44,6 +47,7 @@ func From(b *debug.BuildInfo) Info {
 		GoVersion: runtime.Version(),
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
 	}
+	i.Revision = commit
 	if b == nil {
 		return i
 	}
