@@ -203,6 +203,31 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
+// An answer without text and calls is not the last one. Only those in a row are counted, over
+// the note to the model and over a restart.
+func TestSilentAnswersAreCounted(t *testing.T) {
+	add := func(it item.Item) item.Kind { return item.ItemAdded{Item: it} }
+	usage, note := item.RequestUsage{Step: 1}, add(item.SystemMessage{Origin: item.OriginNoAnswer, Text: "go on"})
+	log := []item.Kind{item.TurnStarted{}}
+	for _, step := range []struct {
+		more   []item.Kind
+		silent int
+		final  bool
+	}{
+		{[]item.Kind{add(item.Reasoning{Text: "hm"}), add(item.AssistantMessage{Text: "\n"}), usage, note}, 1, false},
+		{[]item.Kind{item.RequestUsage{Step: 2, Purpose: item.PurposeDiscarded}, item.Recovered{}}, 1, false},
+		{[]item.Kind{usage}, 2, false},
+		{[]item.Kind{add(item.ToolCall{CallID: "c"}), usage, add(item.ToolResult{CallID: "c"})}, 0, false},
+		{[]item.Kind{usage, note}, 1, false},
+		{[]item.Kind{add(item.AssistantMessage{Text: "Done."}), usage}, 0, true},
+	} {
+		log = append(log, step.more...)
+		if s := folded(log...); s.Turn.Silent != step.silent || s.Turn.Final != step.final || s.Turn.SentBack != 0 {
+			t.Errorf("after %+v the turn is %+v", step.more, s.Turn)
+		}
+	}
+}
+
 // The last text of an answer is the one that counts where one value is wanted. Each correction
 // of a last answer counts; the schema itself, and what ends the turn, do not.
 func TestAnswersAndCorrections(t *testing.T) {

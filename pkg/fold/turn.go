@@ -45,9 +45,11 @@ type Turn struct {
 	// log.
 	Questions []Question
 	// Answer has the texts of the last answer. HasCalls says that it has calls, Final that
-	// it has none and that nothing was added since.
+	// it has text and none, and that nothing was added since. Silent counts the last answers
+	// in a row that have neither.
 	Answer          []string
 	HasCalls, Final bool
+	Silent          int
 	// Promoted says that submits joined since.
 	Promoted bool
 	// Aborted says which interceptor ended the turn at a call, and why.
@@ -237,7 +239,12 @@ func (t *Turn) billed(u item.RequestUsage, models Models) {
 		return
 	}
 	t.Step, t.Resumes = u.Step, 0
-	t.Final, t.HasCalls, t.Promoted = !t.HasCalls, false, false
+	if t.HasCalls || strings.TrimSpace(t.Text()) != "" {
+		t.Silent = 0
+	} else {
+		t.Silent++
+	}
+	t.Final, t.HasCalls, t.Promoted = !t.HasCalls && t.Silent == 0, false, false
 }
 
 func (t *Turn) added(e item.Entry, it item.Item) {

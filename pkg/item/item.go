@@ -31,6 +31,9 @@ const (
 	// OriginRefusedCall marks podd's message to the model about a tool call that the
 	// endpoint refused.
 	OriginRefusedCall = "refused_call"
+	// OriginNoAnswer marks podd's message to the model about an answer that had neither text
+	// nor a call.
+	OriginNoAnswer = "no_answer"
 	// OriginLoop marks podd's message to the model about a call that it repeats.
 	OriginLoop = "loop"
 	// OriginAnswerSchema marks the JSON Schema of a turn's last answer, and what is wrong with

@@ -38,6 +38,9 @@ const (
 	// ClassMalformedCall: the model wrote a tool call that the endpoint could not read or
 	// did not accept. Another try may succeed.
 	ClassMalformedCall Class = "malformed_call"
+	// ClassNoAnswer: the answer came whole and had neither text nor a call, also when the
+	// model was asked again.
+	ClassNoAnswer Class = "no_answer"
 	// ClassInvalid: the endpoint refused the request for another reason (4xx).
 	ClassInvalid Class = "invalid"
 	// ClassProtocol: the server does not speak the API; it sent an HTML page, for example.

@@ -37,7 +37,8 @@ type BlockDelta struct {
 // BlockEnd closes a block. A block that is still open at End is complete.
 type BlockEnd struct {
 	Block int
-	// Text is the block's final text if it differs from the deltas; otherwise empty.
+	// Text is the block's final text if that differs from the deltas; otherwise empty. The
+	// final form wins.
 	Text string
 	// Opaque goes back to the endpoint with the item.
 	Opaque item.Opaque
@@ -60,6 +61,8 @@ const (
 // End closes a whole answer.
 type End struct {
 	Stop StopReason
+	// Reason is Stop in the endpoint's words, such as stop_reason tool_use; may be empty.
+	Reason string
 	// Usage is what was billed; Measured is false when the endpoint sent none.
 	Usage    item.Usage
 	Measured bool

@@ -87,8 +87,8 @@ func TestRefusedAnswerEndsTheTurn(t *testing.T) {
 	h.wantSaid()
 }
 
-// A model that writes no summary is billed for that too, whether podd or a person
-// requested it.
+// A model that writes no summary is asked once more, and billed for both, whether podd or a
+// person requested it.
 func TestEmptySummaryIsBilled(t *testing.T) {
 	empty := scripted.Reply{Usage: &item.Usage{Input: 100, Output: 1}}
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -106,18 +106,18 @@ func TestEmptySummaryIsBilled(t *testing.T) {
 	_, err := h.host.Compact(t.Context(), "p")
 	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")
 	end := h.run("too much")
-	h.wantEnd(end, item.OutcomeFailed, "PROTOCOL", "an empty summary")
-	if want := (item.Usage{Input: 100, Output: 1, Requests: 1}); end.Usage != want {
+	h.wantEnd(end, item.OutcomeFailed, "NO_ANSWER", "sent finish_reason stop with neither text nor a call instead of a summary")
+	if want := (item.Usage{Input: 200, Output: 2, Requests: 2}); end.Usage != want {
 		t.Errorf("the turn counts %+v, want %+v", end.Usage, want)
 	}
 	var purposes []string
 	for _, u := range kinds[item.RequestUsage](h.log()) {
 		purposes = append(purposes, u.Purpose)
 	}
-	if want := ",compaction,compaction"; strings.Join(purposes, ",") != want {
+	if want := ",compaction,compaction,compaction,compaction"; strings.Join(purposes, ",") != want {
 		t.Errorf("purposes %q, want %q", purposes, want)
 	}
-	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Usage.Input != 210 || p.Status.Usage.Requests != 3 {
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Usage.Input != 410 || p.Status.Usage.Requests != 5 {
 		t.Errorf("the pod counts %+v, %v", p.Status.Usage, err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // accept stores an answer: its items and what it cost. If no interceptor decides, the
 // same transaction starts each call that is going to run; otherwise the answer is on disk
 // before anyone decides on its calls. An answer without calls is stored together with the
-// turn's end, if no interceptor decides on that and nothing joins the turn.
+// turn's end, if no interceptor decides on that and nothing joins the turn. One without text
+// and calls is no answer: the turn asks again once.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls, err := t.prepare(a)
 	if err != nil {
@@ -26,6 +27,9 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	}
 	usage := a.usage(t.j.step)
 	b.Kinds = append(b.Kinds, usage)
+	if a.end.Stop != llm.StopFilter && a.isSilent() {
+		return nil, t.askAgain(ctx, a, b)
+	}
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the endpoint's output limit cut the answer of step %d", t.j.step)))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -137,7 +138,7 @@ func (t *asker) summarize(ctx context.Context, r llm.Request) (string, item.Requ
 	return t.writeSummary(ctx, r)
 }
 
-// writeSummary sends a request for a summary.
+// writeSummary sends a request for a summary, twice if the first answer has no text.
 func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
 	m, err := t.w.Router.At(r.Setup.Endpoint)
 	if err != nil {
@@ -147,20 +148,25 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 	if err != nil {
 		return "", item.RequestUsage{}, failed("REQUEST", "cannot build the request for a summary: %v", err)
 	}
-	a, err := t.send(ctx, m, llm.Body{body}, nil)
-	if a.timeline == nil {
-		return "", item.RequestUsage{}, err
+	for first := true; ; first = false {
+		a, err := t.send(ctx, m, llm.Body{body}, nil)
+		if a.timeline == nil {
+			return "", item.RequestUsage{}, err
+		}
+		a.asked, a.terms = r.Setup.ModelRef(), t.w.terms(r.Setup)
+		usage := a.usage(t.j.step)
+		usage.Purpose = item.PurposeCompaction
+		isEmpty := err == nil && strings.TrimSpace(a.text) == ""
+		if isEmpty {
+			err = &llm.Error{Class: llm.ClassNoAnswer, Message: fmt.Sprintf("%s sent %s instead of a summary, also when asked again; use another model", a.asked, a.sent())}
+		}
+		if err != nil {
+			t.j.owe(usage)
+		}
+		if !isEmpty || !first {
+			return a.text, usage, err
+		}
 	}
-	a.asked, a.terms = r.Setup.ModelRef(), t.w.terms(r.Setup)
-	usage := a.usage(t.j.step)
-	usage.Purpose = item.PurposeCompaction
-	if err == nil && a.text == "" {
-		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model returned an empty summary"}
-	}
-	if err != nil {
-		t.j.owe(usage)
-	}
-	return a.text, usage, err
 }
 
 // Compact replaces the older items of an idle pod by a summary.

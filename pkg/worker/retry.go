@@ -142,7 +142,7 @@ func (t *asker) showWait(ctx context.Context, d time.Duration, why, text string)
 // without one. Where the endpoint is the problem, that is one at another endpoint.
 func (t *asker) fallback(err error) int {
 	switch llm.ClassOf(err) {
-	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassNoImages, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall:
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassNoImages, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall, llm.ClassNoAnswer:
 		return min(len(t.fallbacks), 1) - 1
 	case llm.ClassNetwork, llm.ClassAuth, llm.ClassNoKey:
 		here := t.w.Router.Full(t.model).Endpoint

@@ -18,7 +18,7 @@ import (
 
 // Renderer is the version of the code that turns a log into a request. It is stored with
 // each setup; raise it when the same log gives other bytes.
-const Renderer = 1
+const Renderer = 2
 
 // Config configures a Worker. Router and Tools are required; other zero fields mean their
 // documented default.

@@ -198,7 +198,7 @@ func (b *block) words() (s show.Style, text string) {
 	switch b.Code {
 	case "":
 		return b.style, b.Text
-	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall:
+	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall, item.OriginNoAnswer:
 		return plain, "" // The call's result names the person and the reason; the others are for the model.
 	case item.OriginNote, item.OriginInterceptor:
 		return plain, "· " + b.Code + ": " + b.Text

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"podd/internal/lazy"
@@ -180,9 +181,7 @@ func (e *encoder) result(r item.ToolResult) {
 // answer appends the items of one answer as one message, without the reasoning after its
 // last word or call.
 func (e *encoder) answer(items []item.Item) {
-	for len(items) > 0 && !speaks(items[len(items)-1]) {
-		items = items[:len(items)-1]
-	}
+	items = encode.Spoken(callsLast(items))
 	if len(items) == 0 {
 		return
 	}
@@ -200,7 +199,7 @@ func (e *encoder) answer(items []item.Item) {
 				e.Dst = encode.Raw(e.Dst, v.Opaque.JSON)
 			}
 		case item.AssistantMessage:
-			if speaks(v) {
+			if encode.Speaks(v) {
 				e.Dst = textBlock(e.Dst, v.Text)
 			}
 		case item.ToolCall:
@@ -215,15 +214,23 @@ func (e *encoder) answer(items []item.Item) {
 	e.Dst = append(e.Dst, "]}"...)
 }
 
-// speaks says whether an item of an answer can be its last.
-func speaks(it item.Item) bool {
-	switch v := it.(type) {
-	case item.AssistantMessage:
-		return !blank(v.Text)
-	case item.ToolCall:
-		return true
+// callsLast are items of an answer with the text after the last calls before them: the API
+// wants the results of calls right behind them.
+func callsLast(items []item.Item) []item.Item {
+	isCall := func(it item.Item) bool { _, ok := it.(item.ToolCall); return ok }
+	end := len(items)
+	for end > 0 && !isCall(items[end-1]) {
+		end--
 	}
-	return false
+	first := end
+	for first > 0 && isCall(items[first-1]) {
+		first--
+	}
+	if first == end || !slices.ContainsFunc(items[end:], encode.Speaks) {
+		return items
+	}
+	said := slices.DeleteFunc(slices.Clone(items[end:]), func(it item.Item) bool { return !encode.Speaks(it) })
+	return slices.Concat(items[:first], said, items[first:end])
 }
 
 func (e *encoder) call(call item.ToolCall) {

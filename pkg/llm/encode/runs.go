@@ -1,6 +1,10 @@
 package encode
 
-import "podd/pkg/item"
+import (
+	"strings"
+
+	"podd/pkg/item"
+)
 
 // Runs knows which items become one message of the user's role in Chat Completions. Templates
 // want the roles to alternate, so a message with an image is a list of parts from its start.
@@ -64,6 +68,27 @@ func StepLen(items []item.Item) int {
 		}
 	}
 	return len(items)
+}
+
+// Spoken are the items of an answer up to its last word or call. APIs refuse reasoning that
+// nothing follows, as an answer has that was cut within it.
+func Spoken(items []item.Item) []item.Item {
+	for len(items) > 0 && !Speaks(items[len(items)-1]) {
+		items = items[:len(items)-1]
+	}
+	return items
+}
+
+// Speaks says whether an item of an answer can be its last: it is a call, or text that is
+// not blank.
+func Speaks(it item.Item) bool {
+	switch v := it.(type) {
+	case item.AssistantMessage:
+		return strings.TrimSpace(v.Text) != ""
+	case item.ToolCall:
+		return true
+	}
+	return false
 }
 
 // ResultsLen counts the leading results.

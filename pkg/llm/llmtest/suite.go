@@ -29,6 +29,7 @@ func Run(t *testing.T, p Profile, open Open) {
 		{"whole answer", s.whole},
 		{"calls", s.calls},
 		{"an answer goes back", s.roundTrip},
+		{"unfinished answers go back", s.unfinished},
 		{"stop reasons", s.stops},
 		{"no usage", s.noUsage},
 		{"broken answers", s.broken},
@@ -152,10 +153,36 @@ func (s *suite) roundTrip(t *testing.T) {
 	}
 }
 
+// unfinished sends answers back that are no answers, and a text that came behind a call.
+func (s *suite) unfinished(t *testing.T) {
+	ep := s.open(t,
+		Answer{Reasoning: "I think, so", Stop: llm.StopLength},
+		Answer{Reasoning: "Look first.", Calls: []item.ToolCall{{Name: "read_file", Arguments: `{"path":"a"}`}}},
+		Answer{Text: "Done."})
+	items := []item.Item{hello}
+	for i, more := range [][]item.Item{
+		{item.AssistantMessage{Text: "\n\n"}, item.SystemMessage{Origin: item.OriginNoAnswer, Text: "go on"}},
+		{item.AssistantMessage{Text: "Reading."}},
+		{},
+	} {
+		r, err := ask(t, ep.Model, request(items...))
+		if err != nil || !r.Whole {
+			t.Fatalf("answer %d: %+v, %v", i, r, err)
+		}
+		items = append(append(items, r.Items...), more...)
+		for _, c := range r.Calls() {
+			items = append(items, item.ToolResult{CallID: c.CallID, Output: item.Output{Summary: "read"}})
+		}
+	}
+	if body := ep.Requests()[2]; !bytes.Contains(body, []byte("Reading.")) || bytes.Contains(body, []byte("I think, so")) {
+		t.Errorf("sent: %s", body)
+	}
+}
+
 func (s *suite) stops(t *testing.T) {
 	for _, stop := range []llm.StopReason{llm.StopDone, llm.StopLength, llm.StopFilter} {
 		r, err := ask(t, s.open(t, Answer{Text: "one", Stop: stop}).Model, request(hello))
-		if err != nil || r.End.Stop != stop || r.Text() != "one" {
+		if err != nil || r.End.Stop != stop || r.End.Reason == "" || r.Text() != "one" {
 			t.Errorf("%s: %+v, %v", stop, r, err)
 		}
 	}

@@ -236,8 +236,8 @@ func (e *chatEncoder) message(role, text string) {
 	e.Dst = append(e.Dst, '}')
 }
 
-// assistant appends the items of one answer as one message. An answer with only reasoning
-// has nothing to send.
+// assistant appends the items of one answer as one message. An answer without text and
+// calls has nothing to send.
 func (e *chatEncoder) assistant(items []item.Item) {
 	text, reasoning, thinking, calls := "", "", "", 0
 	foreign := ""
@@ -255,7 +255,7 @@ func (e *chatEncoder) assistant(items []item.Item) {
 			calls++
 		}
 	}
-	if text == "" && calls == 0 {
+	if strings.TrimSpace(text) == "" && calls == 0 {
 		return
 	}
 	e.open()

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 // with the arguments in one piece or as an object.
 type chatCalls struct {
 	calls []*chatCall
+	// lists counts the lists of fragments.
+	lists int
 }
 
 // chatCall is the part of a call that has arrived.
@@ -24,9 +27,14 @@ type chatCall struct {
 	hasIndex bool
 	id, name string
 	args     strings.Builder
-	extra    string
-	block    int
-	started  bool
+	// final are the arguments in their final form, if that came.
+	final, extra string
+	// list is the list that the call began in; newIDs says that its fragments have ids of
+	// their own.
+	list    int
+	newIDs  bool
+	block   int
+	started bool
 }
 
 // add adds one fragment. An empty one is not a call.
@@ -39,9 +47,10 @@ func (c *chatCalls) add(dst []llm.Event, blocks *int, fragment gjson.Result) []l
 		if id == "" && name == "" && args == "" {
 			return dst
 		}
-		call = &chatCall{index: index.Int(), hasIndex: index.Type == gjson.Number, id: id}
+		call = &chatCall{index: index.Int(), hasIndex: index.Type == gjson.Number, id: id, list: c.lists}
 		c.calls = append(c.calls, call)
 	}
+	call.newIDs = call.newIDs || call.id != "" && id != "" && id != call.id
 	if call.name == "" {
 		call.name = name
 	}
@@ -83,7 +92,7 @@ func (c *chatCalls) find(index gjson.Result, id, name, args string) *chatCall {
 	indexed := index.Type == gjson.Number
 	for _, call := range slices.Backward(c.calls) {
 		other := indexed && call.hasIndex && call.index != index.Int()
-		if id != "" && call.id == id && !other && !call.startsAnew(id, name, args) {
+		if id != "" && call.id == id && !other && !call.startsAnew(id, name, args, c.lists) {
 			return call
 		}
 	}
@@ -96,29 +105,36 @@ func (c *chatCalls) find(index gjson.Result, id, name, args string) *chatCall {
 			}
 		}
 	}
-	if last == nil || !last.startsAnew(id, name, args) {
-		return last
+	if last == nil || last.startsAnew(id, name, args, c.lists) {
+		return nil
 	}
-	return nil
+	return last
 }
 
 // startsAnew says whether a fragment that could continue this call is the first of
-// another one.
-func (c *chatCall) startsAnew(id, name, args string) bool {
-	switch {
-	case name == "" || c.name == "":
-		return false
-	case name != c.name:
-		return true
-	case id != "" && c.id != "" && id != c.id:
-		return true
-	case id != "" && id == c.id && args == "":
+// another one, because it names a tool again. While the arguments are not whole, it goes on
+// with them: some servers repeat the name and make up an id for each fragment. {} before the
+// real arguments of the same call is no other call either.
+func (c *chatCall) startsAnew(id, name, args string, list int) bool {
+	if name == "" || c.name == "" {
 		return false
 	}
-	// The same name again, and no ids that differ: it is another call if this one's
-	// arguments are complete.
-	whole := c.args.String()
-	return strings.HasSuffix(whole, "}") && exchange.IsJSON([]byte(whole))
+	other := id != "" && c.id != "" && id != c.id
+	so := c.args.String()
+	if strings.HasSuffix(so, "}") {
+		so = exchange.Arguments(so)
+	}
+	switch {
+	case name != c.name:
+		return true
+	case !strings.HasSuffix(so, "}") || !exchange.IsJSON([]byte(so)):
+		return other && args == "" && so == ""
+	case args == "":
+		return id == "" || other && !c.newIDs
+	case other:
+		return true
+	}
+	return !exchange.IsEmpty(so) || c.list == list
 }
 
 // argumentsText is a fragment's part of a call's arguments; some endpoints send an
@@ -166,6 +182,9 @@ func (c *chatCalls) flush(dst []llm.Event, blocks *int) []llm.Event {
 func (c *chatCalls) end(dst []llm.Event) []llm.Event {
 	for _, call := range c.calls {
 		end := llm.BlockEnd{Block: call.block}
+		if final := exchange.Arguments(cmp.Or(call.final, call.args.String())); final != call.args.String() {
+			end.Text = final
+		}
 		if call.extra != "" {
 			end.Opaque = item.Opaque{API: APIChat, JSON: exchange.Clean(`{"extra_content":` + call.extra + `}`)}
 		}

@@ -17,15 +17,22 @@ import (
 type chatDecoder struct {
 	endpoint *exchange.Endpoint
 
-	blocks    int
-	text      *int
+	blocks int
+	text   *int
+	// said is the text so far, final its final form if that differs.
+	said      strings.Builder
+	final     string
 	reasoning reasoningBlock
 	calls     chatCalls
 
-	// message is the last message in place of a delta; finish uses it when the answer has no
-	// deltas.
+	// message is the last message in place of a delta. It is the answer if there are no
+	// deltas, and its final form beside them or after them, unless inPieces says that it
+	// continues the one before.
 	message  gjson.Result
-	hasDelta bool
+	inPieces bool
+	// choices counts those that came; deltaAt and messageAt are the last ones with a part of
+	// the answer.
+	choices, deltaAt, messageAt int
 
 	model, id string
 	usage     item.Usage
@@ -105,6 +112,7 @@ func (d *chatDecoder) bounded() error {
 // returns what follows.
 func (d *chatDecoder) choice(dst []llm.Event, text string) (_ []llm.Event, rest string) {
 	known, other := false, false
+	d.choices++
 	rest = exchange.Members(text, func(name, member string) string {
 		if !known {
 			known, other = true, choiceIndex(name, member, text) != 0
@@ -143,19 +151,20 @@ func choiceIndex(name, member, choice string) int64 {
 }
 
 // instead reads a message in place of a delta. An answer that does not stream has one. In
-// a stream it is the whole message beside the deltas or after them (Perplexity, MiniMax),
-// which adds nothing, or the message so far when there are no deltas.
+// a stream it is the whole message beside the deltas or after them (Perplexity, MiniMax), or
+// the message so far when there are no deltas.
 func (d *chatDecoder) instead(dst []llm.Event, message gjson.Result) []llm.Event {
 	if !strings.HasPrefix(message.Get("content").String(), d.message.Get("content").String()) {
 		dst = d.useMessage(dst)
+		d.inPieces = true
 	}
-	d.message = message
+	d.message, d.messageAt = message, d.choices
 	return dst
 }
 
-// useMessage reads the last message, unless deltas had its content.
+// useMessage reads the last message. Beside deltas it counts once it is final.
 func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
-	if !d.hasDelta {
+	if d.deltaAt == 0 {
 		dst, _ = d.addMessage(dst, d.message.Raw)
 	}
 	d.message = gjson.Result{}
@@ -165,7 +174,9 @@ func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
 func (d *chatDecoder) delta(dst []llm.Event, text string) (_ []llm.Event, rest string) {
 	n := len(dst)
 	dst, rest = d.addMessage(dst, text)
-	d.hasDelta = d.hasDelta || len(dst) > n
+	if len(dst) > n {
+		d.deltaAt = d.choices
+	}
 	return dst, rest
 }
 
@@ -188,6 +199,7 @@ func (d *chatDecoder) addMessage(dst []llm.Event, text string) (_ []llm.Event, r
 		case "reasoning_opaque":
 			dst = d.reasoning.seal(dst, &d.blocks, value)
 		case "tool_calls":
+			d.calls.lists++
 			for _, call := range value.Array() {
 				dst = d.calls.add(dst, &d.blocks, call)
 			}
@@ -237,7 +249,9 @@ func (d *chatDecoder) addText(dst []llm.Event, value gjson.Result) []llm.Event {
 		d.blocks++
 		dst = append(dst, llm.BlockStart{Block: n, Kind: llm.BlockText})
 	}
-	return append(dst, llm.BlockDelta{Block: *d.text, Text: exchange.Clean(value.Str)})
+	text := exchange.Clean(value.Str)
+	d.said.WriteString(text)
+	return append(dst, llm.BlockDelta{Block: *d.text, Text: text})
 }
 
 // complete decides by finish_reason. Some endpoints use it to say that the answer broke
@@ -256,6 +270,9 @@ func (d *chatDecoder) Complete() bool {
 }
 
 func (d *chatDecoder) Finish(dst []llm.Event) ([]llm.Event, error) {
+	if d.deltaAt > 0 && d.messageAt >= d.deltaAt && !d.inPieces {
+		dst = d.settle(dst)
+	}
 	dst = d.useMessage(dst)
 	if err := d.bounded(); err != nil {
 		return dst, err
@@ -265,14 +282,15 @@ func (d *chatDecoder) Finish(dst []llm.Event) ([]llm.Event, error) {
 	}
 	dst = d.calls.flush(dst, &d.blocks)
 	if d.reasoning.open {
-		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Opaque: d.reasoning.opaque()})
+		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Text: d.reasoning.final, Opaque: d.reasoning.opaque()})
 	}
 	if d.text != nil {
-		dst = append(dst, llm.BlockEnd{Block: *d.text})
+		dst = append(dst, llm.BlockEnd{Block: *d.text, Text: d.final})
 	}
 	dst = d.calls.end(dst)
 	return append(dst, llm.End{
 		Stop:       chatStop(d.stop),
+		Reason:     exchange.Reason("finish_reason", d.stop),
 		Usage:      d.usage,
 		Measured:   d.measured,
 		Model:      gjson.Parse(d.model).String(),

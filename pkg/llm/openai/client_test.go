@@ -59,7 +59,7 @@ func TestChatAnswer(t *testing.T) {
 		llm.BlockStart{Block: 0, Kind: llm.BlockText},
 		llm.BlockDelta{Block: 0, Text: "hello"},
 		llm.BlockEnd{Block: 0},
-		llm.End{Stop: llm.StopDone},
+		llm.End{Stop: llm.StopDone, Reason: "finish_reason stop"},
 	}
 	if len(events) != len(want) {
 		t.Fatalf("got %v", events)

@@ -26,6 +26,8 @@ type reasoningBlock struct {
 	// field is the name under which the endpoint sent the text.
 	field string
 	text  strings.Builder
+	// final is the final form of the text if it differs from the deltas.
+	final string
 	// details are OpenRouter's reasoning_details, thinking LiteLLM's thinking_blocks.
 	details, thinking []reasoningEntry
 	// sealed is Copilot's reasoning_opaque, as JSON.

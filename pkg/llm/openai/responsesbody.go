@@ -70,15 +70,22 @@ func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
 	return append(dst, ']')
 }
 
-// inputEncoder appends input items, each of which is a unit.
+// inputEncoder appends input items. A unit is an answer of the model, or another item.
 type inputEncoder struct {
 	encode.Written
 	setup item.Setup
 }
 
 func (e *inputEncoder) Next(items []item.Item) int {
-	e.item(items[0])
-	return 1
+	n := encode.StepLen(items)
+	for _, it := range encode.Spoken(items[:n]) {
+		e.item(it)
+	}
+	if n == 0 {
+		e.item(items[0])
+		return 1
+	}
+	return n
 }
 
 func (e *inputEncoder) End() []byte { return append(e.Dst, "]}"...) }
@@ -99,7 +106,7 @@ func (e *inputEncoder) item(it item.Item) {
 			e.message("user", e.Text(encode.FramedFile(v.Text), v.Images), "")
 		}
 	case item.AssistantMessage:
-		if v.Text != "" {
+		if encode.Speaks(v) {
 			e.message("assistant", v.Text, encode.OpaqueMembers(v.Opaque, APIResponses, e.setup))
 		}
 	case item.Reasoning:

@@ -236,8 +236,11 @@ func (c *conversation) answer(r *Request, blocks []messagesBlock) error {
 			return fmt.Errorf("content.%d: %w", i, err)
 		}
 	}
-	if strings.HasSuffix(blocks[len(blocks)-1].Type, "thinking") {
+	switch last := blocks[len(blocks)-1].Type; {
+	case strings.HasSuffix(last, "thinking"):
 		return errors.New("the final block in an assistant message cannot be `thinking`")
+	case last == "text" && len(m.Calls) > 0:
+		return errors.New("`tool_use` ids were found without `tool_result` blocks immediately after: the final block is `text`")
 	}
 	if first := blocks[0].Type; len(m.Calls) == 0 || !c.loops {
 		c.unsigned = ""

@@ -210,8 +210,10 @@ func (r *Request) fromInput(w wireRequest) error {
 		}
 		return &r.Messages[len(r.Messages)-1]
 	}
-	for _, it := range w.Input {
+	for i, it := range w.Input {
 		switch {
+		case it.Type == "reasoning" && !w.follows(i+1):
+			return errors.New("an item of type 'reasoning' was provided without its required following item")
 		case it.Type == "reasoning" && !strings.HasPrefix(it.Encrypted, sealed(r.Model)):
 			return errors.New("the encrypted content of a reasoning item could not be verified")
 		case it.Type == "reasoning":
@@ -228,6 +230,15 @@ func (r *Request) fromInput(w wireRequest) error {
 		}
 	}
 	return nil
+}
+
+// follows says whether an item of input belongs to the answer that the one before is from.
+func (w wireRequest) follows(i int) bool {
+	if i == len(w.Input) {
+		return false
+	}
+	it := w.Input[i]
+	return it.Type == "reasoning" || it.Type == "function_call" || it.Role == "assistant" && strings.TrimSpace(it.Content.text) != ""
 }
 
 // sealed begins what the server encrypts for a model.

@@ -758,7 +758,7 @@ func (x *UserMessage) GetImages() []*Image {
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
-	// state, answer_schema.
+	// state, answer_schema, no_answer.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
 	// a newline, the files. state has what changes between turns, such as the day.

@@ -155,7 +155,7 @@ export interface UserMessage {
 export interface SystemMessage {
   /**
    * Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
-   * state, answer_schema.
+   * state, answer_schema, no_answer.
    */
   origin: string;
   /**
