@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"podd/internal/clients/attach"
 	"podd/pkg/item"
 )
 
@@ -90,6 +91,9 @@ func interruption(ctx context.Context, err error) error {
 	}
 	if _, ok := errors.AsType[interrupted](err); ok {
 		return err
+	}
+	if e, ok := errors.AsType[*attach.UnsentError](err); ok {
+		return interrupted("interrupted; your draft is in " + e.Draft)
 	}
 	return interrupted("interrupted")
 }

@@ -205,6 +205,33 @@ func TestSuspend(t *testing.T) {
 	s.await("on it goes")
 }
 
+// Signals that stop the view from outside are as Ctrl-Z.
+func TestStopped(t *testing.T) {
+	w := world(t, scripted.Answers())
+	for _, verb := range []string{"attach", "top"} {
+		for _, signal := range []string{"-TSTP", "-STOP"} {
+			args := []string{verb}
+			if verb == "attach" {
+				args = append(args, "p")
+			}
+			s := newScreen(t, w, 80, 24, nil, args...)
+			s.await("idle")
+			rig.Run(t, w.Command("pkill", signal, "-x", "-P", strings.TrimSpace(rig.Run(t, s.command("display-message", "-p", "#{pane_pid}"))), "podctl"))
+			s.await("Stopped", "shell>")
+			s.keys("fg", "Enter")
+			s.awaitThat("the view", func(shown string) bool { return strings.Contains(shown, "idle") && !strings.Contains(shown, "Stopped") })
+			if verb == "attach" {
+				s.typed("a draft")
+				s.await("> a draft")
+				s.keys("C-u")
+			}
+			s.keys("C-d")
+			s.await("shell>")
+			s.restored()
+		}
+	}
+}
+
 // A scrolled view keeps its place while text arrives; sizes change meanwhile; a signal
 // restores the terminal.
 func TestScrollResizeAndSignal(t *testing.T) {

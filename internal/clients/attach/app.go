@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"podd/internal/clients/desk"
+	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -24,6 +25,8 @@ type typing struct {
 	// kept is the prompt that was stored last; unkept says that one could not be.
 	kept   *sent
 	unkept bool
+	// editing is the file of the draft while an editor has it.
+	editing string
 	// unsent is the draft that prompts which could not be sent have made.
 	unsent  string
 	history history
@@ -100,6 +103,8 @@ type arrival struct {
 // terminal is what is known of the terminal.
 type terminal struct {
 	columns, rows int
+	// jobs are the signals that take it away and give it back.
+	jobs tty.Jobs
 	// light says that its background is light.
 	light bool
 	// painted is how often it was written to.

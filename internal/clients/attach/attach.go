@@ -16,6 +16,7 @@ import (
 	"podd/internal/clients/cells"
 	"podd/internal/clients/desk"
 	"podd/internal/clients/kitty"
+	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
@@ -94,6 +95,8 @@ func (a *app) run(follow func() error) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
+	a.jobs = tty.NewJobs()
+	defer a.jobs.Close()
 	defer cells.Cluster(false)
 	canvas := kitty.NewCanvas(a.Out, a.wait)
 	a.log.gallery.canvas = canvas
@@ -109,6 +112,9 @@ func (a *app) run(follow func() error) error {
 	a.work.Wait()
 	if cause == nil && err != nil {
 		cause = fmt.Errorf("the view ended; the pod keeps running: %w", err)
+	}
+	if cause != nil {
+		cause = a.keepUnsent(cause)
 	}
 	return cause
 }
@@ -187,7 +193,7 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		_, has := msg.(tea.FocusMsg)
 		m.focused(has)
 	case tea.ResumeMsg:
-		m.press(key{kind: keyRedraw})
+		m.redraw()
 	case edited:
 		m.edited(msg)
 	case tea.PasteMsg:
@@ -245,6 +251,8 @@ func (a *app) tick(hangup <-chan os.Signal) error {
 		select {
 		case <-ticks.C:
 			a.hand(func() { a.askStatus(false) })
+		case s := <-a.jobs:
+			a.hand(func() { a.job(s) })
 		case <-hangup:
 			return errHangup
 		case <-a.ctx.Done():

@@ -1,15 +1,18 @@
 package attach
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/tty"
 	"podd/internal/clients/view"
 	"podd/pkg/scopefs"
@@ -42,14 +45,34 @@ func suspend(a *app) {
 		a.said = "no shell can take over: Ctrl-D leaves, and the turn continues"
 		return
 	}
-	a.command = tea.Suspend
+	a.lend(func() error { return tty.Stop(a.ctx) }, resumed)
+}
+
+// lend gives the terminal to run, until it returns.
+func (a *app) lend(run func() error, then func(error) tea.Msg) {
+	a.command = tea.Exec(a.jobs.Away(run), then)
+}
+
+func resumed(error) tea.Msg { return tea.ResumeMsg{} }
+
+// job handles a signal that is to stop this process, or says that it goes on: whatever had the
+// terminal meanwhile has left its own settings.
+func (a *app) job(s os.Signal) {
+	if s == syscall.SIGTSTP {
+		suspend(a)
+		return
+	}
+	a.lend(func() error { return nil }, resumed)
+}
+
+// redraw draws everything again, and sets what a program before may have changed.
+func (a *app) redraw() {
+	a.log.gallery.again()
+	a.command = tea.Batch(tea.Raw(cells.Mode()), tea.ClearScreen)
 }
 
 // edited is the end of an editor that had the draft.
-type edited struct {
-	dir string
-	err error
-}
+type edited struct{ err error }
 
 // draftFile is the name of the draft in a directory of its own.
 const draftFile = "prompt.md"
@@ -66,29 +89,88 @@ func (a *app) edit() {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	dir, err := os.MkdirTemp("", "podctl-")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, draftFile), []byte(a.draft.whole()), 0o600)
-	}
-	if err != nil {
+	if err := a.writeDraft(); err != nil {
 		a.said = "cannot write the draft for the editor: " + err.Error()
 		return
 	}
-	c := exec.CommandContext(a.ctx, words[0], append(words[1:], filepath.Join(dir, draftFile))...)
+	// The view waits for the editor, and does not end it: it has what the person has not saved.
+	c := exec.CommandContext(context.WithoutCancel(a.ctx), words[0], append(words[1:], a.editing)...)
 	c.Stdin, c.Stdout, c.Stderr = a.In, a.Out, a.Out // Files: a copied stdin would never end.
-	a.command = tea.ExecProcess(c, func(err error) tea.Msg { return edited{dir, err} })
+	a.lend(c.Run, func(err error) tea.Msg { return edited{err} })
 }
 
-// edited takes the draft from the editor. Pasted texts that are still whole stay pasted.
+// writeDraft writes the draft to a file in a directory of its own.
+func (a *app) writeDraft() error {
+	dir, err := os.MkdirTemp("", "podctl-")
+	if err != nil {
+		return err
+	}
+	a.editing = filepath.Join(dir, draftFile)
+	return os.WriteFile(a.editing, []byte(a.draft.whole()), 0o600)
+}
+
+// edited takes the draft from the editor. The files of one that failed stay if they have other text.
 func (a *app) edited(e edited) {
-	defer os.RemoveAll(e.dir)
-	text, err := os.ReadFile(filepath.Join(e.dir, draftFile))
+	if a.ctx.Err() != nil {
+		return // keepUnsent has it.
+	}
+	a.redraw()
+	text, err := os.ReadFile(a.editing)
 	if e.err != nil || err != nil {
 		a.said = "the editor failed; the draft is as it was"
+		if a.leftByEditor() {
+			a.said += "; see " + a.editing
+		}
+		a.editing = ""
 		return
 	}
+	_ = os.RemoveAll(filepath.Dir(a.editing))
+	a.editing = ""
 	a.draft = a.draft.edited(strings.TrimSuffix(string(text), "\n"))
 }
+
+// leftByEditor says whether an editor has left text that the draft does not have, such as its swap
+// file. Without it the files are removed.
+func (a *app) leftByEditor() bool {
+	dir := filepath.Dir(a.editing)
+	text, err := os.ReadFile(a.editing)
+	files, listed := os.ReadDir(dir)
+	if err != nil || listed != nil || len(files) != 1 || string(text) != a.draft.whole() {
+		return true
+	}
+	_ = os.RemoveAll(dir)
+	return false
+}
+
+// keepUnsent keeps the draft of a view that ends with an error in the history, or else in a file,
+// which the error names. The files of an editor stay.
+func (a *app) keepUnsent(cause error) error {
+	files := a.editing != "" && a.leftByEditor()
+	if text, err := os.ReadFile(a.editing); files && err == nil {
+		a.draft = a.draft.edited(strings.TrimSuffix(string(text), "\n"))
+	}
+	kept := a.draft.empty()
+	if a.Desk.History && keeps(a.draft) {
+		kept = pastFile(a.Env).add(pastPrompt{Time: a.now(), Dir: a.pod.GetSpec().GetDir(), Parts: pastParts(a.draft)}) == nil
+	}
+	if files || !kept && a.writeDraft() == nil {
+		return &UnsentError{Draft: a.editing, cause: cause}
+	}
+	return cause
+}
+
+// UnsentError is the end of a view that leaves a draft in a file.
+type UnsentError struct {
+	// Draft is the file.
+	Draft string
+	cause error
+}
+
+// Error says why the view ended, and names the file.
+func (e *UnsentError) Error() string { return e.cause.Error() + "; your draft is in " + e.Draft }
+
+// Unwrap is why the view ended.
+func (e *UnsentError) Unwrap() error { return e.cause }
 
 // edited is the draft as an editor has left it. A pasted text that is still whole stays one, and
 // no path behind a pasted @ becomes an @path because the text around it was edited.

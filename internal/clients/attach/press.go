@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"podd/internal/clients/desk"
 	"podd/internal/wire"
 	"podd/pkg/client"
@@ -74,8 +72,7 @@ func (a *app) look(k keyKind) bool {
 	case keyOpen:
 		open(a, "")
 	case keyRedraw:
-		a.log.gallery.again()
-		a.command = func() tea.Msg { return tea.ClearScreen() }
+		a.redraw()
 	default:
 		return false
 	}

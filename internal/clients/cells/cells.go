@@ -15,6 +15,14 @@ var clusters atomic.Bool
 // character. Until it is known, each rune takes its own columns, as wcwidth counts them.
 func Cluster(on bool) { clusters.Store(on) }
 
+// Mode is what sets the terminal's mode again after another program has had it.
+func Mode() string {
+	if clusters.Load() {
+		return ansi.SetModeUnicodeCore
+	}
+	return ""
+}
+
 // Reported takes what the terminal says of a mode, and says whether Width changes: bubbletea sets
 // mode 2027 if the terminal knows it.
 func Reported(mode ansi.Mode, is ansi.ModeSetting) (changed bool) {

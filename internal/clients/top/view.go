@@ -18,6 +18,7 @@ import (
 
 	"podd/internal/clients/cells"
 	"podd/internal/clients/show"
+	"podd/internal/clients/tty"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -52,7 +53,9 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	m := &model{Config: cfg, fleet: NewFleet(), columns: 80, rows: 24, selected: cfg.Selected, fail: fail}
+	jobs := tty.NewJobs()
+	defer jobs.Close()
+	m := &model{ctx: ctx, jobs: jobs, Config: cfg, fleet: NewFleet(), columns: 80, rows: 24, selected: cfg.Selected, fail: fail}
 	program := tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithInput(keyboard{cfg.In, fail}), tea.WithOutput(cfg.Out),
 		tea.WithColorProfile(colorprofile.ANSI))
 	defer cells.Cluster(false)
@@ -77,6 +80,8 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 			select {
 			case <-ticks.C:
 				program.Send(ticked{})
+			case s := <-jobs:
+				program.Send(s)
 			case <-hangup:
 				fail(errHangup)
 			case <-ctx.Done():
@@ -111,6 +116,8 @@ func (k keyboard) Read(p []byte) (int, error) {
 // model is the view for bubbletea. The program's goroutine owns it.
 type model struct {
 	Config
+	ctx           context.Context
+	jobs          tty.Jobs
 	fleet         *Fleet
 	columns, rows int
 	// ready says that all pods have been shown once, away that podd cannot be reached.
@@ -138,6 +145,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case lost:
 		m.away = true
 		m.fleet.Lost()
+	case os.Signal:
+		return m, m.job(msg)
+	case tea.ResumeMsg:
+		return m, tea.Batch(tea.Raw(cells.Mode()), tea.ClearScreen)
 	case tea.ModeReportMsg:
 		cells.Reported(msg.Mode, msg.Value)
 	case tea.WindowSizeMsg:
@@ -146,6 +157,18 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.press(msg.Keystroke())
 	}
 	return m, nil
+}
+
+// job gives the terminal back before the process stops, and takes it again when it goes on.
+func (m *model) job(s os.Signal) tea.Cmd {
+	run := func() error { return nil }
+	if s == syscall.SIGTSTP {
+		if !tty.UnderShell() {
+			return nil
+		}
+		run = func() error { return tty.Stop(m.ctx) }
+	}
+	return tea.Exec(m.jobs.Away(run), func(error) tea.Msg { return tea.ResumeMsg{} })
 }
 
 // press handles a key.
@@ -175,6 +198,8 @@ func (m *model) press(key string) tea.Cmd {
 		to = len(rows)
 	case "ctrl+l":
 		return tea.ClearScreen
+	case "ctrl+z":
+		return m.job(syscall.SIGTSTP)
 	default:
 		return nil
 	}
