@@ -122,6 +122,7 @@ var failures = map[string]struct {
 	"Anthropic, output":                 {400, `{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for m"}}`, llm.ClassInvalid},
 	"Anthropic, image":                  {400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.0.image.source.base64: image exceeds 5 MB maximum: 6 > 5"}}`, llm.ClassInvalid},
 	"OpenAI, tools":                     {400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 133 instead.","code":"array_above_max_length"}}`, llm.ClassInvalid},
+	"GitHub, rate":                      {403, `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`, llm.ClassRateLimit},
 	"a gateway's 400 of an overload":    {400, `{"error":{"type":"invalid_request_error","message":"Overloaded"}}`, llm.ClassOverloaded},
 	"a size beside a request rate":      {400, `{"error":{"message":"tokens exceed the maximum"}}`, llm.ClassContext},
 }

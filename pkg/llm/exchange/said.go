@@ -38,7 +38,7 @@ var (
 	statusMembers = []string{"code", "statuscode", "status"}
 	waitMembers   = []string{"retryafter", "retrydelay"}
 	// innerMembers hold an error as an object or a list.
-	innerMembers = []string{"error", "errors", "err", "exception", "fault", "detail", "message", "baseresp", "response", "responsemetadata", "header"}
+	innerMembers = []string{"error", "errors", "err", "exception", "fault", "detail", "message", "baseresp", "response", "responsemetadata", "header", "choices"}
 	// quotedMembers are what others said: the provider behind OpenRouter, the model at Groq.
 	quotedMembers = []string{"metadata.raw", "failed_generation"}
 )

@@ -31,10 +31,11 @@ const (
 	// drainTime and drainBytes bound the wait for the end of a body after the answer is
 	// whole: a connection is reused only after its body was read to the end.
 	drainTime = 100 * time.Millisecond
-	// settleTime bounds the wait behind a complete answer for its usage and the end of the
-	// stream, which some endpoints do not send.
-	settleTime = 5 * time.Second
-	drainBytes = 64 << 10
+	// settleTime bounds the wait behind a complete answer for its usage, settledTime that behind
+	// its usage for the end of the stream, which some endpoints do not send.
+	settleTime  = 5 * time.Second
+	settledTime = time.Second
+	drainBytes  = 64 << 10
 )
 
 // Decoder turns the messages of a stream into events.
@@ -226,11 +227,12 @@ func (a *answer) readJSON(ctx context.Context, dec Decoder, in *bufio.Reader) er
 		default:
 			return a.ended(ctx, dec, err)
 		}
+		whole := dec.Complete()
 		events, err := dec.Whole(a.events[:0], string(value))
 		if len(events) == 0 {
 			a.oddly(nil, value)
 		}
-		if err := a.take(dec, events, err); err != nil {
+		if err := a.take(dec, string(value), events, err); err != nil && !whole {
 			return err
 		}
 	}
@@ -252,7 +254,8 @@ func (a *answer) readStream(ctx context.Context, dec Decoder, sse *sseReader) er
 		if size += len(data); size > maxAnswer {
 			return a.broken(ctx, errTooLong)
 		}
-		if err := a.message(dec, ev, data); err != nil {
+		whole := dec.Complete()
+		if err := a.message(dec, ev, data); err != nil && !whole {
 			return err
 		}
 	}
@@ -271,7 +274,7 @@ func (a *answer) readStray(dec Decoder, text []byte) error {
 		return nil
 	}
 	events, err := dec.Whole(a.events[:0], string(text))
-	return a.take(dec, events, err)
+	return a.take(dec, string(text), events, err)
 }
 
 // message reads a message of a stream. One that is neither JSON nor begins so keeps the
@@ -296,7 +299,7 @@ func (a *answer) message(dec Decoder, ev sseEvent, data []byte) error {
 	if len(events) == 0 && text[0] == '{' {
 		a.oddly(ev.name, data)
 	}
-	return a.take(dec, events, err)
+	return a.take(dec, text, events, err)
 }
 
 // oddly keeps a message outside the answer.
@@ -308,14 +311,19 @@ func (a *answer) oddly(name, data []byte) {
 
 // take yields the events of a message. Behind a complete answer the wait is short, whatever
 // arrives that adds nothing to it.
-func (a *answer) take(dec Decoder, events []llm.Event, err error) error {
+func (a *answer) take(dec Decoder, text string, events []llm.Event, err error) error {
 	a.events = events[:0]
 	a.collect(events)
 	if len(events) > 0 {
 		a.odd = nil
 	}
-	if a.watched != nil && dec.Complete() && (len(events) > 0 || !a.watched.settling) {
-		a.watched.settling, a.watched.left = true, settleTime
+	if w := a.watched; w != nil && dec.Complete() {
+		if len(events) > 0 || !w.settling {
+			w.settling, w.left = true, settleTime
+		}
+		if gjson.Get(text, "usage").IsObject() {
+			w.left = min(w.left, settledTime)
+		}
 	}
 	return err
 }

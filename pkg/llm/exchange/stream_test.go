@@ -113,12 +113,21 @@ func TestCompleteAnswerEnds(t *testing.T) {
 					start := time.Now()
 					r, err := llmtest.Collect(client(t, exchange.Config{BaseURL: "http://h.example", API: api, Dial: speaks(t, beat, a.text+a.complete, a.usage)}).Stream(t.Context(), []byte(`{}`)))
 					hello(t, what, r, err)
-					if took := time.Since(start); took > 15*time.Second {
+					if took := time.Since(start); took > 5*time.Second {
 						t.Errorf("the answer took %s", took)
 					}
 				})
 			})
 		}
+		t.Run(api+", no usage", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				r, err := llmtest.Collect(client(t, exchange.Config{BaseURL: "http://h.example", API: api, Dial: speaks(t, ": wait\n\n", a.text+a.complete)}).Stream(t.Context(), []byte(`{}`)))
+				if took := time.Since(start); err != nil || r.Text() != "hello" || took > 10*time.Second {
+					t.Errorf("%q after %s, %v", r.Text(), took, err)
+				}
+			})
+		})
 		// Before the end, the same are signs of life.
 		t.Run(api+", comments before the end", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -199,6 +208,16 @@ func TestErrorShapesOnTheWire(t *testing.T) {
 		r, err := ask(t, exchange.APIChat, sending(http.StatusTooManyRequests, tc.body))
 		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.ClassRateLimit || !strings.Contains(e.Said, tc.says) || r.Whole {
 			t.Errorf("%s with a status: %v", name, err)
+		}
+	}
+}
+
+// What fails behind a complete answer does not matter.
+func TestErrorBehindAnAnswer(t *testing.T) {
+	for api, a := range answers {
+		for _, behind := range []string{"event: error\ndata: {\"message\":\"billing failed\"}\n\n", `data: {"error":{"message":"too late"}}` + "\n\n", "data: {broken\n\n", "Internal Server Error\n"} {
+			r, err := llmtest.Collect(client(t, exchange.Config{API: api}).Decode(t.Context(), "text/event-stream", strings.NewReader(a.text+a.usage+a.complete+behind)))
+			hello(t, api+", "+behind, r, err)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type chatDecoder struct {
 	usage     item.Usage
 	measured  bool
 	stop      string
+	// failed says that a message has an error.
+	failed bool
 	// done says that the stream sent DONE, unstreamed that the answer was one object.
 	done, unstreamed bool
 }
@@ -66,7 +68,7 @@ func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 
 // chunk reads one object, of a stream or a whole answer.
 func (d *chatDecoder) chunk(dst []llm.Event, event []byte, data string) ([]llm.Event, error) {
-	chosen, failed := false, false
+	chosen := false
 	exchange.Members(data, func(name, text string) string {
 		if name == "choices" {
 			return exchange.Members(text, func(_, choice string) string {
@@ -80,7 +82,7 @@ func (d *chatDecoder) chunk(dst []llm.Event, event []byte, data string) ([]llm.E
 		case "usage":
 			d.readUsage(gjson.Parse(raw))
 		case "error":
-			failed = exchange.Holds(gjson.Parse(raw))
+			d.failed = d.failed || exchange.Holds(gjson.Parse(raw))
 		case "model":
 			d.model = raw
 		case "id":
@@ -90,7 +92,7 @@ func (d *chatDecoder) chunk(dst []llm.Event, event []byte, data string) ([]llm.E
 		}
 		return rest
 	})
-	if failed {
+	if d.failed {
 		return dst, d.endpoint.StreamError(data)
 	}
 	if !chosen {
@@ -134,6 +136,8 @@ func (d *chatDecoder) choice(dst []llm.Event, text string) (_ []llm.Event, rest 
 			}
 		case "usage":
 			d.readUsage(gjson.Parse(raw))
+		case "error":
+			d.failed = d.failed || exchange.Holds(gjson.Parse(raw))
 		}
 		return rest
 	})
