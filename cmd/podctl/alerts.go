@@ -39,12 +39,25 @@ func newAlertsCommand(p *program) *cobra.Command {
 }
 
 func newAlertsAckCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	cmd := &cobra.Command{
 		Use:               "ack SEQ...",
 		Short:             "Acknowledge alerts",
-		Args:              operands,
+		Example:           "  podctl alerts ack 4 5\n  podctl alerts ack --all",
 		ValidArgsFunction: completer{p}.alerts,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return usagef("name alerts, or use --all")
+			case all:
+				return nil
+			}
+			return operands(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return p.with(func(c *client.Client) error { return p.ackAll(cmd.Context(), c) })
+			}
 			seqs := make([]int64, len(args))
 			for i, arg := range args {
 				seq, ok := parseSequence(arg)
@@ -62,6 +75,27 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "acknowledge all alerts so far")
+	return cmd
+}
+
+// ackAll acknowledges the alerts that nobody has acknowledged.
+func (p *program) ackAll(ctx context.Context, c *client.Client) error {
+	var seqs []int64
+	for a, err := range c.ListAlerts(ctx, client.AlertOptions{Unacked: true}) {
+		if err != nil {
+			return err
+		}
+		seqs = append(seqs, a.GetSeq())
+	}
+	resp := &poddv1.AckAlertsResponse{}
+	if len(seqs) > 0 {
+		var err error
+		if resp, err = c.Alerts().AckAlerts(ctx, &poddv1.AckAlertsRequest{Seqs: seqs}); err != nil {
+			return err
+		}
+	}
+	return p.print(resp, line("acknowledged %s", plural(len(seqs), "alert")))
 }
 
 // alerts offers the alerts that are not acknowledged.

@@ -160,7 +160,7 @@ func TestQueuedSubmit(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	first := w.podctl("submit", "-f", "-p", "p", "first").start()
 	first.out.await(t, "One ")
-	if out, _ := w.podctl("submit", "-p", "p", "second").run(0); !strings.Contains(out, "; the pod is busy") {
+	if out, _ := w.podctl("submit", "-p", "p", "second").run(0); !strings.Contains(out, "; it runs after the running turn") {
 		t.Errorf("a queued submit says %q", out)
 	}
 	third := w.podctl("submit", "-f", "-p", "p", "third").start()

@@ -41,8 +41,11 @@ func statusArgs(cmd *cobra.Command, args []string) error {
 
 func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 	key := "not set"
-	if s.GetHasKey() {
+	switch {
+	case s.GetHasKey():
 		key = "set"
+	case strings.HasPrefix(s.GetBaseUrl(), "https://api.openai.com/"):
+		key = "not set: start podd again with OPENAI_API_KEY in its environment, or set api_key_file"
 	}
 	started := s.GetStartedAt().AsTime()
 	shown := facts{
@@ -59,6 +62,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
 		{"jobs", hint(int(s.GetJobs()), "job runs", "jobs run", "podctl jobs")},
 		{"sandbox", sandbox(s)},
+		{"sandbox lacks", weaker(s)},
 		{"launcher", launcher(s)},
 		{"credentials", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
@@ -136,10 +140,18 @@ func sandbox(s *poddv1.GetStatusResponse) string {
 	if note := s.GetSandboxNote(); note != "" {
 		text += " (" + note + ")"
 	}
-	if mode == "landlock" {
-		text += "; it cannot make .git and protected files read-only, so commands that name .git need approval, and so do all commands in a workspace with protected files"
-	}
 	return text
+}
+
+// weaker says what a sandbox does not do, and where help is; empty for the strongest one.
+func weaker(s *poddv1.GetStatusResponse) string {
+	switch s.GetSandbox() {
+	case "landlock":
+		return "Landlock cannot make files read-only: podd asks before commands in a workspace with protected files, such as AGENTS.md; see docs/security.md#without-bubblewrap"
+	case "none":
+		return "see docs/security.md#without-bubblewrap"
+	}
+	return ""
 }
 
 // launcher says why commands start slower than they could; empty if they do not.

@@ -42,7 +42,8 @@ func TestSubmitToAPodThatIsHeld(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	w.podctl("pause", "p").run(0)
 	p := w.podctl("submit", "-f", "-p", "p", "hello").start()
-	p.err.await(t, "! the pod is on hold (paused by a client); resume it with podctl resume p\n")
+	p.err.await(t, "! the pod is on hold (paused by ")
+	p.err.await(t, "); resume it with podctl resume p\n")
 	w.podctl("resume", "p").run(0)
 	if code := p.wait(); code != 0 || p.out.String() != "Yes.\n" {
 		t.Errorf("exit code %d, standard output %q", code, p.out.String())

@@ -136,18 +136,21 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	}
 	waits := ""
 	if resp.GetQueued() && p.output == outputText {
-		waits = whyQueued(ctx, c, pod)
+		waits = whyQueued(ctx, c, pod, flags.steer)
 	}
 	return p.print(resp, func(w io.Writer) error { return p.admitted(w, pod, resp, waits) })
 }
 
 // whyQueued says what a queued prompt waits for.
-func whyQueued(ctx context.Context, c *client.Client, pod string) string {
+func whyQueued(ctx context.Context, c *client.Client, pod string, steer bool) string {
 	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
 	if err == nil && got.GetPod().GetPause() != nil {
 		return "the pod is paused, resume it: podctl resume " + sanitize.Line(pod)
 	}
-	return "the pod is busy"
+	if steer {
+		return "the running turn reads it at its next step"
+	}
+	return "it runs after the running turn"
 }
 
 // admitted reports a queued prompt: its number, what it waits for, and which references

@@ -20,6 +20,8 @@ type pods struct {
 	status func() Status
 	// doubt says why a model's name is probably wrong; empty if it is not.
 	doubt func(ctx context.Context, model string) string
+	// user is who is served.
+	user string
 }
 
 // warnings are what is probably wrong with a model that a request names.

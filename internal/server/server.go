@@ -151,7 +151,7 @@ func (s *Server) options(c Config, r *router) []grpc.ServerOption {
 
 // register registers the services.
 func (c Config) register(g *grpc.Server, r *router) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt, user: localUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})

@@ -18,7 +18,11 @@ func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.Can
 
 // Pause pauses a pod at its next step.
 func (s *pods) Pause(ctx context.Context, r *poddv1.PauseRequest) (*poddv1.PauseResponse, error) {
-	p, err := s.host.Pause(ctx, r.GetPod(), r.GetReason())
+	reason := r.GetReason()
+	if by := userOf(ctx, s.user); reason == "" && by != "" {
+		reason = "paused by " + by
+	}
+	p, err := s.host.Pause(ctx, r.GetPod(), reason)
 	if err != nil {
 		return nil, err
 	}

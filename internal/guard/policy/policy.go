@@ -108,7 +108,7 @@ func (p *Policy) Against(c Call) (d, rule string) {
 func (p *Policy) byMode(x *examined) Verdict {
 	switch {
 	case p.mode == Always:
-		return Verdict{Ask, x.name() + ` needs approval because ask is "always"` + x.unruled()}
+		return Verdict{Ask, x.name() + ` needs approval because this pod asks before every call` + x.unruled()}
 	case x.call.Confined:
 		return Verdict{Allow, x.name() + " is allowed because it stays in the sandbox or the scope and no rule forbids it."}
 	}

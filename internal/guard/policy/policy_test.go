@@ -24,8 +24,8 @@ func TestModes(t *testing.T) {
 		{policy.Never, policy.Call{Tool: "read_file", Paths: []string{"/etc/a*"}}, policy.Deny, `tool = 'read_file', path = '/etc/a\*'`},
 		{policy.Risky, in, policy.Allow, "stays in the sandbox"},
 		{policy.Risky, out, policy.Ask, `The command "make" needs approval because it is not confined to the sandbox or the scope and no rule allows it.`},
-		{policy.Always, in, policy.Ask, `ask is "always"`},
-		{policy.Always, out, policy.Ask, `ask is "always"`},
+		{policy.Always, in, policy.Ask, `this pod asks before every call`},
+		{policy.Always, out, policy.Ask, `this pod asks before every call`},
 	} {
 		v := with(t, tt.mode).Decide(tt.call)
 		if v.Decision != tt.want || !strings.Contains(v.Why, tt.why) || !strings.HasSuffix(v.Why, ".") {

@@ -82,9 +82,9 @@ func (s *Sandbox) tryIn(ctx context.Context, dir string) error {
 	return nil
 }
 
-// tried is the output of a failed command, on one line.
+// tried is the first sentence that a failed command said.
 func tried(err error, said string) error {
-	said = strings.Join(strings.Fields(said), " ")
+	said, _, _ = strings.Cut(strings.Join(strings.Fields(said), " "), ". ")
 	if said == "" {
 		return err
 	}
@@ -92,7 +92,7 @@ func tried(err error, said string) error {
 	if len(said) > most {
 		said = strings.ToValidUTF8(said[:most], "") + "..."
 	}
-	return fmt.Errorf("%s (%w)", said, err)
+	return errors.New(strings.TrimSuffix(said, "."))
 }
 
 // findBwrap looks for a bwrap that can bind open directories; only that is safe when a

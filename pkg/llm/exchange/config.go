@@ -212,6 +212,15 @@ func (e *Endpoint) keySetting() string {
 	return cmp.Or(e.KeySource, "OPENAI_API_KEY")
 }
 
+// addKey is what to do so that a key is sent where none is set. podd reads its environment only
+// when it starts.
+func (e *Endpoint) addKey() string {
+	if e.named() {
+		return "set " + e.setting("key_env")
+	}
+	return "start podd again with OPENAI_API_KEY in its environment, or set api_key_file"
+}
+
 // IsOpenAI says whether an address is one of OpenAI's own service.
 func IsOpenAI(baseURL string) bool {
 	u, err := url.Parse(baseURL)

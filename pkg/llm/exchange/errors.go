@@ -75,7 +75,7 @@ func (e *Endpoint) sentence(class llm.Class, status int) (what, next string) {
 	switch class {
 	case llm.ClassAuth:
 		if e.KeySource == "" {
-			return at + " wants a key and none is set", "set " + e.keySetting()
+			return at + " wants a key and none is set", e.addKey()
 		}
 		return at + " refused the key", "set " + e.keySetting() + " to a key that it accepts"
 	case llm.ClassUnknownModel:

@@ -107,7 +107,7 @@ type answer struct {
 func (a *answer) run() (err error) {
 	e := a.endpoint
 	if e.OpenAI && e.KeySource == "" {
-		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; set " + e.keySetting() + ", or " + e.setting("base_url") + " to another endpoint"}
+		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; " + e.addKey() + ", or set " + e.setting("base_url") + " to another endpoint"}
 	}
 	if a.pass, err = a.client.waits.enter(a.ctx, a.model()); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (s *shell) access(args shellArgs) tool.Access {
 	}
 	if open := s.box.Unheld(sandbox.Scope{Roots: roots}); open != "" {
 		a.Confined = false
-		a.Note = fmt.Sprintf("%s is protected, and Landlock cannot keep it from being changed", scopefs.Display(s.fs.Rel(open)))
+		a.Note = fmt.Sprintf("%s is protected, and the sandbox Landlock cannot protect it", scopefs.Display(s.fs.Rel(open)))
 	}
 	return a
 }

@@ -46,7 +46,7 @@ function M.send(pod, segments, steer, done)
       podd.say(require('podd.view').alert(a), vim.log.levels.WARN)
     end
     if r.queued then
-      podd.say('queued; the pod is busy')
+      podd.say('queued; it runs after the running turn')
     end
     if done then
       done()
