@@ -83,6 +83,7 @@ git init -q .
 make() {
 	case $1 in
 	demo) "$BUILT_PODD" demo ;;
+	test) ;;
 	install) mkdir -p ~/.local/bin && ln -s "$BUILT_PODD" "$BUILT_PODCTL" ~/.local/bin ;;
 	*) return 2 ;;
 	esac
