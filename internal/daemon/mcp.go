@@ -18,6 +18,7 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 		StateDir: d.StateDir,
 		// Not even a server that gets the whole environment gets a key of podd's.
 		Environ:     d.secrets.Environ(os.Environ()),
+		Servers:     mcpServers{d}.of,
 		SecretFiles: d.Settings.SecretFiles(),
 		Secret:      d.secrets.Add,
 		Redact:      d.secrets.Redact,
@@ -26,6 +27,7 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 	})
 	if err == nil {
 		d.undo = append(d.undo, d.mcp.Close)
+		d.trust.Changed = d.mcp.Keep
 	}
 	return err
 }

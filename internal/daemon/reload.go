@@ -64,6 +64,7 @@ func (d *Daemon) Reload(ctx context.Context) (server.Reloaded, error) {
 		return server.Reloaded{}, err
 	}
 	d.loaded.Store(next)
+	d.mcp.Keep()
 	before.endpoints.Close(next.endpoints)
 	// A running turn still uses those that are gone.
 	d.undo = append(d.undo, func() { before.endpoints.Close(next.endpoints) })

@@ -15,8 +15,9 @@ type sightings struct {
 	born map[int]string
 }
 
-// follow records the current processes, before parents are ended.
-func (t *Tree) follow() { t.family() }
+// Follow records the current processes. Stop does so too; call it before the leader is asked
+// to end in another way, after which nothing shows whose children the others are.
+func (t *Tree) Follow() { t.family() }
 
 // family lists the processes of the tree and all below them, and records them.
 func (t *Tree) family() []int {

@@ -5,5 +5,5 @@ package process
 // sightings are empty.
 type sightings struct{}
 
-// follow does nothing.
-func (t *Tree) follow() {}
+// Follow does nothing.
+func (t *Tree) Follow() {}

@@ -90,6 +90,30 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// If the leader is unknown, the mark alone says which processes belong to a tree.
+func TestFindByTheMark(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds what left the process group")
+	}
+	id, dir := orphan(t, "setsid sh -c 'echo $$ >pid; exec sleep 600' & sleep 600")
+	pid := pidIn(t, dir)
+	other, otherDir := start(t, "echo $$ >pid; sleep 600")
+	otherPID := pidIn(t, otherDir)
+	defer other.Stop(grace)
+	tree := process.Find(process.ID{Mark: id.Mark})
+	<-tree.Exited()
+	tree.Pause()
+	if left := tree.Stop(grace); left != 0 || alive(pid) || alive(id.PID) {
+		t.Errorf("%d remain; alive: %v, %v", left, alive(pid), alive(id.PID))
+	}
+	if !alive(otherPID) {
+		t.Error("another tree was ended")
+	}
+	if left := process.Find(process.ID{Mark: id.Mark}).Kill(); left != 0 {
+		t.Errorf("%d remain", left)
+	}
+}
+
 // Process ids wrap around: a process of the tree may have a lower one than the leader.
 func TestStopFindsLowerPids(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -8,7 +8,8 @@ const watchPoll = 20 * time.Millisecond
 // ID distinguishes a tree from all others, including those of another boot. It can be
 // stored.
 type ID struct {
-	// PID is the leader's.
+	// PID is the leader's; 0 while it is unknown, and then only the mark shows what belongs to
+	// the tree.
 	PID int `json:"pid"`
 	// Born is when the leader started, in a form specific to the system; empty when unknown,
 	// and then Find finds no leader.

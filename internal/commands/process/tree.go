@@ -178,7 +178,7 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 	if t.gone() {
 		return 0
 	}
-	t.follow()
+	t.Follow()
 	t.signal(syscall.SIGTERM)
 	t.signal(syscall.SIGCONT)
 	if t.goneWithin(grace) {
@@ -199,7 +199,7 @@ func (t *Tree) Kill() (left int) {
 func (t *Tree) kill() (left int) {
 	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
 		// Repeat: the next round finds what forks in between.
-		t.follow()
+		t.Follow()
 		t.signal(syscall.SIGKILL)
 		if t.goneWithin(10 * killPoll) {
 			return 0
@@ -255,11 +255,14 @@ func (t *Tree) leaderGone() bool {
 	}
 }
 
-// recycled says whether the leader's process id belongs to another process now. The
-// kernel does not reuse it while a group or session with members has that id.
+// recycled says whether the leader's process id belongs to another process now, or is not
+// known. The kernel does not reuse it while a group or session with members has that id.
 func (t *Tree) recycled() bool {
 	if !t.leaderGone() {
 		return false
+	}
+	if t.id.PID == 0 {
+		return true
 	}
 	born, _ := inspect(t.id.PID)
 	return born != "" && born != t.id.Born

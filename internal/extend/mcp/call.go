@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"strings"
 	"time"
 
@@ -40,7 +40,8 @@ var errOther = errors.New("has changed or removed this tool, so it was not calle
 // same refuses a tool whose form has changed.
 func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 	if err := i.refresh(ctx, l); err != nil {
-		return err
+		f, failed := errors.AsType[*failure](err)
+		return &failure{error: err, broken: !failed || f.broken, gone: failed && f.gone}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -52,15 +53,20 @@ func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 	return errOther
 }
 
-// ask sends a request to the server. The server's timeout runs from the start and again from
-// each progress that it reports. An error is a sentence.
+// ask sends a request to the server. An error is a sentence.
 func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
+	return i.with(ctx, true, func(l *link, err error) error {
+		if err != nil {
+			return i.sentence(err, false)
+		}
+		return i.request(ctx, c, l, work)
+	})
+}
+
+// request sends one request. The server's timeout runs from the start and again from each
+// progress that it reports.
+func (i *instance) request(ctx context.Context, c *tool.Invocation, l *link, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) (err error) {
 	def := i.definition()
-	l, err := i.use(ctx, true)
-	if err != nil {
-		return i.sentence(err, false)
-	}
-	defer i.free()
 	late := fmt.Errorf("did not answer within %s", def.Timeout)
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,28 +98,36 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 	case errors.Is(context.Cause(working), late):
 		i.probe(ctx, l, late)
 		return i.sentence(late, true)
-	case errors.Is(err, errOther):
+	}
+	return i.outcome(working, l, err)
+}
+
+// outcome is what a request that failed has come to.
+func (i *instance) outcome(ctx context.Context, l *link, err error) error {
+	if errors.Is(err, errOther) {
 		return i.sentence(err, false)
 	}
-	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && !unsent(refusal) {
+	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		// An answer means that the server works.
 		i.worked()
 		return i.sentence(fmt.Errorf("refused the call%s", colon(text(refusal.Message, maxDescription))), false)
 	}
-	err = l.failure(working, err)
-	i.drop(l, err)
-	dial, ok := errors.AsType[*net.OpError](err)
-	_, refused := errors.AsType[*signInError](err)
-	return i.sentence(err, !refused && (!ok || dial.Op != "dial"))
+	if f, ok := errors.AsType[*failure](err); ok {
+		if f.broken {
+			i.lost(l, f)
+		}
+		return i.sentence(f, f.begun)
+	}
+	if why := l.why(); why != nil || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
+		err = l.failure(ctx, err)
+		i.drop(l, err)
+		return i.sentence(err, true)
+	}
+	i.worked()
+	return i.sentence(fmt.Errorf("answered in a form that podd cannot read%s; the call has run", colon(word(err.Error()))), false)
 }
 
-// unsent says whether an error is not the server's answer: the protocol's library reports an
-// undelivered message in the form of an answer.
-func unsent(err *jsonrpc.Error) bool {
-	return err.Code == -32005 && err.Message == "rejected by transport"
-}
-
-// probe drops a server that does not even answer a ping.
+// probe drops a server that does not even answer a ping. A refusal is an answer.
 func (i *instance) probe(ctx context.Context, l *link, late error) {
 	ctx, cancel := context.WithTimeout(ctx, i.m.PingTime)
 	defer cancel()
@@ -121,7 +135,9 @@ func (i *instance) probe(ctx context.Context, l *link, late error) {
 	i.m.wg.Go(func() { done <- l.session.Ping(ctx, nil) })
 	select {
 	case err := <-done:
-		if err == nil {
+		_, refused := errors.AsType[*jsonrpc.Error](err)
+		f, failed := errors.AsType[*failure](err)
+		if err == nil || refused || failed && !f.broken {
 			return
 		}
 	case <-ctx.Done():

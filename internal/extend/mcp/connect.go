@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"podd/internal/commands/process"
 	"podd/internal/version"
 )
 
@@ -36,12 +36,13 @@ type link struct {
 	// server gets to end by itself.
 	quit func(leave time.Duration)
 	once sync.Once
-	// why is the server's failure, or how it ended, as the rest of a sentence; nil if
-	// unknown.
+	// why is how a command failed or ended, as the rest of a sentence; nil if unknown.
 	why func() error
 	// gone is closed when the server sends nothing more.
-	gone  chan struct{}
-	tasks tasks
+	gone chan struct{}
+	talk conversation
+	// users are the requests in progress; the instance's lock guards it.
+	users int
 
 	mu sync.Mutex
 	// progress has the receivers of progress reports, by the token of a call.
@@ -53,8 +54,8 @@ type link struct {
 // called when the server reports that its lists have changed, noise for output that is not a
 // message.
 func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise func(string)) (*link, error) {
-	l := &link{gone: make(chan struct{}), progress: map[string]func(*sdk.ProgressNotificationParams){}}
-	transport, err := m.transport(l, r, noise)
+	l := &link{gone: make(chan struct{}), why: func() error { return nil }, progress: map[string]func(*sdk.ProgressNotificationParams){}}
+	transport, err := m.transport(ctx, l, r, noise)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (l *link) end() { l.once.Do(func() { l.quit(leaveTime) }) }
 // kill ends a server that failed.
 func (l *link) kill() { l.once.Do(func() { l.quit(0) }) }
 
-// failure is what went wrong: the server's own failure, otherwise the protocol's error.
+// failure is what went wrong: how the server ended, otherwise the protocol's error.
 func (l *link) failure(ctx context.Context, err error) error {
 	if why := l.why(); why != nil {
 		return why
@@ -116,18 +117,31 @@ func (l *link) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return fmt.Errorf("refused a request of podd%s", colon(word(err.Error())))
+	}
 	return fmt.Errorf("does not speak the MCP protocol%s", colon(err.Error()))
 }
 
-func (m *Manager) transport(l *link, r resolved, noise func(string)) (sdk.Transport, error) {
+// opened is a transport whose connection exists.
+type opened struct{ sdk.Connection }
+
+// Connect returns the connection.
+func (o opened) Connect(context.Context) (sdk.Connection, error) { return o.Connection, nil }
+
+func (m *Manager) transport(ctx context.Context, l *link, r resolved, noise func(string)) (sdk.Transport, error) {
 	if r.url != "" {
-		return m.overHTTP(l, r), nil
+		return opened{m.overHTTP(l, r)}, nil
 	}
-	return m.overPipes(l, r, noise)
+	connection, err := m.overPipes(ctx, l, r, noise)
+	return opened{connection}, err
 }
 
 // overPipes starts a command and talks to it over its standard streams.
-func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transport, error) {
+func (m *Manager) overPipes(ctx context.Context, l *link, r resolved, noise func(string)) (sdk.Connection, error) {
 	cmd := exec.Command(r.argv[0], r.argv[1:]...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	var files [6]*os.File
@@ -141,7 +155,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
 	stdin, stdout, stderr := files[1], files[2], files[4]
-	tree, err := process.Start(cmd)
+	tree, err := m.running.run(ctx, cmd)
 	closeAll(files[0], files[3], files[5])
 	if err != nil {
 		closeAll(stdin, stdout, stderr)
@@ -154,11 +168,10 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 	}()
 	broken := newBroken()
 	l.quit = func(leave time.Duration) {
+		tree.Follow()
 		_ = stdin.Close()
 		within(tree.Exited(), leave)
-		if left := tree.Stop(killTime); left > 0 {
-			m.Logger.Warn("cannot stop processes of an MCP server", "command", r.argv[0], "count", left)
-		}
+		m.endTree(tree, r.argv[0])
 		closeAll(stdout, stderr)
 		<-silent
 		if l.session != nil {
@@ -178,8 +191,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
-	reader := &frames{file: stdout, noise: noise, see: l.tasks.inspect, broken: broken}
-	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
+	return &pipes{conversation: &l.talk, input: input{stdin, broken}, output: stdout, lines: lines{from: stdout}, noise: noise}, nil
 }
 
 // within says whether something ends in time.
@@ -215,29 +227,24 @@ func notStarted(dir string, err error) error {
 }
 
 // overHTTP talks to a server over HTTP.
-func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
+func (m *Manager) overHTTP(l *link, r resolved) sdk.Connection {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = 0
-	ctx, cut := context.WithCancel(context.WithoutCancel(m.base))
-	carrier := &carrier{next: base, headers: r.headers, ctx: ctx, see: l.tasks.inspect}
-	l.why = carrier.why
+	w := &web{
+		conversation: &l.talk, client: &http.Client{Transport: base, CheckRedirect: sameOrigin},
+		url: r.url, headers: r.headers, oauth: r.oauth, pause: m.Backoff, inbox: make(chan jsonrpc.Message),
+	}
+	w.ctx, w.cut = context.WithCancel(context.WithoutCancel(m.base))
 	l.quit = func(leave time.Duration) {
 		if l.session != nil {
-			timer := time.AfterFunc(max(leave, noticeTime), cut)
+			timer := time.AfterFunc(max(leave, noticeTime), w.cut)
 			_ = l.session.Close()
 			timer.Stop()
 		}
-		cut()
+		w.end()
 		base.CloseIdleConnections()
 	}
-	t := &sdk.StreamableClientTransport{
-		Endpoint: r.url, MaxRetries: 2, MaxEventSize: maxFrame,
-		HTTPClient: &http.Client{Transport: carrier, CheckRedirect: sameOrigin},
-	}
-	if r.oauth != nil {
-		t.OAuthHandler = reporting{r.oauth, carrier.failed}
-	}
-	return t
+	return w
 }
 
 // sameOrigin keeps a server's headers, which may be secret, from other servers.

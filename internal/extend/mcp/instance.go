@@ -34,9 +34,10 @@ type instance struct {
 	failures int
 	broken   error
 	retryAt  time.Time
-	// users are the calls in progress, used is when the last one ended.
-	users int
-	used  time.Time
+	// used is when the last request ended.
+	used time.Time
+	// unwanted says that the configuration no longer has the server.
+	unwanted bool
 	// greeted says that a line that is not a message has been reported.
 	greeted bool
 }
@@ -49,6 +50,25 @@ func (i *instance) definition() Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.def
+}
+
+// with passes the running server to work, or why there is none; it starts the server if needed.
+// With wait false it does not wait for a server that failed a moment ago. If the server has
+// forgotten the session, it did nothing, and work runs once more in a new session.
+func (i *instance) with(ctx context.Context, wait bool, work func(*link, error) error) error {
+	for again := true; ; again = false {
+		l, err := i.use(ctx, wait)
+		if err != nil {
+			return work(nil, err)
+		}
+		err = work(l, nil)
+		f, failed := errors.AsType[*failure](err)
+		gone := failed && f.gone
+		i.free(l, gone)
+		if !gone || !again {
+			return err
+		}
+	}
 }
 
 // use returns the running server and starts it if needed. Call free afterwards. With wait
@@ -77,7 +97,7 @@ func (i *instance) acquire(wait bool) (*link, attempt, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.link != nil {
-		i.users++
+		i.link.users++
 		return i.link, attempt{}, nil
 	}
 	if i.starting == nil {
@@ -124,12 +144,37 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// free ends a use.
-func (i *instance) free() {
+// free ends a use. last says that the server must not be used again.
+func (i *instance) free(l *link, last bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.users--
+	l.users--
 	i.used = i.m.Now()
+	if i.link == l && (last || i.unwanted && l.users == 0) {
+		i.link = nil
+	}
+	i.retire(l)
+}
+
+// retire ends a server that is unused and no longer the instance's. i.mu is held.
+func (i *instance) retire(l *link) {
+	if i.link != l && l.users == 0 {
+		// If podd stops, attend ends it.
+		i.m.begin(l.end)
+	}
+}
+
+// unwant ends the server because the configuration no longer has it: now, or when its calls
+// have ended.
+func (i *instance) unwant() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.unwanted = true
+	if l := i.link; l != nil && l.users == 0 {
+		i.link = nil
+		i.retire(l)
+		i.m.Logger.Info("stopped an MCP server that the configuration no longer has", "server", i.def.Name, "dir", i.dir)
+	}
 }
 
 // start starts the server and lists what it offers.
@@ -174,25 +219,37 @@ func (m *Manager) open(ctx context.Context, def Server, dir string, changed func
 	return l, listing, nil
 }
 
-// attend waits for the end of a server and releases its resources. A server that ends without
-// being asked to has failed; until that is recorded, its calls fail with it.
+// attend waits for the end of a server, or of podd, and releases its resources. A server that
+// ends without being asked to has failed; until that is recorded, its calls fail with it.
 func (i *instance) attend(l *link) {
-	<-l.gone
-	i.drop(l, l.failure(i.m.base, errors.New("the connection has ended")))
-	l.kill()
+	select {
+	case <-l.gone:
+		i.drop(l, l.failure(i.m.base, errors.New("the connection has ended")))
+		l.kill()
+	case <-i.m.base.Done():
+		l.end()
+		<-l.gone
+	}
 }
 
 // drop ends a server that does not work.
 func (i *instance) drop(l *link, err error) {
+	if i.lost(l, err) {
+		l.kill()
+	}
+}
+
+// lost records that a server does not work. Requests in progress go on.
+func (i *instance) lost(l *link, err error) bool {
 	i.mu.Lock()
+	defer i.mu.Unlock()
 	if i.link != l {
-		i.mu.Unlock()
-		return
+		return false
 	}
 	i.link = nil
 	i.failed(err)
-	i.mu.Unlock()
-	l.kill()
+	i.retire(l)
+	return true
 }
 
 // failed records a failure, and raises an alert for the first one since the last success.
@@ -243,7 +300,7 @@ func (i *instance) noise(line string) {
 func (i *instance) idle(now time.Time) {
 	i.mu.Lock()
 	l := i.link
-	if l == nil || i.users > 0 || now.Sub(i.used) < i.m.Idle {
+	if l == nil || l.users > 0 || now.Sub(i.used) < i.m.Idle {
 		i.mu.Unlock()
 		return
 	}

@@ -1,18 +1,14 @@
 package mcp
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"podd/internal/sanitize"
@@ -79,58 +75,6 @@ type Prompt struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Arguments   []string `json:"arguments,omitempty"`
-}
-
-// list asks a server for everything that it offers.
-func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
-	greeting := l.session.InitializeResult()
-	out := &Listing{Protocol: word(greeting.ProtocolVersion), At: now.UTC()}
-	if info := greeting.ServerInfo; info != nil {
-		out.Title, out.Version = word(firstOf(info.Title, info.Name)), word(info.Version)
-	}
-	can := greeting.Capabilities
-	if can == nil {
-		can = &sdk.ServerCapabilities{}
-	}
-	if can.Tools != nil {
-		add := func(t *sdk.Tool) bool { return out.addTool(t, l.tasks.only(t.Name)) }
-		if err := each(l.session.Tools(ctx, nil), add); err != nil {
-			return nil, fmt.Errorf("does not list its tools: %w", err)
-		}
-	}
-	if can.Resources != nil {
-		if err := each(l.session.Resources(ctx, nil), out.addResource); err != nil {
-			return nil, fmt.Errorf("does not list its resources: %w", err)
-		}
-		// Few servers have templates, and some don't know the request.
-		_ = each(l.session.ResourceTemplates(ctx, nil), out.addTemplate)
-	}
-	if can.Prompts != nil {
-		if err := each(l.session.Prompts(ctx, nil), out.addPrompt); err != nil {
-			return nil, fmt.Errorf("does not list its prompts: %w", err)
-		}
-	}
-	slices.SortFunc(out.Tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(out.Resources, func(a, b Resource) int { return strings.Compare(a.URI, b.URI) })
-	slices.SortFunc(out.Prompts, func(a, b Prompt) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
-}
-
-// each takes entries until take has enough. A server that does not know the request has no
-// entries, whatever capabilities it announced.
-func each[T any](entries iter.Seq2[*T, error], take func(*T) bool) error {
-	for entry, err := range entries {
-		if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && refusal.Code == jsonrpc.CodeMethodNotFound {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if entry != nil && !take(entry) {
-			return nil
-		}
-	}
-	return nil
 }
 
 func (l *Listing) leaveOut(format string, args ...any) {

@@ -62,14 +62,15 @@ func (i *instance) offered(ctx context.Context, start bool) *Listing {
 	if !start || known != nil && !ask {
 		return known
 	}
-	l, err := i.use(ctx, false)
-	if err != nil {
-		return known
-	}
-	defer i.free()
-	if err := i.refresh(ctx, l); err != nil {
-		i.m.Logger.Warn("cannot list what an MCP server offers again", "server", i.definition().Name, "error", err)
-	}
+	_ = i.with(ctx, false, func(l *link, err error) error {
+		if err != nil {
+			return err
+		}
+		if err = i.refresh(ctx, l); err != nil {
+			i.m.Logger.Warn("cannot list what an MCP server offers again", "server", i.definition().Name, "error", err)
+		}
+		return err
+	})
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.listing

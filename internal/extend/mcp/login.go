@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -212,19 +211,4 @@ func (f *flow) failure(err error) error {
 		why += "; if it lets no client register itself, set client_id"
 	}
 	return fmt.Errorf("is not signed in: %s", why)
-}
-
-// reporting tells what became of an authorization.
-type reporting struct {
-	auth.OAuthHandler
-	failed func(error)
-}
-
-// Authorize records a failure, which says more than the status of the answer.
-func (r reporting) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
-	err := r.OAuthHandler.Authorize(ctx, req, resp)
-	if err != nil {
-		r.failed(err)
-	}
-	return err
 }

@@ -22,6 +22,9 @@ type Config struct {
 	// Environ is podd's own environment without its keys, from which a server may get
 	// variables.
 	Environ []string
+	// Servers are the servers of a workspace. One that it no longer has is ended, once its calls
+	// have ended. nil means that a server stays until it is unused.
+	Servers func(dir string) []Server
 	// SecretFiles are the files with secrets of servers. Tools cannot read them.
 	SecretFiles []string
 	// Secret, if set, is called with each secret that a server gets.
@@ -32,8 +35,8 @@ type Config struct {
 	Alert func(text string)
 	// Idle is how long an unused server keeps running; default ten minutes.
 	Idle time.Duration
-	// Backoff is the pause after a number of consecutive failures, from 1; by default a
-	// second, doubled with each failure, up to a minute.
+	// Backoff is the pause after a number of consecutive failures, or ends of an optional stream,
+	// from 1; by default a second, doubled with each one, up to a minute.
 	Backoff func(failures int) time.Duration
 	// PingTime is how long a server that did not answer a call in time has to answer a ping
 	// before it is stopped; default five seconds.
@@ -79,6 +82,7 @@ type Manager struct {
 	Config
 	record  *record
 	signIns *signIns
+	running *running
 	// oauth asks authorization servers.
 	oauth *http.Client
 	// base is the context of the servers' own work; stop ends it.
@@ -104,10 +108,15 @@ func New(ctx context.Context, c Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{Config: c, record: record, signIns: signIns, instances: map[string]*instance{}, logins: map[string]*callback{}}
+	running, err := openRunning(c.StateDir)
+	if err != nil {
+		c.Logger.Warn("cannot read which MCP servers ran, so they may run on", "file", running.path, "error", err)
+	}
+	m := &Manager{Config: c, record: record, signIns: signIns, running: running, instances: map[string]*instance{}, logins: map[string]*callback{}}
 	// The SDK adds its guard against private addresses to a transport without a dialer of its own.
 	m.oauth = &http.Client{Timeout: renewTime, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 	m.base, m.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	m.wg.Go(m.endEarlier)
 	m.wg.Go(m.sweep)
 	return m, nil
 }
@@ -117,13 +126,8 @@ func (m *Manager) Close() {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
-	// A start that ends after this releases its server itself.
+	// Whoever attends a server ends it, and a start that ends after this does.
 	m.stop(errStopped)
-	var ending sync.WaitGroup
-	for _, i := range m.all() {
-		ending.Go(i.stop)
-	}
-	ending.Wait()
 	m.wg.Wait()
 }
 
@@ -148,8 +152,21 @@ func (m *Manager) sweep() {
 		case <-m.base.Done():
 			return
 		}
+		m.Keep()
 		for _, i := range m.all() {
 			i.idle(m.Now())
+		}
+	}
+}
+
+// Keep ends the servers that the configuration no longer has, or has in another form.
+func (m *Manager) Keep() {
+	if m.Servers == nil {
+		return
+	}
+	for _, i := range m.all() {
+		if !slices.ContainsFunc(m.Servers(i.dir), func(s Server) bool { return keyOf(s, i.dir) == i.key }) {
+			i.unwant()
 		}
 	}
 }
@@ -184,7 +201,7 @@ func (m *Manager) instance(s Server, dir string) *instance {
 	m.mu.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.def = s
+	i.def, i.unwanted = s, false
 	return i
 }
 

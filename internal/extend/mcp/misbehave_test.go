@@ -90,12 +90,12 @@ func TestServerThatFloods(t *testing.T) {
 // A server that does not get ready costs one alert, and has no tools.
 func TestServersThatDoNotStart(t *testing.T) {
 	for mode, want := range map[string]string{
-		"exit": "ended (exit status 4): no licence found", "deaf": "was not ready within 1s", "prose": "ended (exit status 0)", "invalid": "",
+		"exit": "ended (exit status 4): no licence found", "deaf": "was not ready within 1s", "prose": "ended (exit status 0)", "invalid": "was not ready within 1s",
 	} {
 		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, mode)
 			b.server.StartTimeout = 20 * time.Second
-			if mode == "deaf" {
+			if mode == "deaf" || mode == "invalid" {
 				b.server.StartTimeout = time.Second
 			}
 			for range 2 {

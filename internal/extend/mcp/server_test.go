@@ -169,6 +169,9 @@ func serve(mode string) {
 	case "raw":
 		rawServer(taskTools)
 		return
+	case "wild":
+		wildServer(os.Getenv("MCP_TEST_WILD"))
+		return
 	case "names":
 		_ = namesServer().Run(context.Background(), &sdk.StdioTransport{})
 		return

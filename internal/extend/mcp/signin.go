@@ -271,11 +271,15 @@ func (b bearer) Token() (*oauth2.Token, error) {
 
 // Authorize renews a token that the server did not accept.
 func (b bearer) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
-	_ = resp.Body.Close()
-	if resp.StatusCode == http.StatusForbidden {
-		return fmt.Errorf("answered with HTTP status %s; if you granted too few rights, run podctl mcp login %s", resp.Status, b.name)
-	}
 	used := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if resp.StatusCode == http.StatusForbidden {
+		f, _ := refusal(resp)
+		if used != "" {
+			f.error = fmt.Errorf("%w; if you granted too few rights, run podctl mcp login %s", f.error, b.name)
+		}
+		return f
+	}
+	_ = resp.Body.Close()
 	if used == "" {
 		return &signInError{b.key, b.name}
 	}

@@ -26,6 +26,8 @@ const maxBookBytes = 16 << 20
 type Book struct {
 	// Checkouts is a directory in a hidden one; see [scopefs.Config]. It is set before use.
 	Checkouts string
+	// Changed, if any, is called after each decision of a person. It is set before use.
+	Changed func()
 
 	path   string
 	hidden []string
@@ -131,13 +133,24 @@ func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
 			names(look), strings.Join(refused, "; "))
 	}
 	look.State = Trusted
-	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC(), Config: look.config()})
+	return look, b.decide(look.Dir, &record{Digest: digest, At: now.UTC(), Config: look.config()})
 }
 
 // Remove withdraws the trust in a directory, which need not exist any more.
 func (b *Book) Remove(dir string) (Look, error) {
 	dir = filepath.Clean(resolved(dir))
-	return Look{Dir: dir, State: Never}, b.write(dir, nil)
+	return Look{Dir: dir, State: Never}, b.decide(dir, nil)
+}
+
+// decide stores a decision.
+func (b *Book) decide(dir string, r *record) error {
+	if err := b.write(dir, r); err != nil {
+		return err
+	}
+	if b.Changed != nil {
+		b.Changed()
+	}
+	return nil
 }
 
 // write stores the record with one directory changed; nil removes it. A change that is
