@@ -108,9 +108,9 @@ func (t *tryVerb) run(ctx context.Context, c *client.Client, segments []item.Seg
 
 // compare waits for the turns of the submits, and shows what the pods did.
 func (t *tryVerb) compare(ctx context.Context, c *client.Client, pods []string, seqs []int64) (err error) {
-	var all []*poddv1.Attempt
+	var all []*attempt
 	for i, pod := range pods {
-		a := &poddv1.Attempt{Pod: pod}
+		a := &attempt{Attempt: &poddv1.Attempt{Pod: pod}}
 		if a.Outcome, err = t.outcome(ctx, c, pod, seqs[i]); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (t *tryVerb) compare(ctx context.Context, c *client.Client, pods []string, 
 			return err
 		}
 		if t.output == outputJSON {
-			if err := t.printJSON(a); err != nil {
+			if err := t.printJSON(a.Attempt); err != nil {
 				return err
 			}
 		}
@@ -131,7 +131,7 @@ func (t *tryVerb) compare(ctx context.Context, c *client.Client, pods []string, 
 			return err
 		}
 	}
-	if !slices.ContainsFunc(all, (*poddv1.Attempt).GetPassed) {
+	if !slices.ContainsFunc(all, func(a *attempt) bool { return a.GetPassed() }) {
 		return fmt.Errorf("no pod passed the check: podctl tail %s shows what one did, podctl delete POD --checkout removes it", sanitize.Line(pods[0]))
 	}
 	return nil
@@ -156,6 +156,12 @@ func (t *tryVerb) create(ctx context.Context, c *client.Client) (pods []string, 
 	return pods, nil
 }
 
+// attempt is one pod of a try. printed is what its check printed.
+type attempt struct {
+	*poddv1.Attempt
+	printed string
+}
+
 // outcome waits for the end of the turn of a submit.
 func (t *tryVerb) outcome(ctx context.Context, c *client.Client, pod string, seq int64) (how string, err error) {
 	for m, err := range c.Stream(ctx, client.StreamOptions{Pod: pod, After: seq, Follow: true}) {
@@ -175,12 +181,13 @@ func (t *tryVerb) outcome(ctx context.Context, c *client.Client, pod string, seq
 }
 
 // judge runs the check in a pod's checkout, and counts what the pod changed and cost.
-func (t *tryVerb) judge(ctx context.Context, c *client.Client, a *poddv1.Attempt) error {
+func (t *tryVerb) judge(ctx context.Context, c *client.Client, a *attempt) error {
 	checked, err := c.Checkouts().RunCheck(ctx, &poddv1.RunCheckRequest{Pod: a.GetPod(), Command: valid(t.check)})
 	if err != nil {
 		return err
 	}
 	a.Passed, a.Check = checked.GetPassed(), checked.GetSummary()
+	a.printed = checked.GetOutput()
 	stats, err := c.Pods().GetStats(ctx, &poddv1.GetStatsRequest{Pod: a.GetPod()})
 	if err != nil {
 		return err
@@ -199,8 +206,21 @@ func (t *tryVerb) judge(ctx context.Context, c *client.Client, a *poddv1.Attempt
 	return err
 }
 
+// mostShown bounds how many lines of a check that failed are shown: the last ones.
+const mostShown = 5
+
+// why says why a check failed: how it ended, and the end of what it printed.
+func (a *attempt) why() string {
+	why := sanitize.Line(a.GetPod()) + ": " + sanitize.Line(strings.TrimPrefix(a.GetCheck(), "shell: "))
+	lines := strings.FieldsFunc(a.printed, func(r rune) bool { return r == '\n' })
+	for _, l := range lines[max(len(lines)-mostShown, 0):] {
+		why += "\n  " + sanitize.Line(l)
+	}
+	return why
+}
+
 // attempts shows what became of a try.
-func attempts(w io.Writer, all []*poddv1.Attempt) error {
+func attempts(w io.Writer, all []*attempt) error {
 	table := newTable(w)
 	fmt.Fprintln(table, "POD\tTURN\tCHECK\tFILES\tLINES\tCOST")
 	passed := ""
@@ -220,6 +240,11 @@ func attempts(w io.Writer, all []*poddv1.Attempt) error {
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	for _, a := range all {
+		if !a.GetPassed() {
+			fmt.Fprintln(w, a.why())
+		}
 	}
 	if passed == "" {
 		return nil
