@@ -33,7 +33,7 @@ func newLandCommand(of *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("%s", landed(resp)))
+				return p.print(resp, line("%s", landed(pod, resp)))
 			})
 		},
 	}
@@ -93,17 +93,21 @@ func applied(resp *poddv1.ApplyCheckoutResponse, dry bool) string {
 }
 
 // landed says what became of a branch.
-func landed(resp *poddv1.LandCheckoutResponse) string {
-	how := "moved"
+func landed(pod string, resp *poddv1.LandCheckoutResponse) string {
+	how := "landed pod %s in branch %s"
 	if resp.GetMerged() {
-		how = "merged into"
+		how = "merged pod %s into branch %s"
 	}
-	says := fmt.Sprintf("%s branch %s: %.12s to %.12s", how, sanitize.Line(resp.GetBranch()), sanitize.Line(resp.GetOld()), sanitize.Line(resp.GetNew()))
+	says := fmt.Sprintf(how, sanitize.Line(pod), sanitize.Line(resp.GetBranch()))
+	if resp.GetDir() != "" {
+		says += " and the files of " + sanitize.Line(resp.GetDir())
+	}
+	says += fmt.Sprintf(": %.12s %q", sanitize.Line(resp.GetNew()), sanitize.Line(resp.GetSubject()))
+	if more := resp.GetCommits() - 1; more > 0 {
+		says += fmt.Sprintf(" and %s before it", plural(int(more), "commit"))
+	}
 	if resp.GetCommitted() {
 		says += ", with what was uncommitted"
 	}
-	if resp.GetDir() != "" {
-		says += "; the files in " + sanitize.Line(resp.GetDir()) + " follow"
-	}
-	return says
+	return says + fmt.Sprintf("; the branch was at %.12s", sanitize.Line(resp.GetOld()))
 }

@@ -43,5 +43,6 @@ func (s *checkouts) LandCheckout(ctx context.Context, r *poddv1.LandCheckoutRequ
 	}
 	return &poddv1.LandCheckoutResponse{
 		Branch: validPath(out.Branch), Old: out.Old, New: out.New, Dir: validPath(out.Dir), Committed: out.Committed, Merged: out.Merged,
+		Commits: int64(out.Commits), Subject: validPath(out.Subject),
 	}, nil
 }

@@ -202,9 +202,13 @@ func (t *Trash) Purge(ctx context.Context, idOrName string) error {
 		return err
 	}
 	if others {
-		return item.Errorf(item.KindPrecondition, "AMBIGUOUS", "several deleted pods had the name %s: name one by its id, as podctl list --trash shows it", idOrName)
+		return ambiguous(idOrName)
 	}
 	return t.purge(ctx, p.ID)
+}
+
+func ambiguous(name string) error {
+	return item.Errorf(item.KindPrecondition, "AMBIGUOUS", "several deleted pods had the name %s: name one by its id, as podctl list --trash shows it", name)
 }
 
 // purge removes a pod, after those in the trash that nothing could restore without it.
@@ -223,6 +227,12 @@ func (t *Trash) purge(ctx context.Context, id string) error {
 	err = t.host.Store.DeletePod(ctx, id)
 	if err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
 		return err
+	}
+	if t.host.Checkouts != nil {
+		// Nothing can bring it back without its pod.
+		if _, left, err := t.host.Checkouts.Remove(ctx, FoundCheckout{Pod: id}, nil, ForGood); err != nil || len(left) > 0 {
+			t.host.Logger.Warn("the checkout of a deleted pod stays in the trash", "pod", id, "left", left, "error", err)
+		}
 	}
 	return t.host.Workspaces.Remove(id)
 }

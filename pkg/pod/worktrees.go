@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,10 @@ type Checkouts interface {
 	// Find is the checkout that a directory is in, or that was made for a pod, by its id or its
 	// name then; empty without one.
 	Find(dir, idOrName string) (FoundCheckout, error)
-	// Remove moves a checkout to the trash if nothing is in it that is nowhere else, but for drop.
-	// Else it says what, a line each. With dry it only looks.
-	Remove(ctx context.Context, c FoundCheckout, drop []string, dry bool) (left []string, err error)
+	// Remove removes a checkout if nothing is in it that is nowhere else, but for drop. Else it says
+	// what, a line each. Without c.Dir it is that of the pod c.Pod, an id or a name, in the trash; found
+	// says whether there is one.
+	Remove(ctx context.Context, c FoundCheckout, drop []string, how Removal) (found bool, left []string, err error)
 	// Apply makes the person's files what the checkout's are, path by path, and never overwrites what
 	// is not what the pod began with. If there is such a file, it changes nothing unless skip is set;
 	// with dry it only looks.
@@ -49,6 +51,16 @@ type Worktree struct {
 	// URL is that of a repository that podd clones; empty for the one that the pod's directory is in.
 	URL string
 }
+
+// Removal is how a checkout is removed.
+type Removal int
+
+// A removal only looks what would be lost, moves to the trash, or is for good.
+const (
+	Looks Removal = iota
+	ToTrash
+	ForGood
+)
 
 // NewCheckout is a checkout whose pod is not stored yet.
 type NewCheckout struct {
@@ -151,51 +163,45 @@ func (t *Worktrees) Stays(ctx context.Context, idOrName string) string {
 }
 
 // Delete deletes a pod, if it still exists, together with its checkout. It refuses to if that has
-// something that is nowhere else, but for drop: then nothing is deleted. now removes the pod for
-// good, while the checkout is in the trash for its time.
+// something that is nowhere else, but for drop: then nothing is deleted. now removes both for good,
+// also from the trash.
 func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, now bool) (purgeAt time.Time, err error) {
 	h := t.host
 	if h.Checkouts == nil {
 		return purgeAt, noCheckout(idOrName, leaveCheckout)
 	}
-	rec, err := h.Store.Pod(ctx, idOrName)
-	exists := err == nil
-	if !exists && item.ReasonOf(err) != store.ReasonPodNotFound {
+	d, err := t.deletion(ctx, idOrName, now)
+	if err != nil {
 		return purgeAt, err
 	}
-	missing := err
-	found, err := h.Checkouts.Find(rec.Spec.Dir, idOrName)
+	found, err := h.Checkouts.Find(d.rec.Spec.Dir, idOrName)
 	if err != nil {
 		return purgeAt, err
 	}
 	if found.Dir == "" {
-		switch {
-		case !exists:
-			return purgeAt, missing
-		case rec.Spec.Checkout.IsClone():
-			// No turn has run here: nothing of the clone is here, and what was pushed stays.
-			return t.gone(ctx, rec, now)
-		}
-		return purgeAt, noCheckout(rec.Name, leaveCheckout)
+		return t.deleteTrashed(ctx, d, drop)
 	}
-	if err := t.unused(ctx, rec, found); err != nil {
+	if err := t.unused(ctx, d.rec, found); err != nil {
 		return purgeAt, err
 	}
-	left, err := h.Checkouts.Remove(ctx, found, drop, true)
+	_, left, err := h.Checkouts.Remove(ctx, found, drop, Looks)
 	if err == nil && len(left) > 0 {
-		err = notSaved(found, left)
+		err = notSaved(found.Dir, left)
 	}
 	if err != nil {
 		return purgeAt, err
 	}
-	if exists {
-		if purgeAt, err = t.gone(ctx, rec, now); err != nil {
-			return purgeAt, err
-		}
+	if purgeAt, err = t.gone(ctx, d); err != nil {
+		return purgeAt, err
 	}
-	// Nothing of the pod runs any more; what it did meanwhile counts.
-	if left, err = h.Checkouts.Remove(ctx, found, drop, false); err == nil && len(left) > 0 {
-		err = notSaved(found, left)
+	// Nothing of the pod runs any more; what it did meanwhile counts. A trash is for what can be restored.
+	how := ToTrash
+	if purgeAt.IsZero() {
+		how = ForGood
+	}
+	_, left, err = h.Checkouts.Remove(ctx, found, drop, how)
+	if err == nil && len(left) > 0 {
+		err = notSaved(found.Dir, left)
 	}
 	if err != nil {
 		return purgeAt, fmt.Errorf("the pod is deleted, and its checkout stays: %w", err)
@@ -203,12 +209,73 @@ func (t *Worktrees) Delete(ctx context.Context, idOrName string, drop []string, 
 	return purgeAt, nil
 }
 
-// gone deletes a pod; now removes it for good.
-func (t *Worktrees) gone(ctx context.Context, rec item.Pod, now bool) (purgeAt time.Time, err error) {
-	if now {
-		return purgeAt, t.host.Delete(ctx, rec.ID)
+// deletion is what is deleted with a checkout.
+type deletion struct {
+	// rec is the pod; without an id it is not stored any more. name is as a person named it.
+	rec  item.Pod
+	name string
+	// until is how long the trash has it; zero if it is not there.
+	until time.Time
+	now   bool
+}
+
+func (t *Worktrees) deletion(ctx context.Context, idOrName string, now bool) (d deletion, err error) {
+	d = deletion{name: idOrName, now: now}
+	d.rec, err = t.host.Store.Pod(ctx, idOrName)
+	if item.ReasonOf(err) != store.ReasonPodNotFound {
+		return d, err
 	}
-	return t.host.Trash.Put(ctx, rec.ID)
+	trashed, others, err := t.host.Trash.find(ctx, idOrName)
+	switch {
+	case item.ReasonOf(err) == store.ReasonPodNotFound:
+		return d, nil
+	case err == nil && others:
+		err = ambiguous(idOrName)
+	}
+	d.rec, d.until = trashed.Pod, trashed.At.Add(t.host.TrashFor)
+	return d, err
+}
+
+// deleteTrashed deletes a pod whose checkout is in the trash, or nowhere.
+func (t *Worktrees) deleteTrashed(ctx context.Context, d deletion, drop []string) (purgeAt time.Time, err error) {
+	isStored := d.rec.ID != "" && d.until.IsZero()
+	if d.now && !isStored {
+		found, left, err := t.host.Checkouts.Remove(ctx, FoundCheckout{Pod: cmp.Or(d.rec.ID, d.name)}, drop, ForGood)
+		switch {
+		case err != nil:
+			return purgeAt, err
+		case len(left) > 0:
+			return purgeAt, notSaved("of pod "+d.name, left)
+		case found || d.rec.ID != "":
+			return t.gone(ctx, d)
+		}
+	}
+	switch {
+	case d.rec.ID == "":
+		_, err := t.host.Store.Pod(ctx, d.name)
+		return purgeAt, err
+	case isStored && d.rec.Spec.Checkout.IsClone():
+		// No turn has run here: nothing of the clone is here, and what was pushed stays.
+		return t.gone(ctx, d)
+	case !isStored:
+		return purgeAt, item.Errorf(item.KindPrecondition, "IN_TRASH", "pod %s is deleted already, and no checkout of it is left outside of the trash: --now removes both for good", d.rec.Name)
+	}
+	return purgeAt, noCheckout(d.rec.Name, leaveCheckout)
+}
+
+// gone deletes the pod of a deletion, if it is stored.
+func (t *Worktrees) gone(ctx context.Context, d deletion) (purgeAt time.Time, err error) {
+	switch {
+	case d.rec.ID == "":
+		return purgeAt, nil
+	case !d.until.IsZero() && d.now:
+		return purgeAt, t.host.Trash.purge(ctx, d.rec.ID)
+	case !d.until.IsZero():
+		return d.until, nil
+	case d.now:
+		return purgeAt, t.host.Delete(ctx, d.rec.ID)
+	}
+	return t.host.Trash.Put(ctx, d.rec.ID)
 }
 
 // noCheckout refuses work on a checkout that a pod does not have. remedy is what to do instead.
@@ -229,6 +296,9 @@ type Landed struct {
 	// Committed says that there was something to commit, Merged that the branch had commits of its
 	// own.
 	Committed, Merged bool
+	// Commits is how many commits of the pod it brought, Subject that of the newest.
+	Commits int
+	Subject string
 	// Says is what a person should know; empty without.
 	Says string
 }
@@ -458,8 +528,8 @@ func descent(pods []item.Pod, id string) map[string]bool {
 }
 
 // notSaved says what a removal would lose.
-func notSaved(c FoundCheckout, left []string) error {
-	return item.Errorf(item.KindPrecondition, "CHECKOUT_NOT_SAVED", "the checkout %s has what is nowhere else: %s; commit it, land it, or name what may go with --drop", c.Dir, few(left))
+func notSaved(checkout string, left []string) error {
+	return item.Errorf(item.KindPrecondition, "CHECKOUT_NOT_SAVED", "the checkout %s has what is nowhere else: %s; commit it, land it, or name what may go with --drop", checkout, few(left))
 }
 
 // few lists some names, and how many more there are.

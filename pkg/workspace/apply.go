@@ -12,8 +12,11 @@ import (
 	"podd/pkg/pod"
 )
 
-// whyMine says why an apply leaves a file of the person's.
-const whyMine = "is not what the pod began with"
+// Why an apply leaves a file of the person's.
+const (
+	whyMine     = "is not what the pod began with"
+	whyFiltered = "is stored by git through a filter, such as that of git-lfs or git-crypt, which podd does not run"
+)
 
 // begun keeps the files with which a checkout begins: an apply compares the person's with them.
 func (c *Checkouts) begun(ctx context.Context, r *checkout.Record) error {
@@ -102,22 +105,30 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 		return err
 	}
 	kept := make(map[string]bool)
-	keep := func(all []checkpoint.Conflict) {
-		for _, k := range all {
-			if !kept[k.Path] {
-				out.Kept = append(out.Kept, pod.FileConflict{Path: filepath.Join(a.r.Source, k.Path), Why: whyMine})
-			}
-			kept[k.Path] = true
+	keep := func(path, why string) {
+		if !kept[path] {
+			out.Kept = append(out.Kept, pod.FileConflict{Path: filepath.Join(a.r.Source, path), Why: why})
 		}
+		kept[path] = true
 	}
-	keep(conflicts)
+	filtered, err := a.filtered(ctx)
+	if err != nil {
+		return err
+	}
+	for _, path := range filtered {
+		keep(path, whyFiltered)
+	}
+	for _, k := range conflicts {
+		keep(k.Path, whyMine)
+	}
+	todo = slices.DeleteFunc(todo, func(s checkpoint.Step) bool { return kept[s.Path] })
 	if dry {
 		for _, s := range todo {
 			out.Paths = append(out.Paths, filepath.Join(a.r.Source, s.Path))
 		}
 		return nil
 	}
-	if len(conflicts) > 0 && !skip {
+	if len(out.Kept) > 0 && !skip {
 		return nil // The caller refuses.
 	}
 	if err := a.to.Bring(a.from, todo); err != nil {
@@ -131,13 +142,26 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 	if err != nil {
 		return err
 	}
-	keep(done.Conflicts)
+	for _, k := range done.Conflicts {
+		keep(k.Path, whyMine)
+	}
 	// What stays is compared with what it was again next time.
 	stay := slices.DeleteFunc(slices.Clone(a.steps), func(s checkpoint.Step) bool { return !kept[s.Path] })
 	if a.r.Applied, err = a.from.Except(a.now, branchOf(a.r), append(stay, a.ignored...)); err != nil {
 		return err
 	}
 	return a.r.Save()
+}
+
+// filtered are the paths that an apply would write past a filter of git's.
+func (a *application) filtered(ctx context.Context) ([]string, error) {
+	var paths []string
+	for _, s := range a.steps {
+		if s.Want.Exists() && !s.Want.IsDir() {
+			paths = append(paths, s.Path)
+		}
+	}
+	return a.c.all.Filtered(ctx, a.r, paths)
 }
 
 // applied are the checkpoints that checkouts need, by directory.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"podd/internal/workspace/checkout"
@@ -43,21 +44,24 @@ func openCheckouts(c Config) *checkout.Checkouts {
 		refuses = "podd runs git for checkouts in a sandbox, and none works here (" + box.Why() + "): install bubblewrap, or set [sandbox] mode to off"
 	}
 	return checkout.New(checkout.Config{
-		Dir: c.CheckoutDir, Environ: c.Shell.Environ, Home: c.Home, Logger: c.Logger, Now: c.Now, Refuses: refuses,
+		Dir: c.CheckoutDir, Environ: c.Shell.Environ, Home: c.Home, Logger: c.Logger, Now: c.Now, Refuses: refuses, Hides: box.Hides,
 		Confine: func(ctx context.Context, c checkout.Confined, argv ...string) (*exec.Cmd, func(), error) {
 			return box.Confine(ctx, builtin.Confined(c), argv...)
 		},
 	})
 }
 
-// borrowed are the directories with the objects of the checkouts that a pod works in.
+// borrowed are the directories with the objects of the checkouts that a pod works in. Its commands see
+// them, for git. A store that the repository names gives no right to what is hidden.
 func (all *Workspaces) borrowed(spec item.PodSpec) (dirs []string) {
 	if all.checkouts == nil {
 		return nil
 	}
 	for _, dir := range spec.Readable() {
 		if r, err := all.checkouts.Of(dir); err == nil && r != nil {
-			dirs = append(dirs, r.Reads()...)
+			stores := r.Stores()
+			dirs = append(dirs, stores[0])
+			dirs = append(dirs, slices.DeleteFunc(stores[1:], all.Shell.Sandbox.Hides)...)
 		}
 	}
 	return dirs
@@ -133,28 +137,33 @@ func (c *Checkouts) Find(dir, idOrName string) (found pod.FoundCheckout, err err
 	return pod.FoundCheckout{Dir: r.Dir(), Pod: r.Pod}, nil
 }
 
-// Remove moves a checkout to the trash; see [pod.Checkouts].
-func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []string, dry bool) (left []string, err error) {
-	drop, err = checkout.Dropped(drop)
-	if err != nil {
-		return nil, err
+// Remove removes a checkout; see [pod.Checkouts].
+func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []string, how pod.Removal) (is bool, left []string, err error) {
+	if drop, err = checkout.Dropped(drop); err != nil {
+		return false, nil, err
 	}
-	r, err := c.at(found)
-	if err != nil {
-		return nil, err
+	r, err := c.all.Trashed(found.Pod)
+	if found.Dir != "" {
+		r, err = c.at(found)
 	}
-	look := c.all.Remove
-	if dry {
-		look = c.all.Left
+	if err != nil || r == nil {
+		return false, nil, err
+	}
+	do := c.all.Remove
+	switch {
+	case how == pod.ForGood:
+		do = c.all.Purge
+	case how == pod.Looks:
+		do = c.all.Left
 		if r.URL != "" {
 			_ = c.pushes.leave(ctx, r) // What a fork or a person did has waited for a turn of the pod.
 		}
 	}
-	all, err := look(ctx, r, drop)
+	all, err := do(ctx, r, drop)
 	for _, l := range all {
 		left = append(left, l.What+" "+l.Name)
 	}
-	return left, err
+	return true, left, err
 }
 
 // Land moves a branch of the person's; see [pod.Checkouts].
@@ -165,7 +174,8 @@ func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, mes
 	}
 	out, err := c.all.Land(ctx, r, into, message)
 	return pod.Landed{
-		Branch: out.Branch, Old: out.Old, New: out.New, Dir: out.Tree, Committed: out.Committed, Merged: out.Merged, Says: out.Says,
+		Branch: out.Branch, Old: out.Old, New: out.New, Dir: out.Tree, Committed: out.Committed, Merged: out.Merged,
+		Commits: out.Commits, Subject: out.Subject, Says: out.Says,
 	}, err
 }
 

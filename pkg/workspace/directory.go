@@ -57,8 +57,6 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	if skillsDir != "" {
 		read, shown = append(read, skillsDir), append(shown, skillsDir)
 	}
-	borrowed := w.all.borrowed(spec)
-	read, shown = append(read, borrowed...), append(shown, borrowed...)
 	fs, err := scopefs.Open(scopefs.Config{
 		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Checkouts: w.all.CheckoutDir, Within: outer,
 		OnApproved: w.all.Shell.Sandbox.Allow,
@@ -115,7 +113,7 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: d.fs, Spool: d.spool, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
-		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: movable,
+		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: movable, Shows: w.all.borrowed(d.spec),
 	})
 	if err != nil {
 		return toolset{}, err

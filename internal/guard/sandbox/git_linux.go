@@ -13,7 +13,7 @@ import (
 )
 
 // ofGitDir are what git executes or obeys in a git directory.
-var ofGitDir = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "worktrees", "modules"}
+var ofGitDir = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "worktrees", "modules", "objects/info/alternates"}
 
 // repositories limits a command's changes to repositories. Directories come before their
 // contents.

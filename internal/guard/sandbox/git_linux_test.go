@@ -66,7 +66,7 @@ func (h *house) obeyed(names ...string) string {
 
 var (
 	gitObeys = []string{
-		".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/worktrees/wt/commondir", ".git/worktrees/wt/gitdir", ".git/worktrees/wt/config.worktree",
+		".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/objects/info/alternates", ".git/worktrees/wt/commondir", ".git/worktrees/wt/gitdir", ".git/worktrees/wt/config.worktree",
 		".git/worktrees/new", ".git/modules/new", ".git/modules/sub/config", ".git/modules/sub/hooks", ".git/modules/sub/commondir", "sub/.git", "wt/.git",
 		"tools", "extra.inc", "missing.inc", "scripts/check", "vendor/x/.git/config", "vendor/x/.git/hooks", "store/config", "store/hooks",
 	}
@@ -77,6 +77,7 @@ var (
 		{"the configuration replaced", "echo evil >x; mv -f x .git/config"},
 		{"a configuration of the worktree", "echo evil >.git/config.worktree"},
 		{"another common directory", "echo ../evil >.git/commondir"},
+		{"borrowed objects", "mkdir -p .git/objects/info; echo /evil >.git/objects/info/alternates"},
 		{"another common directory of a worktree", "echo ../../../evil >.git/worktrees/wt/commondir"},
 		{"a worktree", "mkdir -p .git/worktrees/new; echo ../../../evil >.git/worktrees/new/commondir"},
 		{"the configuration of a submodule", "echo evil >>.git/modules/sub/config"},

@@ -60,6 +60,12 @@ func (h *hiding) others(r resolver) (others []string) {
 	return append(others, h.credentials(r)...)
 }
 
+// Hides says whether a directory has something that commands do not see, or is in it.
+func (h *hiding) Hides(dir string) bool {
+	hidden := h.unseen()
+	return slices.ContainsFunc(slices.Concat(hidden.own, hidden.others), func(path string) bool { return within(path, dir) || within(dir, path) })
+}
+
 // credentials are the user's existing ones that the configuration does not open.
 func (h *hiding) credentials(r resolver) (paths []string) {
 	there := readAll(h.crowded)

@@ -23,6 +23,7 @@ func sandboxAttacks() []attack {
 		{"hooks and settings of a submodule in .git/modules", "CWE-829, CVE-2024-32002", "read-only parts", sb, "TestPersistenceByGit/work/the configuration of a submodule"},
 		{"commondir of a linked worktree", "CWE-829", "read-only parts", sb, "TestPersistenceByGit/work/another common directory of a worktree"},
 		{"creating a commondir", "CWE-829", "held", sb, "TestPersistenceByGit/work/another common directory"},
+		{"creating alternates", "CWE-829", "held", sb, "TestPersistenceByGit/work/borrowed objects"},
 		{"creating a config.worktree", "CWE-829", "held", sb, "TestPersistenceByGit/work/a configuration of the worktree"},
 		{"a hook in the directory of core.hooksPath", "CWE-829", "read-only names", sb, "TestPersistenceByGit/read/a hook in core.hooksPath"},
 		{"a file that include.path names", "CWE-829", "read-only names", sb, "TestPersistenceByGit/read/an included file"},
@@ -33,6 +34,10 @@ func sandboxAttacks() []attack {
 		{"a link in .git through which the person's git writes a start-up file", "CWE-61", "no new links", sb, "TestWorkLeavesNoLinksAndNoCommands"},
 		{"a hook, filter, fsmonitor, alias or driver planted in a checkout, when podd fetches from it or removes it", "CWE-829, CVE-2022-24765", "confined git", "internal/workspace/checkout", "TestPlantedProgramsRunNowhere/bwrap"},
 		{"a program planted in a checkout, without bwrap, when podd fetches from it or removes it", "CWE-829", "confined git", "internal/workspace/checkout", "TestPlantedProgramsRunNowhere/landlock"},
+		{"a downloaded repository whose alternates name a directory with keys, for a pod with a checkout", "CWE-829", "stores", "internal/workspace/checkout", "TestAlternates"},
+		{"a .git that leads to another repository, for a pod with a checkout", "CWE-829", "named back", "internal/workspace/checkout", "TestGitDirectoryElsewhere"},
+		{"a file of a repository that is a link to a key, for a pod with a checkout", "CWE-59", "own files", "internal/workspace/checkout", "TestFilesOfARepositoryLeadNowhere"},
+		{"a repository that names another working tree, when its pod lands", "CWE-829", "own trees", "internal/workspace/checkout", "TestLandsInNoForeignTree"},
 		{"`exec` lines in a rebase's todo list", "CWE-829", "no new commands", sb, "TestWorkLeavesNoLinksAndNoCommands"},
 		{"`git rebase --exec`, `--edit-todo` and options that git adds later", "CWE-184", "known options", "internal/workspace/git", "TestUnknownOptionsDoNotWork"},
 		{"another program in a line that may write .git", "CWE-184", "git alone", "internal/workspace/git", "TestLineUse"},
@@ -111,6 +116,10 @@ func sandboxGuards() map[string]guard {
 	// anyway makes podd accept a sandbox that confines nothing.
 	anyway := edit{p + "try_linux.go", "		return errors.New(\"it confines nothing\")", "		return nil"}
 	return map[string]guard{
+		"stores":           {"a checkout borrows only from stores of git objects", []edit{{"internal/workspace/checkout/stores.go", "!isStore(path) {", "false {"}}},
+		"named back":       {"podd uses a git directory elsewhere only if that names the working tree back", []edit{{"internal/workspace/checkout/stores.go", "	if !s.isNamed(own) {", "	if false {"}}},
+		"own files":        {"podd follows no link out of a repository", []edit{{"internal/workspace/checkout/stores.go", "root.OpenFile(name,", "os.OpenFile(filepath.Join(dir, name),"}}},
+		"own trees":        {"podd lands only in working trees that lead back to the repository", []edit{{"internal/workspace/checkout/tree.go", "|| repo.Dirs[len(repo.Dirs)-1] != w.r.Common {", "|| false {"}}},
 		"confined git":     {"podd's own git runs in the sandbox of commands", []edit{{"pkg/tool/builtin/confined.go", "confined.Args[0], confined.Args[1:]...)", "argv[0], argv[1:]...)"}}},
 		"read-only system": {"the file system is mounted read-only (bwrap)", []edit{anyway, {p + "bwrap_linux.go", `m.add("/", "--ro-bind", "/", "/")`, `m.add("/", "--bind", "/", "/")`}}},
 		"confined jobs":    {"each job runs in a sandbox of its own", []edit{{"pkg/tool/builtin/shellstart.go", "	if !s.confines() {\n		return &sandbox.Command", "	if r.background || !s.confines() {\n		return &sandbox.Command"}}},

@@ -8,14 +8,20 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
-// bring copies what the person has not committed: tracked and untracked files, not ignored ones,
-// byte for byte.
+// bring copies what the person has not committed: tracked and untracked files, not ignored ones, and
+// not those that git stores through a filter, byte for byte.
 func (all *Checkouts) bring(ctx context.Context, s source, to string) error {
+	config, err := all.conversions(ctx, s.top, s.sees())
+	if err != nil {
+		return err
+	}
 	c := s.reading("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-	if file := s.user["core.excludesFile"]; file != "" {
+	c.config = config
+	if file := s.user["core.excludesfile"]; file != "" {
 		c.args, c.person = append([]string{"-c", "core.excludesFile=" + file}, c.args...), true
 		c.env = []string{"GIT_CONFIG_GLOBAL=" + os.DevNull}
 	}
@@ -33,12 +39,24 @@ func (all *Checkouts) bring(ctx context.Context, s source, to string) error {
 		return err
 	}
 	defer into.Close()
+	var changed []string
 	for _, entry := range fields(out) {
-		if len(entry) < 4 || strings.HasSuffix(entry, "/") {
-			continue // A repository in the repository is no part of it.
+		if len(entry) > 3 && !strings.HasSuffix(entry, "/") { // A repository in the repository is no part of it.
+			changed = append(changed, entry[3:])
 		}
-		if err := copyFile(from, into, entry[3:]); err != nil {
-			return fmt.Errorf("%s cannot be brought along: %w", path.Join(s.top, entry[3:]), err)
+	}
+	c = s.reading()
+	c.config = config
+	stay, err := all.filtered(ctx, c, changed)
+	if err != nil {
+		return err
+	}
+	for _, rel := range changed {
+		if slices.Contains(stay, rel) {
+			continue
+		}
+		if err := copyFile(from, into, rel); err != nil {
+			return fmt.Errorf("%s cannot be brought along: %w", path.Join(s.top, rel), err)
 		}
 		if err := context.Cause(ctx); err != nil {
 			return err

@@ -82,9 +82,13 @@ func setupIn(t *testing.T, mode string, init ...string) *bench {
 	return b
 }
 
+func (b *bench) command(dir string, args ...string) *exec.Cmd {
+	return exec.CommandContext(b.t.Context(), "git", append([]string{"-C", dir}, args...)...)
+}
+
 func (b *bench) git(dir string, args ...string) string {
 	b.t.Helper()
-	out, err := exec.CommandContext(b.t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+	out, err := b.command(dir, args...).CombinedOutput()
 	if err != nil {
 		b.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -534,7 +538,9 @@ func TestKinds(t *testing.T) {
 	b.git(holder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", b.repo, "module")
 	b.git(holder, "commit", "--quiet", "-m", "with a submodule")
 	b.write(linked, "a.txt", "of the person\n")
-	for name, dir := range map[string]string{"shallow": shallow, "linked": linked, "holder": holder} {
+	for name, dir := range map[string]string{"shallow": shallow, "linked": linked, "holder": holder, "module": filepath.Join(holder, "module")} {
+		b.git(dir, "config", "user.name", "A Person")
+		b.git(dir, "config", "user.email", "person@example.com")
 		r := b.make(checkout.Wanted{Name: name, Dir: dir, Changes: true})
 		b.write(r.Dir(), "made", "by the agent\n")
 		if name == "linked" {
@@ -585,7 +591,9 @@ func TestLandAgain(t *testing.T) {
 	b.write(b.repo, "mine", "of the person\n")
 	b.git(b.repo, "add", "mine")
 	b.git(b.repo, "commit", "--quiet", "-m", "mine")
-	b.git(r.Dir(), "commit", "--quiet", "--allow-empty", "-m", "of the agent")
+	b.write(r.Dir(), "made", "by the agent\n")
+	b.git(r.Dir(), "add", "made")
+	b.git(r.Dir(), "commit", "--quiet", "-m", "of the agent")
 	if out, err := b.all.Land(t.Context(), r, "", "fourth"); err != nil || out.Committed {
 		t.Errorf("landed: %+v, %v", out, err)
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	// Confine makes a command in the sandbox of commands, without a network; done is called once
 	// it has ended.
 	Confine func(ctx context.Context, c Confined, argv ...string) (cmd *exec.Cmd, done func(), err error)
+	// Hides says whether a directory has something that no pod may see, or is in it; may be nil.
+	Hides func(dir string) bool
 	// Refuses says why no command may run; empty if it may.
 	Refuses string
 	// Environ is podd's own environment; nil means os.Environ. Home is the person's home
@@ -119,6 +121,8 @@ type Record struct {
 	Unpinned bool `json:"unpinned,omitempty"`
 	// Unlanded is the commit that a landing made of what was uncommitted, until one succeeds.
 	Unlanded string `json:"unlanded,omitempty"`
+	// Attributes is the person's file of attributes for all repositories; empty without one.
+	Attributes string `json:"attributes,omitempty"`
 	// Landing is a change of a branch that has begun.
 	Landing *Landing `json:"landing,omitempty"`
 
@@ -252,38 +256,6 @@ func (all *Checkouts) lockNamed(name string) (unlock func()) {
 	l.Lock()
 	return l.Unlock
 }
-
-// Reads are the directories outside of a checkout that hold its objects: the git directory of the
-// source, and those that it borrows from.
-func (r *Record) Reads() []string {
-	dirs := []string{r.Common}
-	queue := []string{filepath.Join(r.Common, "objects")}
-	for seen := 0; len(queue) > 0 && seen < maxAlternates; seen++ {
-		at := queue[0]
-		queue = queue[1:]
-		text, err := os.ReadFile(filepath.Join(at, "info", "alternates"))
-		if err != nil {
-			continue
-		}
-		for path := range strings.Lines(string(text)) {
-			path = strings.TrimSuffix(path, "\n")
-			if path == "" || strings.HasPrefix(path, "#") {
-				continue
-			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(at, path)
-			}
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				path = git.Resolve(path)
-				dirs, queue = append(dirs, path), append(queue, path)
-			}
-		}
-	}
-	return dirs
-}
-
-// maxAlternates bounds how many stores of objects a repository borrows from.
-const maxAlternates = 16
 
 // full marks an error that passes when there is space.
 func full(err error) error {

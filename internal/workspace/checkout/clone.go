@@ -240,14 +240,11 @@ func (all Clones) unpin(ctx context.Context, r *Record) error {
 
 // fill makes the checkout.
 func (c *cloner) fill(ctx context.Context, format string, s *state) error {
-	from := source{top: c.r.URL, common: c.r.Common, format: format, user: make(map[string]string)}
-	for _, key := range userKeys {
-		own := c.own("config", "--get", key)
-		own.person = true
-		if value, _ := line(c.git(ctx, own)); value != "" {
-			from.user[key] = value
-		}
+	user, err := c.userSettings(ctx, c.own())
+	if err != nil {
+		return err
 	}
+	from := source{top: c.r.URL, common: c.r.Common, format: format, user: user}
 	making, run, err := c.repository(ctx, from, c.r, "../../../"+bareName+"/objects")
 	if err != nil {
 		return err

@@ -293,10 +293,7 @@ func TestCloneRefuses(t *testing.T) {
 	b.git(b.repo, "init", "--quiet", "--bare", empty)
 	locked := filepath.Join(filepath.Dir(remote), "locked.git")
 	b.git(b.repo, "clone", "--quiet", "--bare", b.repo, locked)
-	b.write(locked, "hooks/pre-receive", "#!/bin/sh\necho not for you >&2\nexit 1\n")
-	if err := os.Chmod(filepath.Join(locked, "hooks/pre-receive"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	b.git(locked, "config", "receive.hideRefs", "refs/podd")
 	headless := filepath.Join(filepath.Dir(remote), "headless.git")
 	b.git(b.repo, "clone", "--quiet", "--bare", b.repo, headless)
 	b.git(headless, "symbolic-ref", "HEAD", "refs/heads/none")
@@ -329,6 +326,24 @@ func TestCloneRefuses(t *testing.T) {
 		}
 		if _, err := os.Lstat(filepath.Dir(c.w.Dir)); err == nil {
 			t.Errorf("%s left %s", what, c.w.Dir)
+		}
+	}
+}
+
+// Programs of a repository on this machine do not run, in whatever way a URL names it.
+func TestCloneRunsNoProgramsOfItsSource(t *testing.T) {
+	b := setup(t)
+	mark, program := filepath.Join(filepath.Dir(b.repo), "mark"), filepath.Join(filepath.Dir(b.repo), "evil")
+	plant(b, b.repo, program, mark)
+	if err := os.Remove(mark); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for name, url := range map[string]string{"path": b.repo, "url": "file://" + b.repo} {
+		r := b.clone(checkout.Remote{Name: name, URL: url}, 1, false)
+		b.write(r.Dir(), "made", "by the agent\n")
+		b.push(r)
+		if b.read(filepath.Dir(mark), "mark") != "gone" {
+			t.Errorf("%s: a program of the source ran", url)
 		}
 	}
 }

@@ -28,6 +28,8 @@ type command struct {
 	also, reads []string
 	// person lets it read the person's own configuration.
 	person bool
+	// config are settings in addition to settings.
+	config [][2]string
 	env    []string
 	stdin  io.Reader
 	// stdout gets the output instead of the result.
@@ -51,33 +53,41 @@ var settings = [][2]string{
 	{"rerere.enabled", "false"}, {"log.showSignature", "false"}, {"color.ui", "false"}, {"merge.autoStash", "false"}, {"feature.manyFiles", "false"},
 }
 
+// variable is the value of a variable in an environment; empty without one.
+func variable(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // environ is git's environment.
 func (c command) environ(own []string, home string) []string {
-	variable := func(name string) string {
-		for _, entry := range slices.Backward(own) {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
+	pairs := slices.Concat(settings, c.config)
 	env := []string{
-		"PATH=" + process.AbsolutePath(cmp.Or(variable("PATH"), "/usr/local/bin:/usr/bin:/bin")), "LC_ALL=C", "PWD=" + c.dir,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=false", "GIT_ASKPASS=false", "GIT_NO_LAZY_FETCH=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_CONFIG_COUNT=" + strconv.Itoa(len(settings)),
+		"PATH=" + process.AbsolutePath(cmp.Or(variable(own, "PATH"), "/usr/local/bin:/usr/bin:/bin")), "LC_ALL=C", "PWD=" + c.dir,
+		"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=false", "GIT_ASKPASS=false", "GIT_NO_LAZY_FETCH=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_CONFIG_COUNT=" + strconv.Itoa(len(pairs)),
 	}
 	if c.person {
 		env = append(env, "HOME="+home)
-		if config := variable("XDG_CONFIG_HOME"); config != "" {
+		if config := variable(own, "XDG_CONFIG_HOME"); config != "" {
 			env = append(env, "XDG_CONFIG_HOME="+config)
 		}
+		for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+			if value := variable(own, name); value != "" {
+				env = append(env, name+"="+value)
+			}
+		}
 	} else {
-		env = append(env, "HOME=/nonexistent", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		env = append(env, "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	}
 	if !c.writes {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 	}
-	for i, s := range settings {
+	for i, s := range pairs {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[1]))
 	}
 	return append(env, c.env...)

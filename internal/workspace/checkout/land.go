@@ -1,13 +1,12 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +22,8 @@ type Landing struct {
 	Old    string `json:"old"`
 	New    string `json:"new"`
 	Tree   string `json:"tree,omitempty"`
+	// Lock is what podd's lock of its index says, and the name of the index that it makes.
+	Lock string `json:"lock,omitempty"`
 }
 
 // Landed is what became of a landing.
@@ -31,6 +32,9 @@ type Landed struct {
 	// Committed says that there was something to commit first, Merged that the branch had commits
 	// of its own.
 	Committed, Merged bool
+	// Commits is how many commits of the checkout it brought, Subject that of the newest.
+	Commits int
+	Subject string
 	// Says is what a person should know; empty without.
 	Says string
 }
@@ -42,13 +46,31 @@ func (all *Checkouts) Land(ctx context.Context, r *Record, into, message string)
 	if r, err = load(r.place); err != nil {
 		return out, err
 	}
-	return (&lander{all, r}).land(ctx, into, message)
+	return (&lander{Checkouts: all, r: r}).land(ctx, into, message)
 }
 
 // lander does one landing.
 type lander struct {
 	*Checkouts
 	r *Record
+	// author is what git needs to know where the person has no name.
+	author []string
+	// changes are those of the landing, config is how git converts the files of the working tree.
+	changes []change
+	config  [][2]string
+}
+
+// look finds out what a landing changes.
+func (w *lander) look(ctx context.Context, l Landing) (err error) {
+	if w.config != nil {
+		return nil
+	}
+	in := command{dir: cmp.Or(l.Tree, w.r.Source)}
+	in.reads = slices.Concat(treeDirs(in.dir), w.r.Reads())
+	if w.changes, err = w.between(ctx, in, l.Old, l.New); err == nil {
+		w.config, err = w.conversions(ctx, in.dir, in.reads)
+	}
+	return err
 }
 
 func (w *lander) land(ctx context.Context, into, message string) (out Landed, err error) {
@@ -65,26 +87,40 @@ func (w *lander) land(ctx context.Context, into, message string) (out Landed, er
 	if out.New, out.Merged, err = w.merge(ctx, out.Landing, tip); err != nil {
 		return out, full(err)
 	}
+	if out.Subject, out.Commits, err = w.brings(ctx, out.Old, tip); err != nil {
+		return out, err
+	}
 	if err := w.carry(ctx, w.r, out.New); err != nil {
 		return out, full(err)
 	}
-	if err := w.clear(ctx, out.Landing); err != nil {
+	if err := w.unfiltered(ctx, out.Landing); err != nil {
 		return out, err
 	}
-	if out.Merged {
-		if _, err := w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", out.New)); err != nil {
-			return out, full(err)
-		}
-	}
-	if out.Says, err = w.fetch(ctx, w.r); err != nil {
-		return out, full(err)
-	}
-	w.r.Landing, w.r.Unlanded = &out.Landing, ""
+	out.Lock = newLock()
+	w.r.Landing = &out.Landing
 	if err := w.r.save(); err != nil {
 		return out, full(err)
 	}
-	// What has begun ends: a git that is stopped here would leave files of the person's half changed.
-	return out, w.finish(context.WithoutCancel(ctx))
+	err = w.finish(ctx, func() (err error) {
+		if out.Merged {
+			if _, err := w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", out.New)); err != nil {
+				return full(err)
+			}
+		}
+		out.Says, err = w.fetch(ctx, w.r)
+		return full(err)
+	})
+	return out, err
+}
+
+// newLock is what the lock of one landing says.
+func newLock() string { return "podd-" + rand.Text() }
+
+// brings are what a landing brings to a branch: the number of commits, and the subject of the newest.
+func (w *lander) brings(ctx context.Context, old, tip string) (subject string, commits int, err error) {
+	out, err := w.git(ctx, w.r.reading("log", "--format=%s", old+".."+tip))
+	subject, _, _ = strings.Cut(out, "\n")
+	return subject, strings.Count(out, "\n"), err
 }
 
 // target is the branch that a landing moves, with its commit and its working tree.
@@ -98,30 +134,29 @@ func (w *lander) target(ctx context.Context, into string) (l Landing, err error)
 		return l, item.Errorf(item.KindInvalid, "NO_BRANCH", "%s has no branch checked out: name one with --into", w.r.Source)
 	}
 	l.Branch = into
-	out, err := w.git(ctx, command{dir: w.r.Common, reads: w.r.Reads(), args: []string{"--git-dir=.", "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/" + into}})
+	out, err := w.git(ctx, command{dir: w.r.Common, reads: w.r.Reads(), args: []string{"--git-dir=.", "for-each-ref", "--format=%(refname) %(objectname) %(symref)", "refs/heads/" + into}})
 	if err != nil {
 		return l, err
 	}
 	for entry := range strings.Lines(out) {
-		if name, id, _ := strings.Cut(strings.TrimSpace(entry), " "); name == "refs/heads/"+into {
-			l.Old = id
+		name, rest, _ := strings.Cut(strings.TrimSuffix(entry, "\n"), " ")
+		id, names, _ := strings.Cut(rest, " ")
+		if name != "refs/heads/"+into {
+			continue
+		}
+		l.Old = id
+		// A branch may stand for another one.
+		if other, ok := strings.CutPrefix(names, "refs/heads/"); ok {
+			l.Branch = other
 		}
 	}
 	if l.Old == "" {
 		return l, item.Errorf(item.KindInvalid, "UNKNOWN_BRANCH", "%s has no branch %q: git -C %s branch lists them", w.r.Source, into, w.r.Source)
 	}
-	trees, err := w.git(ctx, command{dir: w.r.Common, reads: w.r.Reads(), args: []string{"--git-dir=.", "worktree", "list", "--porcelain"}})
-	tree := ""
-	for entry := range strings.Lines(trees) {
-		entry = strings.TrimSuffix(entry, "\n")
-		if path, ok := strings.CutPrefix(entry, "worktree "); ok {
-			tree = path
-		}
-		if entry == "branch refs/heads/"+into {
-			l.Tree = git.Resolve(tree)
-		}
+	if l.Tree, err = w.treeOf(ctx, l.Branch); err != nil {
+		return l, err
 	}
-	return l, err
+	return l, w.idle(l)
 }
 
 // sees are the git directories of the source's working tree.
@@ -134,11 +169,13 @@ func (r *Record) sees() []string {
 func (w *lander) writing(ctx context.Context, args ...string) command {
 	c := w.r.reading(args...)
 	c.writes = true
-	for _, key := range []string{"user.name", "user.email"} {
-		if value, _ := line(w.git(ctx, w.r.reading("config", "--get", key))); value == "" {
-			c.env = []string{"GIT_AUTHOR_NAME=podd", "GIT_AUTHOR_EMAIL=podd@localhost", "GIT_COMMITTER_NAME=podd", "GIT_COMMITTER_EMAIL=podd@localhost"}
+	if w.author == nil {
+		w.author = []string{}
+		if out, _ := w.git(ctx, w.r.reading("config", "--name-only", "--get-regexp", `^user\.(name|email)$`)); len(slices.Compact(strings.Fields(out))) < 2 {
+			w.author = poddsName
 		}
 	}
+	c.env = w.author
 	return c
 }
 
@@ -223,6 +260,11 @@ func (w *lander) merge(ctx context.Context, l Landing, tip string) (id string, m
 	if err != nil || len(parts) == 0 {
 		return "", false, err
 	}
+	if before, err := line(w.git(ctx, w.r.reading("rev-parse", "--verify", l.Old+"^{tree}"))); err != nil {
+		return "", false, err
+	} else if before == parts[0] {
+		return "", false, item.Errorf(item.KindPrecondition, "NOTHING_TO_LAND", "branch %s of %s has all that pod %s changed already", l.Branch, w.r.Source, w.r.Name)
+	}
 	id, err = line(w.git(ctx, w.writing(ctx, "commit-tree", parts[0], "-p", l.Old, "-p", tip, "-m", "Merge branch '"+w.r.Branch()+"'")))
 	return id, true, err
 }
@@ -243,163 +285,73 @@ func named(paths []string) string {
 	return text
 }
 
-// clear refuses a landing that would touch local changes in the working tree of the branch.
-func (w *lander) clear(ctx context.Context, l Landing) error {
-	if l.Tree == "" {
-		return nil
-	}
-	_, blocked, err := w.local(ctx, l)
-	if err != nil || len(blocked) == 0 {
-		return err
-	}
-	return item.Errorf(item.KindPrecondition, "LOCAL_CHANGES", "%s has branch %s checked out, with changes of your own in %s; nothing was landed: commit or stash them, or land into another branch with --into",
-		l.Tree, l.Branch, named(blocked))
-}
-
-// local are the files of a landing that differ from the old commit in the working tree: those that
-// are as the new commit has them, as after Apply, and those that block the landing. It does not
-// depend on where the branch is.
-func (w *lander) local(ctx context.Context, l Landing) (landed, blocked []string, err error) {
-	in := command{dir: l.Tree, reads: slices.Concat(treeDirs(l.Tree), w.r.Reads())}
-	diff := func(args ...string) ([]string, error) {
-		c := in
-		c.args = append([]string{"diff", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"}, args...)
-		out, err := w.git(ctx, c)
-		return fields(out), err
-	}
-	changes, err := diff("--raw", "--no-abbrev", l.Old, l.New)
-	if err != nil {
-		return nil, nil, err
-	}
-	staged, err := diff("--name-only", "--ignore-submodules=all", "--cached", l.Old)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed, err := diff("--name-only", "--ignore-submodules=all")
-	if err != nil {
-		return nil, nil, err
-	}
-	isStaged, isChanged := set(staged), set(changed)
-	var paths, wanted []string
-	for i := 0; i+1 < len(changes); i += 2 {
-		// :MODE MODE OLD NEW KIND
-		change, path := strings.Fields(changes[i]), changes[i+1]
-		mode, id, kind := change[1], change[3], change[4]
-		info, err := os.Lstat(filepath.Join(l.Tree, path))
-		exists := !errors.Is(err, fs.ErrNotExist)
-		switch {
-		case !isStaged[path] && !isChanged[path] && !(kind == "A" && exists):
-		case isStaged[path] && isChanged[path]:
-			blocked = append(blocked, path)
-		case kind == "D" && !exists:
-			landed = append(landed, path)
-		case err == nil && info.Mode().IsRegular() && mode == fileMode(info) && !strings.Contains(path, "\n"):
-			paths, wanted = append(paths, path), append(wanted, id)
-		default:
-			blocked = append(blocked, path)
-		}
-	}
-	if len(paths) == 0 {
-		return landed, blocked, nil
-	}
-	in.args, in.stdin = []string{"hash-object", "--stdin-paths"}, strings.NewReader(strings.Join(paths, "\n")+"\n")
-	out, err := w.git(ctx, in)
-	ids := strings.Fields(out)
-	if err == nil && len(ids) != len(paths) {
-		err = fmt.Errorf("git hash-object named %d of %d files", len(ids), len(paths))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, path := range paths {
-		if ids[i] == wanted[i] {
-			landed = append(landed, path)
-		} else {
-			blocked = append(blocked, path)
-		}
-	}
-	return landed, blocked, nil
-}
-
-func set(paths []string) map[string]bool {
-	all := make(map[string]bool, len(paths))
-	for _, path := range paths {
-		all[path] = true
-	}
-	return all
-}
-
-// fileMode is the mode that git has for a regular file.
-func fileMode(info fs.FileInfo) string {
-	if info.Mode()&0o100 != 0 {
-		return "100755"
-	}
-	return "100644"
-}
-
-// treeDirs are the git directories of a working tree that are outside of it.
-func treeDirs(tree string) []string {
-	repo, _ := git.At(tree, "")
-	return slices.DeleteFunc(slices.Clone(repo.Dirs), func(dir string) bool { return strings.HasPrefix(dir, tree+"/") })
-}
-
-// finish does a landing that is stored.
-func (w *lander) finish(ctx context.Context) error {
+// finish does a landing that is stored, or nothing of it: then the error says why. Once the working
+// tree is ready and locked, it calls then.
+func (w *lander) finish(ctx context.Context, then func() error) error {
 	l := *w.r.Landing
-	_, err := w.git(ctx, w.r.changing("update-ref", "-m", "podd: land pod "+w.r.Name, "refs/heads/"+l.Branch, l.New, l.Old))
-	if err != nil {
-		w.r.Landing = nil
-		return errors.Join(item.Errorf(item.KindPrecondition, "BRANCH_MOVED", "branch %s of %s was not moved: %v; land again", l.Branch, w.r.Source, err), w.r.save())
-	}
-	return w.follow(ctx)
-}
-
-// follow gives the working tree of a branch the files of its new commit.
-func (w *lander) follow(ctx context.Context) error {
-	l := *w.r.Landing
-	var err error
-	if l.Tree != "" {
-		c := command{dir: l.Tree, writes: true, also: treeDirs(l.Tree), reads: w.r.Reads()[1:], args: []string{"update-index", "-q", "--refresh"}}
-		_, _ = w.git(ctx, c) // It fails where a file has changes, which is no harm.
-		err = w.take(ctx, l, c)
-		c.args = []string{"read-tree", "-m", "-u", l.Old, l.New}
-		if err == nil {
-			_, err = w.git(ctx, c)
-		}
-		if err != nil {
-			err = item.Errorf(item.KindPrecondition, "TREE_BEHIND", "branch %s is at %.12s, and its files in %s did not follow (%v): run git -C %s %s", l.Branch, l.New, l.Tree, err, l.Tree, strings.Join(c.args, " "))
-		}
-	}
+	err := w.move(ctx, l, then)
 	w.r.Landing = nil
+	if err == nil {
+		w.r.Unlanded = ""
+	}
 	return errors.Join(err, full(w.r.save()))
 }
 
-// take brings the files that a working tree has already into its index, as c runs git there: git
-// would take them for changes that the new commit overwrites.
-func (w *lander) take(ctx context.Context, l Landing, c command) error {
-	landed, _, err := w.local(ctx, l)
-	if err != nil || len(landed) == 0 {
+func (w *lander) move(ctx context.Context, l Landing, then func() error) error {
+	t, err := w.hold(ctx, l)
+	if err != nil {
 		return err
 	}
-	c.args, c.stdin = []string{"update-index", "--add", "--remove", "-z", "--stdin"}, strings.NewReader(strings.Join(landed, "\x00")+"\x00")
-	_, err = w.git(ctx, c)
-	return err
+	defer t.release()
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	if err := w.setRef(ctx, l, "abort"); err != nil {
+		return err
+	}
+	if err := then(); err != nil {
+		return err
+	}
+	// What has begun ends: a git that is stopped here would leave files of the person's half changed.
+	ctx = context.WithoutCancel(ctx)
+	if err := t.follow(ctx); err != nil {
+		return err
+	}
+	if err := w.setRef(ctx, l, "commit"); err != nil {
+		return errors.Join(err, t.back(ctx, false))
+	}
+	return t.settle(ctx)
+}
+
+// setRef moves the branch with the end commit. With abort it only tries.
+func (w *lander) setRef(ctx context.Context, l Landing, end string) error {
+	c := w.r.changing("update-ref", "-m", "podd: land pod "+w.r.Name, "--stdin")
+	c.stdin = strings.NewReader("start\nupdate refs/heads/" + l.Branch + " " + l.New + " " + l.Old + "\nprepare\n" + end + "\n")
+	if _, err := w.git(ctx, c); err != nil {
+		return item.Errorf(item.KindPrecondition, "BRANCH_MOVED", "branch %s of %s cannot be moved (%v); nothing was landed: land again", l.Branch, w.r.Source, err)
+	}
+	return nil
 }
 
 // resume ends a landing that a killed podd began. says is a sentence if a person has to look.
 func (all *Checkouts) resume(ctx context.Context, r *Record) (says string, err error) {
 	defer all.lock(r)()
+	if r.Landing.Lock == "" { // It is of an earlier version.
+		r.Landing.Lock = newLock()
+	}
 	l := *r.Landing
 	now, err := line(all.git(ctx, command{dir: r.Common, reads: r.Reads(), args: []string{"--git-dir=.", "rev-parse", "--quiet", "--verify", "refs/heads/" + l.Branch}}))
 	if _, ok := errors.AsType[*failure](err); err != nil && !ok {
 		return "", err
 	}
+	w := &lander{Checkouts: all, r: r}
 	switch now {
 	case l.Old:
-		err = (&lander{all, r}).finish(ctx)
+		err = w.finish(ctx, func() error { return nil })
 	case l.New:
-		err = (&lander{all, r}).follow(ctx)
+		err = w.catchUp(ctx)
 	default:
+		(&tree{lander: w, l: l, own: ownDir(l.Tree)}).release()
 		r.Landing = nil
 		return fmt.Sprintf("podd was stopped while it landed pod %s, and somebody has moved branch %s of %s meanwhile: look whether it has commit %.12s", r.Name, l.Branch, r.Source, l.New), r.save()
 	}
@@ -407,4 +359,24 @@ func (all *Checkouts) resume(ctx context.Context, r *Record) (says string, err e
 		return err.Error(), nil
 	}
 	return "", err
+}
+
+// catchUp gives the working tree the files of a branch that was moved.
+func (w *lander) catchUp(ctx context.Context) error {
+	l := *w.r.Landing
+	t, err := w.hold(ctx, l)
+	if err == nil {
+		defer t.release()
+		if err = t.ready(ctx); err == nil {
+			err = t.follow(ctx)
+		}
+		if err == nil {
+			err = t.settle(ctx)
+		}
+	}
+	if err != nil {
+		err = item.Errorf(item.KindPrecondition, "TREE_BEHIND", "branch %s is at %.12s, and its files in %s did not follow: run git -C %s read-tree -m -u %s %s (%v)", l.Branch, l.New, l.Tree, l.Tree, l.Old, l.New, err)
+	}
+	w.r.Landing, w.r.Unlanded = nil, ""
+	return errors.Join(err, full(w.r.save()))
 }

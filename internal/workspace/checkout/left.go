@@ -1,7 +1,10 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -181,19 +184,54 @@ func (all *Checkouts) Remove(ctx context.Context, r *Record, drop []string) ([]L
 			return left, err
 		}
 	}
-	if err := os.MkdirAll(all.trash(), 0o700); err != nil {
-		return nil, full(err)
-	}
 	r.Removed, r.Drop = all.Now().UTC(), drop
 	if err := r.save(); err != nil {
 		return nil, full(err)
 	}
+	return nil, all.discard(ctx, r)
+}
+
+// discard moves a checkout to the trash.
+func (all *Checkouts) discard(ctx context.Context, r *Record) error {
+	if err := os.MkdirAll(all.trash(), 0o700); err != nil {
+		return full(err)
+	}
 	to := filepath.Join(git.Resolve(all.trash()), filepath.Base(r.place)+"-"+r.Pod)
 	if err := os.Rename(r.place, to); err != nil {
-		return nil, err
+		return err
 	}
 	r.put(to)
-	return nil, all.unpin(ctx, r)
+	return all.unpin(ctx, r)
+}
+
+// Purge removes a checkout for good, also one in the trash, if nothing is left in it. It returns what
+// is. It writes nothing, so that it frees a full disk. Killed, it leaves the rest to Sweep.
+func (all *Checkouts) Purge(ctx context.Context, r *Record, drop []string) ([]Left, error) {
+	defer all.lock(r)()
+	r, err := load(r.place)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(r.Dir()); err == nil {
+		if left, err := all.left(ctx, r, append(r.Drop, drop...)); err != nil || len(left) > 0 {
+			return left, err
+		}
+	}
+	if filepath.Dir(r.place) != git.Resolve(all.trash()) {
+		if err := all.discard(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return nil, r.destroy()
+}
+
+// destroy removes a checkout in the trash, and its record last.
+func (r *Record) destroy() error {
+	going := filepath.Join(r.place, ".going")
+	if err := os.Rename(r.Dir(), going); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return cmp.Or(removeAll(going), removeAll(r.place))
 }
 
 // unpin removes the reference in the source if a branch or a tag has its commits.
@@ -214,15 +252,29 @@ func (all *Checkouts) unpin(ctx context.Context, r *Record) error {
 	return err
 }
 
-// Trashed is the checkout of a pod in the trash; nil without one.
-func (all *Checkouts) Trashed(pod string) (*Record, error) {
+// Trashed is the checkout in the trash of a pod, by its id or the name that it had; nil without one.
+func (all *Checkouts) Trashed(idOrName string) (*Record, error) {
 	records, err := all.records(git.Resolve(all.trash()))
+	var named []*Record
 	for _, r := range records {
-		if r.Pod == pod {
+		if r.Pod == idOrName {
 			return r, err
 		}
+		if r.Name == idOrName {
+			named = append(named, r)
+		}
 	}
-	return nil, err
+	if len(named) > 1 {
+		ids := make([]string, len(named))
+		for i, r := range named {
+			ids[i] = r.Pod
+		}
+		return nil, item.Errorf(item.KindPrecondition, "AMBIGUOUS", "the trash has checkouts of several pods %s: name one by its id: %s", idOrName, strings.Join(ids, ", "))
+	}
+	if len(named) == 0 {
+		return nil, err
+	}
+	return named[0], err
 }
 
 // Return brings a checkout back from the trash.

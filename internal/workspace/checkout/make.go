@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -52,7 +54,7 @@ func (all *Checkouts) Make(ctx context.Context, w Wanted) (r *Record, err error)
 	if w.Changes && base != head {
 		return nil, item.Errorf(item.KindInvalid, "BASE_WITH_CHANGES", "--with-changes brings changes of the commit that is checked out in %s, and %s is another: leave one of the two out", s.top, w.Base)
 	}
-	r = &Record{Name: w.Name, Pod: w.ID, Source: s.top, Common: s.common, Prefix: s.prefix, Base: base, Into: s.branch, place: filepath.Join(git.Resolve(all.Dir), w.Name)}
+	r = &Record{Name: w.Name, Pod: w.ID, Source: s.top, Common: s.common, Prefix: s.prefix, Base: base, Into: s.branch, Attributes: s.user["core.attributesfile"], place: filepath.Join(git.Resolve(all.Dir), w.Name)}
 	defer all.lock(r)()
 	if err := all.begin(r); err != nil {
 		return nil, full(err)
@@ -139,15 +141,16 @@ func (all *Checkouts) repository(ctx context.Context, s source, r *Record, objec
 	if err := borrow(making, objects, s); err != nil {
 		return "", nil, err
 	}
+	if err := ownAttributes(making, s); err != nil && r.URL == "" {
+		return "", nil, err
+	}
 	steps := [][]string{
 		{"remote", "add", "origin", s.top},
 		{"config", "remote.origin.tagOpt", "--no-tags"},
 		{"fetch", "--quiet", "--no-write-fetch-head", "--no-tags", s.common, "+refs/heads/*:refs/remotes/origin/*", "refs/tags/*:refs/tags/*"},
 	}
-	for _, key := range userKeys {
-		if value := s.user[key]; value != "" {
-			steps = append(steps, []string{"config", key, value})
-		}
+	for _, key := range slices.Sorted(maps.Keys(s.user)) {
+		steps = append(steps, []string{"config", key, s.user[key]})
 	}
 	for _, args := range steps {
 		if err := run(args...); err != nil {
@@ -177,7 +180,7 @@ func borrow(making, objects string, s source) error {
 	if !s.shallow {
 		return nil
 	}
-	cut, err := os.ReadFile(filepath.Join(s.common, "shallow"))
+	cut, err := s.file("shallow")
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,20 @@ const (
 	slowServer = 10 * time.Minute
 )
 
+// atLocal names the program at the other end of a repository on this machine. git does not pass settings on
+// to it, and that repository's hooks and programs are nobody's that podd trusts.
+func atLocal(url string, args []string) []string {
+	if !strings.HasPrefix(url, "/") && !strings.HasPrefix(url, "file:") || len(args) == 0 {
+		return args
+	}
+	option, program := "--upload-pack=", "upload-pack"
+	if args[0] == "push" {
+		option, program = "--receive-pack=", "receive-pack"
+	}
+	git := "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c gc.auto=0 -c maintenance.auto=false "
+	return slices.Concat(args[:1], []string{option + git + program}, args[1:])
+}
+
 // online runs git with the network and the person's own configuration and credentials, in podd's
 // repository of a clone: no pod can write there, and no checkout's configuration is read.
 func (all Clones) online(ctx context.Context, r *Record, within time.Duration, args ...string) (string, error) {
@@ -96,7 +110,7 @@ func (all Clones) online(ctx context.Context, r *Record, within time.Duration, a
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, git, args...)
+	cmd := exec.CommandContext(ctx, git, atLocal(r.URL, args)...)
 	// A session of its own has no terminal on which ssh would ask.
 	cmd.Dir, cmd.SysProcAttr = r.place, &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func find(dir string) (s source, err error) {
 
 // sees are the directories outside of top in which git reads.
 func (s source) sees() []string {
-	r := Record{Common: s.common}
+	r := Record{Common: s.common, Attributes: s.user["core.attributesfile"]}
 	return append(slices.Clone(s.dirs), r.Reads()...)
 }
 
@@ -57,13 +58,34 @@ func (s source) reading(args ...string) command {
 	return command{dir: s.top, reads: s.sees(), args: args}
 }
 
-// userKeys are what a checkout takes over from the person's configuration.
-var userKeys = []string{"user.name", "user.email", "core.excludesFile"}
+// userKeys are what a checkout takes over from the person's configuration: so its files are as theirs.
+const userKeys = `^(user\.(name|email)|core\.(excludesfile|attributesfile|autocrlf|eol))$`
+
+// userSettings are the person's, for the repository in which c runs.
+func (all *Checkouts) userSettings(ctx context.Context, c command) (map[string]string, error) {
+	pairs, err := all.persons(ctx, c, userKeys)
+	user := make(map[string]string)
+	for _, p := range pairs {
+		user[p[0]] = p[1]
+	}
+	if file := all.attributesFile(pairs); isFile(file) {
+		user["core.attributesfile"] = file
+	}
+	return user, err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
 
 // inspect finds the repository of a directory, and refuses one that cannot have checkouts.
 func (all *Checkouts) inspect(ctx context.Context, dir string) (source, error) {
 	s, err := find(dir)
 	if err != nil {
+		return s, err
+	}
+	if err := s.check(all.Hides); err != nil {
 		return s, err
 	}
 	out, err := all.git(ctx, s.reading("rev-parse", "--show-object-format", "--is-shallow-repository"))
@@ -80,15 +102,8 @@ func (all *Checkouts) inspect(ctx context.Context, dir string) (source, error) {
 		return s, item.Errorf(item.KindPrecondition, "PARTIAL_CLONE", "%s is a partial clone, whose files are on a server that the sandbox does not reach: fetch all with git fetch --refetch --no-filter, and unset extensions.partialClone", s.top)
 	}
 	s.branch, _ = line(all.git(ctx, s.reading("symbolic-ref", "--quiet", "--short", "HEAD")))
-	s.user = make(map[string]string)
-	for _, key := range userKeys {
-		c := s.reading("config", "--get", key)
-		c.person = true
-		if value, _ := line(all.git(ctx, c)); value != "" {
-			s.user[key] = value
-		}
-	}
-	return s, nil
+	s.user, err = all.userSettings(ctx, s.reading())
+	return s, err
 }
 
 // unusable is the error of a repository that git cannot use.

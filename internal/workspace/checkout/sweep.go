@@ -80,7 +80,7 @@ func (all *Checkouts) sweep(ctx context.Context, r *Record) error {
 			return nil
 		}
 	}
-	if err := removeAll(r.place); err != nil {
+	if err := r.destroy(); err != nil {
 		return err
 	}
 	all.Logger.Info("removed a checkout for good", "checkout", r.Dir())

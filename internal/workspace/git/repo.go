@@ -71,6 +71,16 @@ func dirsOf(dir string) (entry string, dirs []string, ok bool) {
 	return entry, dirs, true
 }
 
+// WorkTree is the working tree that the configuration in a git directory names; empty without one.
+func WorkTree(dir string) (top string) {
+	for _, s := range parseConfig(readSome(filepath.Join(dir, "config"))) {
+		if s.section == "core" && s.key == "worktree" && s.value != "" {
+			top = Resolve(beside(dir, s.value))
+		}
+	}
+	return top
+}
+
 // Place is the file or directory that makes it a repository: the one called .git, or the
 // directory of a bare one.
 func (r Repo) Place() string {

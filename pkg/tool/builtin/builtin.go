@@ -30,7 +30,9 @@ type Config struct {
 	// Network says whether the commands of the pod reach the network now, unasked; nil leaves
 	// that to Shell.Sandbox.
 	Network func() bool
-	Tree    Tree
+	// Shows are directories that commands can read, also in what is hidden from them.
+	Shows []string
+	Tree  Tree
 	// ListDir and Glob bound the tools of these names.
 	ListDir Listing
 	Glob    Listing

@@ -110,6 +110,9 @@ func (s *Sandbox) Refuses() string { return s.box.Refuses() }
 // Credentials is the number of the user's hidden files and directories with credentials.
 func (s *Sandbox) Credentials() int { return s.box.Credentials() }
 
+// Hides says whether a directory has something that commands do not see, or is in it.
+func (s *Sandbox) Hides(dir string) bool { return s.box.Hides(dir) }
+
 // Network is whether commands reach the network unasked where Config.Network does not say
 // it. Without a sandbox, nil too, they do.
 func (s *Sandbox) Network() bool { return s == nil || !s.box.Confines() || s.box.Network }

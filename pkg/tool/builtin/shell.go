@@ -128,14 +128,15 @@ type shell struct {
 	log    *slog.Logger
 	// jobs are the pod's; nil if it can have none.
 	jobs *PodJobs
-	// movable is Config.Movable.
+	// movable is Config.Movable, shows Config.Shows.
 	movable bool
+	shows   []string
 }
 
 // makeShell makes the shell of a pod. It needs no FS for a command that an earlier podd
 // started.
 func makeShell(c Config) *shell {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, movable: c.Movable, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, movable: c.Movable, shows: c.Shows, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
 	s.Path = s.Program()
 	s.starter = shim.Local{}
 	if s.Starter != nil {

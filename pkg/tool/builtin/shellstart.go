@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -76,7 +77,7 @@ func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, 
 	}
 	roots := s.fs.Roots()
 	scope := sandbox.Scope{
-		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Network: use.network,
+		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: append(existing(s.shows), s.spool.Dir()), Network: use.network,
 		Git: use.git.access, GitDirs: use.git.outside, Restores: use.git.restores,
 		ReadOnly: r.call.Plan, Joined: r.keeper.Network, Dies: r.leased,
 	}
@@ -89,6 +90,14 @@ func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, 
 		return nil, nil, err
 	}
 	return command, scope.Guard, nil
+}
+
+// existing are those of some directories that exist.
+func existing(dirs []string) []string {
+	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // command is the command without the files of its job.

@@ -217,8 +217,11 @@ type LandCheckoutResponse struct {
 	// The working tree whose files followed; empty if none has the branch.
 	Dir string `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`
 	// Whether there was something to commit, and whether the branch had commits of its own.
-	Committed     bool `protobuf:"varint,5,opt,name=committed,proto3" json:"committed,omitempty"`
-	Merged        bool `protobuf:"varint,6,opt,name=merged,proto3" json:"merged,omitempty"`
+	Committed bool `protobuf:"varint,5,opt,name=committed,proto3" json:"committed,omitempty"`
+	Merged    bool `protobuf:"varint,6,opt,name=merged,proto3" json:"merged,omitempty"`
+	// How many commits of the pod it brought, and the subject of the newest.
+	Commits       int64  `protobuf:"varint,7,opt,name=commits,proto3" json:"commits,omitempty"`
+	Subject       string `protobuf:"bytes,8,opt,name=subject,proto3" json:"subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -293,6 +296,20 @@ func (x *LandCheckoutResponse) GetMerged() bool {
 		return x.Merged
 	}
 	return false
+}
+
+func (x *LandCheckoutResponse) GetCommits() int64 {
+	if x != nil {
+		return x.Commits
+	}
+	return 0
+}
+
+func (x *LandCheckoutResponse) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
 }
 
 type RunCheckRequest struct {
@@ -557,14 +574,16 @@ const file_podd_v1_checkout_proto_rawDesc = "" +
 	"\x13LandCheckoutRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04into\x18\x02 \x01(\tR\x04into\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x9a\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xce\x01\n" +
 	"\x14LandCheckoutResponse\x12\x16\n" +
 	"\x06branch\x18\x01 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03old\x18\x02 \x01(\tR\x03old\x12\x10\n" +
 	"\x03new\x18\x03 \x01(\tR\x03new\x12\x10\n" +
 	"\x03dir\x18\x04 \x01(\tR\x03dir\x12\x1c\n" +
 	"\tcommitted\x18\x05 \x01(\bR\tcommitted\x12\x16\n" +
-	"\x06merged\x18\x06 \x01(\bR\x06merged\"f\n" +
+	"\x06merged\x18\x06 \x01(\bR\x06merged\x12\x18\n" +
+	"\acommits\x18\a \x01(\x03R\acommits\x12\x18\n" +
+	"\asubject\x18\b \x01(\tR\asubject\"f\n" +
 	"\x0fRunCheckRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x18\n" +
 	"\acommand\x18\x02 \x01(\tR\acommand\x12'\n" +

@@ -37,7 +37,7 @@ type CheckoutServiceClient interface {
 	ApplyCheckout(ctx context.Context, in *ApplyCheckoutRequest, opts ...grpc.CallOption) (*ApplyCheckoutResponse, error)
 	// LandCheckout commits what is uncommitted in the checkout, merges that into a branch of the
 	// person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
-	// LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
+	// LAND_CONFLICTS, LOCAL_CHANGES, TREE_BUSY, FILTERED_FILES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
 	LandCheckout(ctx context.Context, in *LandCheckoutRequest, opts ...grpc.CallOption) (*LandCheckoutResponse, error)
 	// RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
 	// the log as a note, which joins the conversation at the next turn. Needs the client token.
@@ -95,7 +95,7 @@ type CheckoutServiceServer interface {
 	ApplyCheckout(context.Context, *ApplyCheckoutRequest) (*ApplyCheckoutResponse, error)
 	// LandCheckout commits what is uncommitted in the checkout, merges that into a branch of the
 	// person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
-	// LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
+	// LAND_CONFLICTS, LOCAL_CHANGES, TREE_BUSY, FILTERED_FILES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
 	LandCheckout(context.Context, *LandCheckoutRequest) (*LandCheckoutResponse, error)
 	// RunCheck runs a command in the checkout as the pod's own commands run, and leaves its result in
 	// the log as a note, which joins the conversation at the next turn. Needs the client token.
