@@ -11,7 +11,7 @@ type Spent struct {
 }
 
 // Tokens are input and output together.
-func (s Spent) Tokens() int64 { return s.Usage.Input + s.Usage.Output }
+func (s Spent) Tokens() int64 { return item.Sum(s.Usage.Input, s.Usage.Output) }
 
 // Add counts a request.
 func (s *Spent) Add(u item.RequestUsage, models Models) {

@@ -384,7 +384,7 @@ type CacheTotal struct {
 // Add is the sum.
 func (t CacheTotal) Add(o CacheTotal) CacheTotal {
 	return CacheTotal{
-		Promised: t.Promised + o.Promised, Read: t.Read + o.Read,
+		Promised: Sum(t.Promised, o.Promised), Read: Sum(t.Read, o.Read),
 		Idle: t.Idle + o.Idle, Setup: t.Setup + o.Setup, Prune: t.Prune + o.Prune, Other: t.Other + o.Other,
 	}
 }

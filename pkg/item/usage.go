@@ -1,5 +1,7 @@
 package item
 
+import "math"
+
 // Usage counts tokens as an endpoint billed them.
 type Usage struct {
 	// Input is all input tokens, cached ones included.
@@ -16,16 +18,34 @@ type Usage struct {
 	Requests int64
 }
 
+// MaxTokens is more than any model reads or writes for one request. A bill above it is no
+// bill.
+const MaxTokens = 100_000_000
+
+// Plausible says whether the usage can be that of one request.
+func (u Usage) Plausible() bool {
+	return max(u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning) <= MaxTokens
+}
+
 // Add is the sum of two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		Input:       u.Input + v.Input,
-		CachedInput: u.CachedInput + v.CachedInput,
-		CacheWrite:  u.CacheWrite + v.CacheWrite,
-		Output:      u.Output + v.Output,
-		Reasoning:   u.Reasoning + v.Reasoning,
-		Requests:    u.Requests + v.Requests,
+		Input:       Sum(u.Input, v.Input),
+		CachedInput: Sum(u.CachedInput, v.CachedInput),
+		CacheWrite:  Sum(u.CacheWrite, v.CacheWrite),
+		Output:      Sum(u.Output, v.Output),
+		Reasoning:   Sum(u.Reasoning, v.Reasoning),
+		Requests:    Sum(u.Requests, v.Requests),
 	}
+}
+
+// Sum is the sum of two counts, or the largest number if that is less: a log can have any
+// number that an endpoint once billed, and a sum below 0 would end all budgets.
+func Sum(a, b int64) int64 {
+	if a > 0 && b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // Rates are prices in USD per million tokens.

@@ -3,11 +3,13 @@ package pod_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/worker"
 )
@@ -144,6 +146,40 @@ func TestLoopGuard(t *testing.T) {
 			}
 			if !slices.Equal(notes, tt.notes) {
 				t.Errorf("notes in requests %v, want %v", notes, tt.notes)
+			}
+		})
+	}
+}
+
+// A bill that no request can have neither lifts a limit nor makes a sum of several pods
+// negative. podd counts its estimate and says so.
+func TestABillThatNoModelHas(t *testing.T) {
+	for _, api := range apis {
+		t.Run(api, func(t *testing.T) {
+			var client llm.Model
+			h := newHouse(t, func(context.Context, scripted.Request) scripted.Reply {
+				return usageOf(math.MaxInt64-7, math.MaxInt64-7, scripted.Text("hi"))
+			}, func(c *options) {
+				c.Limits.TotalTokens = 20
+				if client != nil {
+					c.Router = llm.One(client)
+				}
+			})
+			c := connect(t, api, h.model.URL(), h.now)
+			t.Cleanup(c.Close)
+			client = c
+			h.restart()
+			end := h.run("go")
+			h.wantEnd(end, item.OutcomeFinished, "", "")
+			if u := end.Usage; u.Input < 20 || u.Input > 10_000 || u.Output < 1 || u.Output > 100 {
+				t.Errorf("usage %+v", u)
+			}
+			h.wantEnd(h.run("more"), item.OutcomeLimit, "TOTAL_TOKENS", "")
+			if w := h.warned(); len(w) != 2 || !strings.Contains(w[0]+w[1], "billed more than 100000000 tokens for one request") {
+				t.Errorf("alerts %q", w)
+			}
+			if all, err := h.host.Logs.Stats(t.Context(), ""); err != nil || all.Usage != end.Usage {
+				t.Errorf("stats %+v, %v", all.Usage, err)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func (b *budget) grant(call string, left item.PodLimits, asked share, slots int)
 		if !s.spent {
 			among--
 		}
-		held.tokens += s.tokens
+		held.tokens = item.Sum(held.tokens, s.tokens)
 		held.cost += s.cost
 	}
 	tokens, ok := part(least(left.MaxTokens, left.TotalTokens), held.tokens, asked.tokens, int64(max(among, 1)))
@@ -87,9 +87,10 @@ func part[N int64 | float64](left, held, asked, among N) (n N, ok bool) {
 	if left == 0 {
 		return asked, true
 	}
-	if left -= held; left <= 0 {
+	if left <= held {
 		return 0, false
 	}
+	left -= held
 	if asked > 0 {
 		return min(asked, left), true
 	}

@@ -27,6 +27,10 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	}
 	usage := a.usage(t.j.step)
 	b.Kinds = append(b.Kinds, usage)
+	if !a.end.Usage.Plausible() {
+		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf(
+			"%s billed more than %d tokens for one request, which no model has; podd counts %d, its own estimate", a.asked, item.MaxTokens, usage.Usage.Input+usage.Usage.Output)))
+	}
 	if a.end.Stop != llm.StopFilter && a.isSilent() {
 		return nil, t.askAgain(ctx, a, b)
 	}

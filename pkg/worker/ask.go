@@ -44,12 +44,17 @@ type answer struct {
 	terms                    item.Terms
 }
 
-// usage is the record of the request.
+// usage is the record of the request. podd does not believe a bill that no request can have,
+// and counts its own estimate, so that limits still apply.
 func (a answer) usage(step int) item.RequestUsage {
-	usage := a.end.Usage
+	usage, measured := a.end.Usage, a.end.Measured
+	if !usage.Plausible() {
+		measured = false
+		usage = item.Usage{Input: int64(max(a.predicted, fold.Estimate(a.bytes, 0))), Output: int64(fold.Estimate(a.size, 0))}
+	}
 	usage.Requests = 1
 	return item.RequestUsage{
-		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: a.asked.Model, Endpoint: a.asked.Endpoint, ResponseID: a.end.ResponseID, Step: step,
+		Usage: usage, Measured: measured, Model: a.end.Model, Asked: a.asked.Model, Endpoint: a.asked.Endpoint, ResponseID: a.end.ResponseID, Step: step,
 		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(), Terms: a.terms,
 	}
 }

@@ -49,7 +49,7 @@ func ending(turn int64, end item.TurnEnded) string {
 // turnUsage is what a turn was billed.
 func turnUsage(u item.Usage) *acp.Usage {
 	return &acp.Usage{
-		InputTokens: int(u.Input), OutputTokens: int(u.Output), TotalTokens: int(u.Input + u.Output),
+		InputTokens: int(u.Input), OutputTokens: int(u.Output), TotalTokens: int(item.Sum(u.Input, u.Output)),
 		CachedReadTokens: acp.Ptr(int(u.CachedInput)), CachedWriteTokens: acp.Ptr(int(u.CacheWrite)), ThoughtTokens: acp.Ptr(int(u.Reasoning)),
 	}
 }

@@ -215,7 +215,7 @@ var alertStyles = map[item.Level]show.Style{item.LevelError: red, item.LevelWarn
 // ending says how a turn ended.
 func (b *block) ending() (s show.Style, text string) {
 	text = fmt.Sprintf("── turn %d %s", b.Turn, b.End.Outcome)
-	if u := item.Usage(b.End.Usage); u.Input+u.Output > 0 {
+	if u := item.Usage(b.End.Usage); max(u.Input, u.Output) > 0 {
 		text += ", " + view.Tokens(u)
 	}
 	if b.End.Outcome == item.OutcomeFinished {

@@ -329,7 +329,7 @@ func (d *decoder) readUsage(u gjson.Result) {
 	}
 	d.end.Measured = true
 	d.end.Usage = item.Usage{
-		Input:       max(before.Input, t.Input+t.Cached+t.Written),
+		Input:       max(before.Input, item.Sum(t.Input, item.Sum(t.Cached, t.Written))),
 		CachedInput: max(before.CachedInput, t.Cached),
 		CacheWrite:  max(before.CacheWrite, t.Written),
 		Output:      max(before.Output, t.Output),
