@@ -662,8 +662,19 @@ func chmod(t *testing.T, dir string, mode os.FileMode) {
 func TestLandingGoesOn(t *testing.T) {
 	b := setup(t)
 	for name, do := range map[string]func(old, made string){
-		"before":  func(string, string) {},
-		"moved":   func(old, made string) { b.git(b.repo, "update-ref", "refs/heads/main", made, old) },
+		"before": func(string, string) {},
+		"moved":  func(old, made string) { b.git(b.repo, "update-ref", "refs/heads/main", made, old) },
+		"locked": func(string, string) { b.write(b.repo, ".git/index.lock", "podd-lock") },
+		"followed": func(string, string) {
+			b.write(b.repo, ".git/index.lock", "podd-lock")
+			b.write(b.repo, ".git/podd-lock", "a half index")
+			b.write(b.repo, "followed", "by the agent\n")
+		},
+		"unsettled": func(old, made string) {
+			b.write(b.repo, ".git/index.lock", "podd-lock")
+			b.write(b.repo, "unsettled", "by the agent\n")
+			b.git(b.repo, "update-ref", "refs/heads/main", made, old)
+		},
 		"done":    func(_, made string) { b.git(b.repo, "merge", "--quiet", "--ff-only", made) },
 		"applied": func(string, string) { b.write(b.repo, "applied", "by the agent\n") },
 		"thenmoved": func(old, made string) {
@@ -680,7 +691,7 @@ func TestLandingGoesOn(t *testing.T) {
 		if _, err := b.all.Fetch(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		l := checkout.Landing{Branch: "main", Old: b.git(b.repo, "rev-parse", "main"), New: b.git(r.Dir(), "rev-parse", "HEAD"), Tree: b.repo}
+		l := checkout.Landing{Branch: "main", Old: b.git(b.repo, "rev-parse", "main"), New: b.git(r.Dir(), "rev-parse", "HEAD"), Tree: b.repo, Lock: "podd-lock"}
 		if err := b.all.With(r, func(r *checkout.Record) error { r.Landing = &l; return r.Save() }); err != nil {
 			t.Fatal(err)
 		}
@@ -698,6 +709,11 @@ func TestLandingGoesOn(t *testing.T) {
 		}
 		if says, err := b.all.Settle(t.Context(), func(string) (bool, error) { return true, nil }); err != nil || len(says) > 0 {
 			t.Errorf("%s: once more: %q, %v", name, says, err)
+		}
+		for _, left := range []string{"index.lock", "podd-lock"} {
+			if b.read(b.repo, ".git/"+left) != "gone" {
+				t.Errorf("%s: left .git/%s", name, left)
+			}
 		}
 	}
 	b.fsck(b.repo)
