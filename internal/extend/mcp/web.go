@@ -304,8 +304,8 @@ func (w *web) resume(ctx context.Context, at *position) *http.Response {
 // refused reads why the server refused a call.
 func (w *web) refused(ctx context.Context, resp *http.Response, id jsonrpc.ID) {
 	f, text := refusal(resp)
-	f.gone = !f.broken && w.SessionID() != "" &&
-		(resp.StatusCode == http.StatusNotFound || strings.Contains(strings.ToLower(f.Error()), "session"))
+	f.gone = w.SessionID() != "" && (resp.StatusCode == http.StatusNotFound ||
+		resp.StatusCode == http.StatusBadRequest && strings.Contains(strings.ToLower(f.Error()), "session"))
 	if !f.gone {
 		w.take(ctx, text)
 	}

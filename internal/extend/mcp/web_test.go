@@ -144,6 +144,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 		"400 with a page": {call: status(400, "<html>no seat</html>"), want: "answered with HTTP status 400 Bad Request"},
 		"404 with words":  {call: status(410, `{"message":"no seat"}`), want: "answered with HTTP status 410 Gone: no seat"},
 		"422 with detail": {call: status(422, `{"detail":[{"msg":"no seat"}]}`), want: `answered with HTTP status 422 Unprocessable Entity: [{"msg":"no seat"}]`},
+		"429 of sessions": {call: status(429, "too many sessions"), want: "answered with HTTP status 429 Too Many Requests: too many sessions"},
 		"429":             {call: status(429, `{"error":"rate_limited","message":"no seat"}`), want: "answered with HTTP status 429 Too Many Requests: rate_limited"},
 		"400 with an error": {call: func(w http.ResponseWriter, _ *http.Request, a asked) {
 			status(400, a.refuse(`{"code":-32602,"message":"no seat"}`))(w, nil, a)
