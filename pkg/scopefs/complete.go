@@ -23,8 +23,8 @@ const (
 // quotes if the path needs them or the prefix has them, and with a trailing slash for a
 // directory.
 //
-// Completions are the entries of the typed directory that begin with the rest, sorted by
-// name. On the way to a root of the scope that is elsewhere, it is that root. Complete
+// Completions are the entries of the typed directory that begin with the rest, or look as if
+// they did ([FS.Alike]), sorted by name. On the way to a root of the scope that is elsewhere, it is that root. Complete
 // omits what a reference cannot name: what a [FS.Guarded] does not read, pipes and the
 // like, links that lead nowhere or out of the scope, and names with invisible characters.
 // It omits names that begin with a dot unless the typed one does, and what Walk omits
@@ -100,7 +100,7 @@ func (c *completer) written(name string) (text string, ok bool) {
 	if c.quoted || !bare(name) {
 		text = quote(name)
 	}
-	return text, len(text) <= maxRefBytes && !strings.ContainsFunc(name, unprintable)
+	return text, len(text) <= maxRefBytes && !strings.ContainsFunc(name, invisible)
 }
 
 func (c *completer) add(name string) {
@@ -139,7 +139,7 @@ func (c *completer) entries(b *branch, all bool) {
 		if c.full() {
 			return
 		}
-		if !strings.HasPrefix(name, c.base) || hidden(name, c.base) || !all && b.leavesOut(path.Join(b.rel, name), e) {
+		if !hasLook(name, c.base) || hidden(name, c.base) || !all && b.leavesOut(path.Join(b.rel, name), e) {
 			continue
 		}
 		mode := e.Type()
@@ -193,7 +193,11 @@ func hasHidden(path string) bool { return strings.Contains("/"+path, "/.") }
 // listing reads the typed directory as Walk does and closes it. ignored says that Walk
 // would not reach it by itself.
 func (c *completer) listing() (b branch, ignored bool, err error) {
-	f, dir := c.fs, c.dir
+	f := c.fs
+	if dir, err := f.Alike(strings.TrimSuffix(c.dir, "/")); err == nil && c.dir != "" && dir != strings.TrimSuffix(c.dir, "/") {
+		c.dir = dir + "/"
+	}
+	dir := c.dir
 	p, err := f.locate(dir)
 	if err != nil {
 		return b, false, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/junegunn/fzf/src/algo"
 	"github.com/junegunn/fzf/src/util"
@@ -85,8 +86,16 @@ func (l *Listing) add(r *root, rel string, dir, absolute bool) {
 		dir: dir, dots: hasHidden(rel),
 	}
 	l.text = append(l.text, path...)
-	p.has, p.nameHas = lettersOf(l.text[p.from:]), lettersOf(l.text[p.from+int(p.name):])
+	p.has, p.nameHas = lettersOf(looks(l.text[p.from:])), lettersOf(looks(l.text[p.from+int(p.name):]))
 	l.paths = append(l.paths, p)
+}
+
+// looks is what a path looks like.
+func looks(text []byte) []byte {
+	if !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf || c == '`' }) {
+		return text
+	}
+	return []byte(look(string(text)))
 }
 
 // bytes is a path, or its last element.
@@ -157,6 +166,7 @@ var initFuzzy = sync.OnceFunc(func() { algo.Init("path") })
 // search is the paths that match, the best first: those whose names do, then others.
 func (l *Listing) search(ctx context.Context, typed string, limit int) (found []*listed) {
 	initFuzzy()
+	typed = look(typed)
 	q := query{ctx: ctx, of: l, typed: []rune(typed), slab: util.MakeSlab(100<<10, 2<<10), limit: limit, dots: hasHidden(typed)}
 	q.exact = strings.ToLower(typed) != typed
 	q.has = lettersOf([]byte(typed))
@@ -200,7 +210,7 @@ func (q *query) best(names bool) (found []*listed) {
 		if q.has&^has != 0 || p.dots && !q.dots {
 			continue
 		}
-		text := util.ToChars(q.of.bytes(p, names))
+		text := util.ToChars(looks(q.of.bytes(p, names)))
 		r, _ := match(q.exact, false, true, &text, q.typed, false, q.slab)
 		if r.Start < 0 {
 			continue

@@ -34,7 +34,8 @@ var closers = map[rune]string{
 //
 // A reference may begin at the start of the text and after white space, an opening
 // bracket or angle bracket, or a quote; so a@b is not a reference, and neither is the
-// second @ of @@. A path runs to the next white space. Of it,
+// second @ of @@. A path runs to the next white space; a blank that a keyboard does not
+// have, such as a no-break space, belongs to it if there is such a file. Of it,
 //
 //   - the text after the closing quote or angle bracket is dropped when the opening
 //     one stands right before the @;
@@ -43,8 +44,8 @@ var closers = map[rune]string{
 //   - a range at the end is one, unless a file has that very name. Of
 //     path:line:column, as compilers print it, the column is dropped.
 //
-// In quotes all characters are literal, except \" and \\. What is dropped stays in the
-// text. A lone @, an empty or unclosed quote and a run of more than 4096 bytes are text.
+// In quotes all characters are literal, except \" and \\; if that names no file but the
+// escapes of Go do, they count. What is dropped stays in the text. A lone @, an empty or unclosed quote and a run of more than 4096 bytes are text.
 //
 // exists says whether a path leads to a file; it is called only if the answer matters.
 // The sources of the pieces, joined, are the text, and no two plain ones are adjacent.
@@ -100,9 +101,9 @@ func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
 	start := at + 1
 	var length int
 	if strings.HasPrefix(s.text[start:], `"`) {
-		ref, length = quotedRef(s.text[start:])
+		ref, length = s.quotedRef(s.text[start:])
 	} else {
-		ref, length = s.bareRef(s.run(start), closer)
+		ref, length = s.blankRef(s.run(start), closer)
 	}
 	if length == 0 {
 		return ref, 0
@@ -110,25 +111,59 @@ func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
 	return ref, start + length
 }
 
-// run is the text from start to the next white space. Every run is measured once, however
+// run is the text from start to the next white space of a keyboard. Every run is measured once, however
 // many @ it contains.
 func (s *scanner) run(start int) string {
 	if start >= s.runEnd {
 		s.runEnd = len(s.text)
-		if i := strings.IndexFunc(s.text[start:], unicode.IsSpace); i >= 0 {
+		if i := strings.IndexFunc(s.text[start:], endsRun); i >= 0 {
 			s.runEnd = start + i
 		}
 	}
 	return s.text[start:s.runEnd]
 }
 
+func endsRun(r rune) bool { return unicode.IsSpace(r) && !oddBlank(r) }
+
+// maxOddBlanks is how many blanks in a run are looked at.
+const maxOddBlanks = 8
+
+// blankRef is bareRef for a run with blanks that a keyboard does not have: they are part of the path if
+// a file is named so, otherwise the first one ends the run.
+func (s *scanner) blankRef(run, closer string) (ref item.FileRef, length int) {
+	blanks := oddBlanks(run)
+	if len(blanks) == 0 {
+		return s.bareRef(run, closer)
+	}
+	first := blanks[len(blanks)-1]
+	for _, end := range append([]int{len(run)}, blanks[max(0, len(blanks)-maxOddBlanks):]...) {
+		if ref, length = s.bareRef(run[:end], closer); end > first && length > first && s.exists(ref.Path) {
+			return ref, length
+		}
+	}
+	return s.bareRef(run[:first], closer)
+}
+
 // quotedRef reads a path in quotes and the range after it; length is 0 without one.
-func quotedRef(s string) (ref item.FileRef, length int) {
+func (s *scanner) quotedRef(text string) (ref item.FileRef, length int) {
+	ref, length, raw := literalRef(text)
+	if length == 0 || !strings.Contains(raw, `\`) || s.exists(ref.Path) {
+		return ref, length
+	}
+	// FormatRef writes invisible characters so.
+	if path, err := strconv.Unquote(raw); err == nil && s.exists(path) {
+		ref.Path = path
+	}
+	return ref, length
+}
+
+// literalRef is quotedRef without escapes; raw is the path with its quotes.
+func literalRef(s string) (ref item.FileRef, length int, raw string) {
 	var path strings.Builder
 	for i := 1; i < len(s) && i <= maxRefBytes; i++ {
 		switch c := s[i]; {
 		case c == '\n':
-			return ref, 0
+			return ref, 0, ""
 		case c == '\\' && i+1 < len(s) && (s[i+1] == '\\' || s[i+1] == '"'):
 			i++
 			path.WriteByte(s[i])
@@ -137,14 +172,14 @@ func quotedRef(s string) (ref item.FileRef, length int) {
 		default:
 			ref.Path = path.String()
 			if ref.Path == "" {
-				return ref, 0
+				return ref, 0, ""
 			}
-			length = i + 1
+			length, raw = i+1, s[:i+1]
 			ref.StartLine, ref.EndLine, i = leadingRange(s[length:])
-			return ref, length + i
+			return ref, length + i, raw
 		}
 	}
-	return ref, 0
+	return ref, 0, ""
 }
 
 // bareRef reads a path without quotes from a run of characters without white space;
@@ -216,18 +251,21 @@ func leadingLine(s string) (line int, rest string) {
 	return line, s[n:]
 }
 
-// FormatRef writes a reference as a user would. ParseRefs reads it back, except for a
-// path with invisible characters, which is written with escapes for people.
+// FormatRef writes a reference as a user would. ParseRefs reads it back; one with invisible
+// characters, which are written as escapes, if the file exists.
 func FormatRef(ref item.FileRef) string {
 	path := ref.Path
 	switch {
-	case strings.ContainsFunc(path, unprintable):
+	case strings.ContainsFunc(path, invisible):
 		path = strconv.Quote(path)
 	case !bare(path):
 		path = quote(path)
 	}
 	return "@" + path + rangeSuffix(ref)
 }
+
+// invisible says whether a character does not show what it is, in quotes: a blank does.
+func invisible(r rune) bool { return unprintable(r) && !oddBlank(r) }
 
 // quote puts a path into the quotes of a reference.
 func quote(path string) string {

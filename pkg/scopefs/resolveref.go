@@ -33,9 +33,13 @@ func (l RefLimits) withDefaults() RefLimits {
 	return l
 }
 
-// ExistsRef says whether the path exists, for ParseRefs.
+// ExistsRef says whether the path, or one that looks the same, exists, for ParseRefs.
 func (f *FS) ExistsRef(path string) bool {
-	_, err := f.Stat(path)
+	path, err := f.Alike(path)
+	if err != nil {
+		return true // There are several.
+	}
+	_, err = f.Stat(path)
 	return err == nil
 }
 

@@ -15,7 +15,7 @@ const maxSimilar = 20_000
 // workspace level by level, so that the bound cuts off distant files, not those late in
 // the alphabet.
 func (c *completer) similar(ctx context.Context) {
-	l := likeness{base: c.base, folded: strings.ToLower(c.base)}
+	l := likeness{base: c.base, folded: strings.ToLower(look(c.base))}
 	if dir := path.Clean(c.dir); dir != "." {
 		l.dir = dir + "/"
 	}
@@ -55,9 +55,9 @@ func (l likeness) of(rel string) int {
 	if !strings.HasSuffix("/"+dir, "/"+l.dir) && l.dir != "" {
 		return unlike
 	}
-	folded := strings.ToLower(name)
+	folded := strings.ToLower(look(name))
 	switch {
-	case strings.HasPrefix(name, l.base):
+	case hasLook(name, l.base):
 		return 0
 	case strings.HasPrefix(folded, l.folded):
 		return 1

@@ -91,9 +91,9 @@ func (r *resolver) segment(ctx context.Context, segment item.Segment) {
 		}
 		fmt.Fprintf(&r.text, "[%s]\n", segment.Image)
 	case item.FileRef:
-		ok, err := r.ref(ctx, segment)
-		if ok {
-			r.text.WriteString(scopefs.FormatRef(segment))
+		found, ok, err := r.ref(ctx, segment)
+		if r.out.Segments[len(r.out.Segments)-1] = found; ok {
+			r.text.WriteString(scopefs.FormatRef(found))
 		} else {
 			fmt.Fprintf(&r.text, "[unresolved file ref: %s]", scopefs.Display(segment.Path))
 		}
@@ -134,16 +134,25 @@ func (r *resolver) typed(ctx context.Context, text string) {
 			plain.Reset()
 		}
 	}
-	for _, p := range scopefs.ParseRefs(text, r.fs.ExistsRef) {
-		if p.Ref.Path == "" || !r.fs.ExistsRef(p.Ref.Path) && !r.typos.Has(p) {
+	known := make(map[string]bool)
+	exists := func(path string) bool {
+		there, asked := known[path]
+		if !asked {
+			there = r.fs.ExistsRef(path)
+			known[path] = there
+		}
+		return there
+	}
+	for _, p := range scopefs.ParseRefs(text, exists) {
+		if p.Ref.Path == "" || !exists(p.Ref.Path) && !r.typos.Has(p) {
 			plain.WriteString(p.Source)
 			continue
 		}
-		ok, err := r.ref(ctx, p.Ref)
+		found, ok, err := r.ref(ctx, p.Ref)
 		if ok {
 			flush()
-			r.out.Segments = append(r.out.Segments, p.Ref)
-			r.text.WriteString(scopefs.FormatRef(p.Ref))
+			r.out.Segments = append(r.out.Segments, found)
+			r.text.WriteString(scopefs.FormatRef(found))
 			continue
 		}
 		plain.WriteString(p.Source)
@@ -154,11 +163,14 @@ func (r *resolver) typed(ctx context.Context, text string) {
 	flush()
 }
 
-// ref adds what a reference resolves to. ok is false when it does not; without an error
-// the submit already has the most references.
-func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err error) {
+// ref adds what a reference resolves to: found, whose path may only look like the one of the reference.
+// ok is false when it does not; without an error the submit already has the most references.
+func (r *resolver) ref(ctx context.Context, ref item.FileRef) (found item.FileRef, ok bool, err error) {
 	if r.refs++; r.refs > maxRefs {
-		return false, nil
+		return ref, false, nil
+	}
+	if ref.Path, err = r.guarded.Alike(ref.Path); err != nil {
+		return ref, false, err
 	}
 	message, err := r.guarded.ResolveRef(ctx, ref, r.settings.FileRefs)
 	if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.Binary && ref.StartLine == 0 {
@@ -169,12 +181,12 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err erro
 			scopefs.Display(ref.Path), maxResolved)
 	}
 	if err != nil {
-		return false, err
+		return ref, false, err
 	}
 	message.Text = r.settings.ToolOutput.Redact(message.Text)
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
-	return true, nil
+	return ref, true, nil
 }
 
 // picture resolves a reference to an image; notText is the error for any other file.

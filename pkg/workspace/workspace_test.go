@@ -106,6 +106,31 @@ func TestAReferenceObeysTheRules(t *testing.T) {
 	}
 }
 
+// A reference may look like the name of the file, and a rule denies the file whatever was typed.
+func TestAReferenceThatLooksLikeAFile(t *testing.T) {
+	dir := directories(t, "Shot 9.22\u202fPM.txt", "private\u00a0key", "two\u202fblanks", "two\u00a0blanks")
+	rules := []item.Rule{{Decision: "deny", Tool: "read_file", Path: "private*"}}
+	w := workspaceOf(t, workspace.Settings{Rules: rules}, item.Pod{ID: "p", Spec: item.PodSpec{Dir: dir}})
+	out, alerts, err := w.Refer(t.Context(), pod.Submit{ParseRefs: true, Segments: []item.Segment{
+		item.TextSegment{Text: `see @"Shot 9.22 PM.txt" and @"private key" and @"two blanks"`},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "see @\"Shot 9.22\u202fPM.txt\" and @\"private key\" and @\"two blanks\""; out.Text != want {
+		t.Errorf("text %q", out.Text)
+	}
+	if len(out.Items) != 1 || !strings.Contains(out.Items[0].(item.SystemMessage).Text, "text of Shot 9.22\u202fPM.txt") {
+		t.Errorf("items %+v", out.Items)
+	}
+	if !slices.Contains(out.Segments, item.Segment(item.FileRef{Path: "Shot 9.22\u202fPM.txt"})) {
+		t.Errorf("segments %+v", out.Segments)
+	}
+	if len(alerts) != 2 || strings.Contains(alerts[0].Text, `\u00a0`) || !strings.Contains(alerts[1].Text, "several names look the same") {
+		t.Errorf("alerts %+v", alerts)
+	}
+}
+
 // A sub-pod never gets more than the pods above it: no directory outside of theirs, and no
 // network that one of them lacks.
 func TestASubPodIsNeverWider(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"podd/internal/clients/view"
 	"podd/pkg/item"
@@ -40,7 +41,7 @@ func undo(a *app, args string) {
 		}
 		stays(a, plan)
 		for _, path := range plan.GetMerged() {
-			a.log.notice(dim, "· is merged: "+path)
+			a.log.notice(dim, "· is merged: "+a.rel(path))
 		}
 		if plan.GetChanged() == 0 {
 			return
@@ -58,7 +59,7 @@ func undo(a *app, args string) {
 // stays names the files that cannot be taken back.
 func stays(a *app, plan *poddv1.RestoreFilesResponse) {
 	for _, k := range plan.GetKept() {
-		a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", k.GetPath(), k.GetWhy()))
+		a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", a.rel(k.GetPath()), k.GetWhy()))
 	}
 }
 
@@ -71,6 +72,14 @@ func moved(a *app, all []*poddv1.RefChange) {
 		}
 		a.log.notice(dim, text)
 	}
+}
+
+// rel is a path as the lines of tools show it: relative to the workspace, if it is inside.
+func (a *app) rel(path string) string {
+	if rel, err := filepath.Rel(a.pod.GetSpec().GetDir(), path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 func paths(n int64) string {
@@ -118,6 +127,7 @@ func diff(a *app, _ string) {
 			a.said = "nothing changed"
 		}
 		for _, f := range changed {
+			f.Path = a.rel(f.GetPath())
 			a.log.change(f)
 		}
 		if more > 0 {

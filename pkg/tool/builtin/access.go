@@ -36,6 +36,12 @@ func (f *files) named(paths []string) []string {
 	return paths
 }
 
+// alike is the path of a file that is there already; see [scopefs.FS.Alike]. Of several there is none.
+func (f *files) alike(path string) string {
+	path, _ = f.Alike(orWorkspace(path))
+	return path
+}
+
 // reading is the access of a tool that reads files of the scope.
 func (f *files) reading(paths ...string) tool.Access {
 	paths = f.named(paths)
@@ -89,7 +95,7 @@ func granted(ctx context.Context, call *tool.Invocation) context.Context {
 
 // access is what a patch changes; one that can't be parsed changes nothing.
 func (p *patcher) access(args patchArgs) tool.Access {
-	changes, _ := parsePatch(args.Input)
+	changes, _ := p.changes(args)
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.path)

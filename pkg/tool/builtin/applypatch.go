@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"podd/pkg/item"
@@ -39,10 +40,14 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 *** End Patch`
 
 func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Output, error) {
+	changes, err := p.changes(args)
+	if err != nil {
+		return failed(ctx, "apply_patch", err)
+	}
 	ctx, p = granted(ctx, call), &patcher{p.bound(call)}
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	plan, err := p.plan(args)
+	plan, err := p.plan(changes)
 	if err == nil {
 		err = plan.commit(ctx)
 	}
@@ -53,21 +58,41 @@ func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs
 }
 
 func (p *patcher) preview(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Preview, error) {
+	changes, err := p.changes(args)
+	if err != nil {
+		return fails(ctx, "apply_patch", err)
+	}
 	p = &patcher{p.bound(call)}
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	plan, err := p.plan(args)
+	plan, err := p.plan(changes)
 	if err != nil {
 		return fails(ctx, "apply_patch", err)
 	}
 	return tool.Preview{Files: plan.previews()}, nil
 }
 
-func (p *patcher) plan(args patchArgs) (*patchPlan, error) {
+// changes are those of a patch, with the paths of files that are there already.
+func (p *patcher) changes(args patchArgs) ([]fileChange, error) {
 	changes, err := parsePatch(args.Input)
 	if err != nil {
 		return nil, err
 	}
+	for i, c := range changes {
+		made := func(other fileChange) bool {
+			return other.path == c.path && other.verb == "add" || other.moveTo == c.path
+		}
+		if c.verb == "add" || slices.ContainsFunc(changes[:i], made) {
+			continue
+		}
+		if changes[i].path, err = p.Alike(c.path); err != nil {
+			return changes, fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	return changes, nil
+}
+
+func (p *patcher) plan(changes []fileChange) (*patchPlan, error) {
 	plan := &patchPlan{files: p.files, texts: make(map[string]*plannedText), moves: make(map[string]string)}
 	for _, c := range changes {
 		if err := plan.add(c); err != nil {

@@ -34,10 +34,14 @@ type editor struct{ *files }
 func newEditFile(f *files) tool.Tool {
 	e := &editor{f}
 	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check), tool.Previews(e.preview),
-		tool.Touches(func(a editArgs) tool.Access { return f.writing(a.Path) }))
+		tool.Touches(func(a editArgs) tool.Access { return f.writing(f.alike(a.Path)) }))
 }
 
 func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Output, error) {
+	var err error
+	if args.Path, err = e.Alike(args.Path); err != nil {
+		return failed(ctx, "edit_file", err)
+	}
 	ctx, e = granted(ctx, call), &editor{e.bound(call)}
 	e.changing.Lock()
 	defer e.changing.Unlock()
@@ -60,6 +64,7 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 }
 
 func (e *editor) preview(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Preview, error) {
+	args.Path = e.alike(args.Path)
 	e = &editor{e.bound(call)}
 	e.changing.Lock()
 	defer e.changing.Unlock()

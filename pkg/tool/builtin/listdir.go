@@ -17,7 +17,10 @@ type listArgs struct {
 
 func newListDir(f *files, c Config) tool.Tool {
 	run := func(ctx context.Context, call *tool.Invocation, args listArgs) (tool.Output, error) {
-		dir := orWorkspace(args.Path)
+		dir, err := f.Alike(orWorkspace(args.Path))
+		if err != nil {
+			return failed(ctx, "list_dir", err)
+		}
 		entries, err := f.bound(call).ReadDir(dir)
 		if err != nil {
 			return failed(ctx, "list_dir", err)
@@ -25,7 +28,7 @@ func newListDir(f *files, c Config) tool.Tool {
 		return listing(f.show(dir), f.Rel(dir), entries, c.ListDir.MaxEntries), nil
 	}
 	return tool.New("list_dir", "List one directory, including hidden and ignored entries, with sizes in bytes.", run,
-		tool.Touches(func(a listArgs) tool.Access { return f.reading(a.Path) }))
+		tool.Touches(func(a listArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // listing shows the entries of one directory.

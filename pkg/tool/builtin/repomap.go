@@ -44,7 +44,7 @@ func newRepoMap(f *files, c Config) tool.Tool {
 		if small {
 			budget.Bytes = args.MaxTokens * mapTokenBytes
 		}
-		dir := orWorkspace(args.Path)
+		dir := f.alike(args.Path)
 		m := mapper{files: f.bound(call), made: repomap.New()}
 		if err := m.files.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
 			return failed(ctx, "repo_map", err)
@@ -59,7 +59,7 @@ func newRepoMap(f *files, c Config) tool.Tool {
 	}
 	return tool.New("repo_map", "Map the definitions in a directory's source files, most used first.",
 		run, tool.Validate((*repoMapArgs).check),
-		tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(a.Path) }))
+		tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // mapper collects the files of a map.

@@ -92,7 +92,10 @@ func newSearch(f *files, c Config) tool.Tool {
 	s := &searcher{files: f, Search: c.Search.withDefaults(), spool: c.Spool, limit: c.Limits.For("search"), log: c.Logger}
 	return tool.New("search", fmt.Sprintf("Search the text of files, except those that git ignores. Over %d matches are counted per file, and the full list is kept in a file.", s.MaxMatches),
 		s.run, tool.Validate((*searchArgs).check),
-		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.where()...) }))
+		tool.Touches(func(a searchArgs) tool.Access {
+			a.Path = f.alike(a.Path)
+			return f.reading(a.where()...)
+		}))
 }
 
 func (s *searcher) run(ctx context.Context, call *tool.Invocation, args searchArgs) (tool.Output, error) {
@@ -100,12 +103,15 @@ func (s *searcher) run(ctx context.Context, call *tool.Invocation, args searchAr
 	if err != nil {
 		return failed(ctx, "search", err)
 	}
+	if args.Path, err = s.Alike(orWorkspace(args.Path)); err != nil {
+		return failed(ctx, "search", err)
+	}
 	bound := *s
 	s, bound.files = &bound, s.bound(call)
 	h := &hits{search: s.Search, re: re, all: newManyHits(s.spool, s.limit)}
 	batch := s.newBatch(ctx, args, h)
 	if args.Glob == "" {
-		err = s.Walk(ctx, orWorkspace(args.Path), scopefs.WalkOptions{}, func(e scopefs.Entry) error {
+		err = s.Walk(ctx, args.Path, scopefs.WalkOptions{}, func(e scopefs.Entry) error {
 			if !e.Type.IsRegular() {
 				return nil
 			}

@@ -30,7 +30,7 @@ func (a *structureArgs) check() error {
 
 func newRepoStructure(f *files, c Config) tool.Tool {
 	run := func(ctx context.Context, call *tool.Invocation, args structureArgs) (tool.Output, error) {
-		dir, depth := orWorkspace(args.Path), args.Depth
+		dir, depth := f.alike(args.Path), args.Depth
 		if depth == 0 {
 			depth = c.Tree.Depth
 		}
@@ -42,7 +42,7 @@ func newRepoStructure(f *files, c Config) tool.Tool {
 	}
 	return tool.New("repo_structure", fmt.Sprintf("Show the tree of a directory without files that git ignores, %d levels deep by default.", c.Tree.Depth),
 		run, tool.Validate((*structureArgs).check),
-		tool.Touches(func(a structureArgs) tool.Access { return f.reading(a.Path) }))
+		tool.Touches(func(a structureArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // tree is the entries below a directory. If there are too many, the upper levels are
