@@ -25,6 +25,8 @@ type typing struct {
 	// kept is the prompt that was stored last; unkept says that one could not be.
 	kept   *sent
 	unkept bool
+	// pasting is since when a paste is open.
+	pasting time.Time
 	// editing is the file of the draft while an editor has it.
 	editing string
 	// unsent is the draft that prompts which could not be sent have made.

@@ -101,7 +101,7 @@ func (a *app) run(follow func() error) error {
 	canvas := kitty.NewCanvas(a.Out, a.wait)
 	a.log.gallery.canvas = canvas
 	// Lines have the terminal's own colours, and all others are numbers of pictures.
-	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(keyboard{a.In, a.fail}),
+	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(a.In, a.fail)),
 		tea.WithOutput(painter{a.Out, canvas, a}), tea.WithColorProfile(colorprofile.TrueColor))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
@@ -122,20 +122,6 @@ func (a *app) run(follow func() error) error {
 // defect is the error for a panic, reported after the terminal is restored.
 func defect(r any) error {
 	return fmt.Errorf("internal error: the view ended; the pod keeps running: %v\n%s", r, debug.Stack())
-}
-
-// keyboard is the terminal that is read. Its end ends the view.
-type keyboard struct {
-	*os.File
-	fail context.CancelCauseFunc
-}
-
-func (k keyboard) Read(p []byte) (int, error) {
-	n, err := k.File.Read(p)
-	if err != nil {
-		k.fail(fmt.Errorf("cannot read from the terminal: %w", err))
-	}
-	return n, err
 }
 
 // model is the view for bubbletea. A panic ends it with the terminal restored.
@@ -196,8 +182,13 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.redraw()
 	case edited:
 		m.edited(msg)
+	case tea.PasteStartMsg:
+		m.pasting = m.now()
 	case tea.PasteMsg:
-		m.press(key{keyPaste, pasteText(msg.Content)})
+		m.pasting = time.Time{}
+		if msg.Content != "" { // It may be an end without a start.
+			m.press(key{keyPaste, pasteText(msg.Content)})
+		}
 	case tea.TerminalVersionMsg:
 		if kitty.Draws(msg.Name) {
 			m.command = tea.Raw(kitty.Ask)

@@ -3,6 +3,7 @@ package attach
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
@@ -170,6 +171,9 @@ func (a frame) transcriptLines(rows int) []line {
 
 // hint is the view's own message, or a list of keys.
 func (a frame) hint() string {
+	if !a.pasting.IsZero() && a.now().Sub(a.pasting) >= time.Second {
+		return cells.Fit("a paste has not ended: Esc takes what came of it", a.columns)
+	}
 	if a.said != "" {
 		return cells.Fit(a.said, a.columns)
 	}

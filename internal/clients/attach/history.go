@@ -18,26 +18,62 @@ type sentPrompt struct {
 // history is the earlier prompts, oldest first.
 type history struct {
 	prompts []sentPrompt
-	// at is the prompt that was recalled; len(prompts) is the draft, kept in unsent.
+	// at is the prompt that was recalled; len(prompts) is the draft. unsent is the draft while
+	// another is shown.
 	at     int
 	unsent editor
 	search *historySearch
 }
 
-// historySearch looks for a prompt that contains a text. before is the draft to return to.
+// historySearch looks for a prompt that contains a text. from is where the search began, and
+// before the draft there.
 type historySearch struct {
-	query  string
-	at     int
-	before editor
+	query    string
+	at, from int
+	before   editor
 	// failed says that no older prompt has the text.
 	failed bool
 }
 
-// add notes a prompt that was sent.
+// add notes a prompt that was sent. A draft that was behind it stays in the history.
 func (h *history) add(e editor, request string) {
+	if h.at < len(h.prompts) {
+		h.keep(h.unsent)
+	}
 	h.prompts = append(h.prompts, sentPrompt{e.copied(), request})
 	h.prompts = h.prompts[max(len(h.prompts)-mostRecalled, 0):]
-	h.at = len(h.prompts)
+	h.at, h.unsent = len(h.prompts), editor{}
+}
+
+// keep notes a draft that leaves the screen, so that a person can recall it.
+func (h *history) keep(e editor) (kept bool) {
+	if e.empty() || h.shows(e) || len(h.prompts) > 0 && h.prompts[len(h.prompts)-1].whole() == e.whole() {
+		return false
+	}
+	if h.at == len(h.prompts) {
+		h.at++
+	}
+	h.prompts = append(h.prompts, sentPrompt{editor: e.copied()})
+	return true
+}
+
+// shows says whether a draft is the prompt that was recalled.
+func (h *history) shows(e editor) bool {
+	return h.at < len(h.prompts) && h.prompts[h.at].whole() == e.whole()
+}
+
+// stash puts the draft aside before another is shown. A recalled prompt that was changed is a
+// draft of its own.
+func (h *history) stash(draft *editor) {
+	switch {
+	case h.at == len(h.prompts):
+	case draft.empty() || h.shows(*draft):
+		return
+	default:
+		h.keep(h.unsent)
+		h.at = len(h.prompts)
+	}
+	h.unsent = draft.copied()
 }
 
 // earlier is a history of the prompts of earlier views.
@@ -53,12 +89,10 @@ func (e *editor) copied() editor { return editor{slices.Clone(e.cells), len(e.ce
 
 // recall replaces the draft by the prompt before (-1) or after (1) the one that it shows.
 func (h *history) recall(by int, draft *editor) {
+	h.stash(draft)
 	to := h.at + by
 	if to < 0 || to > len(h.prompts) {
 		return
-	}
-	if h.at == len(h.prompts) {
-		h.unsent = draft.copied()
 	}
 	h.at = to
 	if to == len(h.prompts) {
@@ -75,7 +109,8 @@ func (h *history) searches(k key, draft *editor) bool {
 		if k.kind != keySearch {
 			return false
 		}
-		h.search = &historySearch{at: len(h.prompts), before: draft.copied()}
+		h.stash(draft)
+		h.search = &historySearch{at: len(h.prompts), from: h.at, before: draft.copied()}
 		return true
 	}
 	s := h.search
@@ -92,7 +127,7 @@ func (h *history) searches(k key, draft *editor) bool {
 	case keySearch:
 		h.older(draft)
 	case keyEscape, keyInterrupt:
-		*draft, h.search = s.before, nil
+		*draft, h.at, h.search = s.before, s.from, nil
 	case keyEnter:
 		h.search = nil
 	default:

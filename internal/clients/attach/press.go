@@ -55,8 +55,24 @@ func (a *app) press(k key) {
 		a.complete()
 	default:
 		if !a.look(k.kind) && !a.scroll(k.kind) && !a.recall(k.kind) {
-			a.written().press(k)
+			a.write(k)
 		}
+	}
+}
+
+// write applies a key to what is typed. The history keeps a draft of several characters that one
+// key deletes.
+func (a *app) write(k key) {
+	var before editor
+	switch k.kind {
+	case keyDeleteToStart, keyDeleteToEnd, keyDeleteWord, keyBackspace, keyDelete:
+		if len(a.draft.cells) > 1 && k.kind != keyBackspace && k.kind != keyDelete || len(a.draft.cells) == 1 && a.draft.cells[0].paste != "" {
+			before = a.draft.copied()
+		}
+	}
+	a.written().press(k)
+	if a.draft.empty() {
+		a.history.keep(before)
 	}
 }
 
@@ -87,11 +103,16 @@ func (a *app) written() *editor {
 	return &a.draft
 }
 
-// leave clears what is typed, and leaves when the key is pressed again.
+// leave clears what is typed, which the history keeps, and leaves when the key is pressed again.
 func (a *app) leave(again bool) {
 	switch {
-	case !a.written().empty():
-		a.written().clear()
+	case a.answering && !a.answer.empty():
+		a.answer.clear()
+	case !a.answering && !a.draft.empty():
+		if a.history.keep(a.draft) {
+			a.keep(a.draft, "")
+		}
+		a.draft.clear()
 	case again:
 		a.quit = true
 	default:

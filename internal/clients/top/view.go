@@ -56,7 +56,7 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 	jobs := tty.NewJobs()
 	defer jobs.Close()
 	m := &model{ctx: ctx, jobs: jobs, Config: cfg, fleet: NewFleet(), columns: 80, rows: 24, selected: cfg.Selected, fail: fail}
-	program := tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithInput(keyboard{cfg.In, fail}), tea.WithOutput(cfg.Out),
+	program := tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(cfg.In, fail)), tea.WithOutput(cfg.Out),
 		tea.WithColorProfile(colorprofile.ANSI))
 	defer cells.Cluster(false)
 	var work sync.WaitGroup
@@ -97,20 +97,6 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 		cause = fmt.Errorf("the view ended; the pods keep running: %w", err)
 	}
 	return m.chosen, cause
-}
-
-// keyboard is the terminal that is read. Its end ends the view.
-type keyboard struct {
-	*os.File
-	fail context.CancelCauseFunc
-}
-
-func (k keyboard) Read(p []byte) (int, error) {
-	n, err := k.File.Read(p)
-	if err != nil {
-		k.fail(fmt.Errorf("cannot read from the terminal: %w", err))
-	}
-	return n, err
 }
 
 // model is the view for bubbletea. The program's goroutine owns it.
