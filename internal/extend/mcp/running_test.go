@@ -119,7 +119,7 @@ func TestServerOfAKilledPodd(t *testing.T) {
 	}
 	var all []int
 	for n := 1; n <= 2; n++ {
-		podd := exec.Command(os.Args[0])
+		podd := exec.CommandContext(t.Context(), os.Args[0])
 		podd.Env = append(os.Environ(), "MCP_TEST_PODD="+dir)
 		if err := podd.Start(); err != nil {
 			t.Fatal(err)
