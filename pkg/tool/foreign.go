@@ -1,9 +1,7 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -13,28 +11,37 @@ import (
 // Foreign is a tool of another program, which describes its arguments and checks them.
 type Foreign struct {
 	// ToolSpec has a name that NewForeign accepts, a description, and the schema of an
-	// object.
+	// object, which NewForeign rewrites in the words that all model APIs accept.
 	item.ToolSpec
 	// Touches says what a call accesses. It is called for each decision.
 	Touches func() Access
-	// Call does the work. The arguments are a JSON object, its keys sorted.
+	// Call does the work. The arguments are a JSON object, its keys sorted and named as in the
+	// schema.
 	Call func(ctx context.Context, call *Invocation) (Output, error)
 }
 
 // NewForeign makes a tool from another program's. A name, description or schema that no
 // Registry accepts is an error of kind KindInvalid, reason BAD_TOOL.
 func NewForeign(f Foreign) (Tool, error) {
-	t := foreign{f}
+	t := foreign{f: f}
 	if f.Touches == nil || f.Call == nil {
 		return nil, badTool("the tool %s lacks a function", f.Name)
 	}
 	if _, err := NewRegistry(t); err != nil {
 		return nil, err
 	}
+	var err error
+	if t.f.Schema, t.old, err = inDialect(f.Schema); err != nil {
+		return nil, badTool("the tool %s cannot be offered: %v", f.Name, err)
+	}
 	return t, nil
 }
 
-type foreign struct{ f Foreign }
+type foreign struct {
+	f Foreign
+	// old has the names of properties that the model reads under other ones.
+	old map[string]string
+}
 
 func (t foreign) Spec() item.ToolSpec { return t.f.ToolSpec }
 
@@ -50,13 +57,11 @@ func (t foreign) Check(arguments string) (string, error) {
 	if _, ok := value.(map[string]any); !ok {
 		return "", refuse(errors.New("the arguments must be an object, not " + describe(value)))
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
+	canonical, err := encodeSorted(value)
+	if err != nil {
 		return "", refuse(err)
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return canonical, nil
 }
 
 func (t foreign) Access(string) Access { return t.f.Touches() }
@@ -67,7 +72,9 @@ func (t foreign) Run(ctx context.Context, call *Invocation) (Output, error) {
 		return Output{}, err
 	}
 	checked := *call
-	checked.Arguments = canonical
+	if checked.Arguments, err = asNamed(canonical, t.old); err != nil {
+		return Output{}, err
+	}
 	return t.f.Call(ctx, &checked)
 }
 

@@ -28,7 +28,7 @@ func other(t testing.TB, name, description, schema string) tool.Tool {
 	return made
 }
 
-const noArguments = `{"type":"object","properties":{}}`
+const noArguments = `{"properties":{},"type":"object"}`
 
 // github are tools as a real server has them.
 func github(t testing.TB) []tool.Tool {
@@ -112,7 +112,7 @@ func TestFindTool(t *testing.T) {
 	if want := `find_tool: 2 of 7 tools for "mcp__time__now, mcp__github__create_branch": mcp__time__now, mcp__github__create_branch; call one with call_tool`; two.Summary != want {
 		t.Errorf("%q, want %q", two.Summary, want)
 	}
-	if want := "mcp__time__now\nThe current time of a time zone.\narguments: {\"type\":\"object\",\"properties\":{\"timezone\":{\"type\":\"string\"}}}\n"; !strings.HasPrefix(two.Content, want) {
+	if want := "mcp__time__now\nThe current time of a time zone.\narguments: {\"properties\":{\"timezone\":{\"type\":\"string\"}},\"type\":\"object\"}\n"; !strings.HasPrefix(two.Content, want) {
 		t.Errorf("%q does not begin with %q", two.Content, want)
 	}
 	none := find(t, r, "zeppelin")
@@ -155,7 +155,7 @@ func TestNamed(t *testing.T) {
 
 // What find_tool shows is bounded, however many and large tools are; the first is shown whole.
 func TestFindToolIsBounded(t *testing.T) {
-	schema := `{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", 7000) + `"}}}`
+	schema := `{"properties":{"a":{"description":"` + strings.Repeat("x", 7000) + `","type":"string"}},"type":"object"}`
 	var many []tool.Tool
 	for i := range 300 {
 		many = append(many, other(t, fmt.Sprintf("mcp__big__make_%03d", i), strings.Repeat("Make it. ", 400), schema))
@@ -249,7 +249,7 @@ func TestSearchedToolsCheckArguments(t *testing.T) {
 		`[]`:                           "must be an object",
 	} {
 		_, err := write.Check(arguments)
-		if err == nil || !strings.Contains(err.Error(), want) || arguments != "[]" && !strings.Contains(err.Error(), `; its arguments are {"type":"object","properties":{"title"`) {
+		if err == nil || !strings.Contains(err.Error(), want) || arguments != "[]" && !strings.Contains(err.Error(), `; its arguments are {"additionalProperties":false,"properties":{"labels"`) {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}

@@ -67,6 +67,9 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 // request; those that cost more are behind a search.
 const maxListed = 8000
 
+// maxTools is how many tools OpenAI takes in a request.
+const maxTools = 128
+
 // searched says whether such tools are behind a search. What a token is does not change as
 // bills come in: the list of tools stays the same.
 func (t toolset) searched(others []tool.Tool) bool {
@@ -75,7 +78,7 @@ func (t toolset) searched(others []tool.Tool) bool {
 		s := o.Spec()
 		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
 	}
-	return fold.Estimate(bytes, 0) > maxListed
+	return fold.Estimate(bytes, 0) > maxListed || len(t.tools)+len(others)+1 > maxTools // With that of sub-pods.
 }
 
 // whose names the servers that such tools are of.
