@@ -328,6 +328,52 @@ func TestACPCancel(t *testing.T) {
 	}
 }
 
+// A cancel right behind a prompt ends that prompt, also the first one of a session, whose answer
+// podd has not begun.
+func TestACPCancelBehindThePrompt(t *testing.T) {
+	w := newWorld(t, gated(nil))
+	e := w.newEditor(nil)
+	for range 10 {
+		session := e.session(w.dir)
+		answer := e.begin("session/prompt", promptOf(session, "go"))
+		e.notify("session/cancel", map[string]string{"sessionId": session})
+		var end stop
+		if err := e.answered(answer, &end); err != nil || end.StopReason != "cancelled" {
+			t.Fatalf("%v, %+v", err, end)
+		}
+	}
+}
+
+// A prompt waits on while the editor opens its session again; a cancel finds it.
+func TestACPLoadDuringAPrompt(t *testing.T) {
+	w := newWorld(t, gated(nil))
+	e := w.newEditor(nil)
+	for _, method := range []string{"session/load", "session/resume"} {
+		session := e.session(w.dir)
+		answer := e.begin("session/prompt", promptOf(session, "go"))
+		e.awaitText("The ans")
+		e.must(method, map[string]any{"sessionId": session, "cwd": w.dir, "mcpServers": []any{}}, &struct{}{})
+		e.notify("session/cancel", map[string]string{"sessionId": session})
+		var end stop
+		if err := e.answered(answer, &end); err != nil || end.StopReason != "cancelled" {
+			t.Errorf("%s: %v, %+v", method, err, end)
+		}
+	}
+}
+
+// The editor says which of podd's MCP servers does not start.
+func TestACPNamesAServerThatDoesNotStart(t *testing.T) {
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Two."))))
+	w.configure("[mcp.servers.broken]\ncommand = \"false\"\n")
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	e.must("session/prompt", promptOf(session, "one"), &stop{})
+	e.must("session/prompt", promptOf(session, "two"), &stop{})
+	if said := e.said("agent_message_chunk"); strings.Count(said, "> podd: the MCP server broken ") != 1 {
+		t.Errorf("it said %q", said)
+	}
+}
+
 // podd is killed in the middle of an answer and restarts. The session continues where it
 // was and shows each entry once.
 func TestACPOverARestart(t *testing.T) {

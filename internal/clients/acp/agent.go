@@ -178,6 +178,9 @@ func (a *agent) open(pod *poddv1.Pod, from origin, cwd string, servers []acp.Mcp
 	a.mu.Lock()
 	before, closed := a.sessions[s.id], a.closed
 	if !closed {
+		if before != nil {
+			s.prompts = before.reopened(s.first)
+		}
 		a.sessions[s.id] = s
 	}
 	a.mu.Unlock()
@@ -186,6 +189,9 @@ func (a *agent) open(pod *poddv1.Pod, from origin, cwd string, servers []acp.Mcp
 	}
 	if before != nil {
 		before.close()
+		if s.anyWaits() {
+			s.startReading()
+		}
 	}
 	return s, nil
 }

@@ -2,6 +2,8 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -21,7 +23,8 @@ type waiting struct {
 	submitted, stopped bool
 }
 
-// prompts are those of a session that wait for their end.
+// prompts are those of a session that wait for their end. A session that is opened again keeps
+// them.
 type prompts struct {
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -46,17 +49,19 @@ type outcome struct {
 	err       error
 }
 
+// ordered answers a prompt. What the editor sends behind it is read once it waits, or is refused.
+func (a *agent) ordered(ctx context.Context, params json.RawMessage) (any, error) {
+	waits := sync.OnceFunc(a.in.next)
+	defer waits()
+	return on(func(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+		return a.prompt(ctx, p, waits)
+	})(ctx, params)
+}
+
 // prompt submits a prompt and answers when the turn that took it has ended. A pod that
-// is busy takes it afterwards.
-func (a *agent) prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+// is busy takes it afterwards. It calls waits as soon as a cancel finds the prompt.
+func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (acp.PromptResponse, error) {
 	s, err := a.session(p.SessionId)
-	if err != nil {
-		return acp.PromptResponse{}, err
-	}
-	if err := s.ready(ctx); err != nil {
-		return acp.PromptResponse{}, err
-	}
-	list, err := s.segments(p.Prompt)
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
@@ -66,17 +71,47 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, err
 	}
 	defer s.forget(id)
+	waits()
+	for err := s.ready(ctx); err != nil; err = s.ready(ctx) {
+		if !errors.Is(err, errReplaced) {
+			return acp.PromptResponse{}, err
+		}
+		if s, err = a.session(p.SessionId); err != nil {
+			return acp.PromptResponse{}, err
+		}
+	}
+	list, err := s.segments(p.Prompt)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
 	for _, text := range s.takeFirst() {
 		s.notice(text)
 	}
-	_, err = a.Client.Submit(s.ctx, wire.SetPlan(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}, s.plans()))
+	if s.cancelled(id) {
+		return acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	_, err = a.Client.Submit(a.ctx, wire.SetPlan(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}, s.plans()))
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
 	if s.submitted(id) {
 		s.stop(a.ctx, []string{id})
 	}
+	defer s.noticeServers(ctx)
 	return s.answer(ctx, id, w)
+}
+
+// noticeServers says which MCP servers failed since it did so last: such an alert is podd's own
+// and in no pod's log.
+func (s *session) noticeServers(ctx context.Context) {
+	for a, err := range s.Client.ListAlerts(ctx, client.AlertOptions{After: s.alerted.Load(), Unacked: true}) {
+		if err != nil {
+			return // The person asked for an answer, not for this.
+		}
+		if s.alerted.Swap(a.GetSeq()) < a.GetSeq() && a.GetPod() == "" && a.GetSource() == "mcp" {
+			s.notice(a.GetText())
+		}
+	}
 }
 
 // segments reads a prompt; @path in it is looked for in the workspace.
@@ -98,11 +133,11 @@ func (s *session) answer(ctx context.Context, id string, w *waiting) (acp.Prompt
 		case o := <-w.done:
 			return o.response()
 		case <-cancelled:
-			if s.ctx.Err() != nil {
+			if s.agent.ctx.Err() != nil {
 				return acp.PromptResponse{}, context.Canceled
 			}
 			cancelled = nil
-			s.stop(s.ctx, []string{id})
+			s.stop(s.agent.ctx, []string{id})
 		}
 	}
 }
@@ -182,10 +217,32 @@ func (p *prompts) submitted(id string) (stopped bool) {
 	return w.stopped
 }
 
+// cancelled says whether the editor cancelled a prompt that podd does not have yet.
+func (p *prompts) cancelled(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting[id].stopped
+}
+
 func (p *prompts) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, id)
+}
+
+// reopened are the prompts once the editor has opened the session again: they wait on, and more
+// notices come with the next one.
+func (p *prompts) reopened(first []string) *prompts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed, p.first = nil, append(p.first, first...)
+	return p
+}
+
+func (p *prompts) anyWaits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.waiting) > 0
 }
 
 // waits says whether one of these submits is a waiting prompt.

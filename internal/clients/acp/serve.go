@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -36,17 +37,19 @@ func Serve(ctx context.Context, cfg Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a := &agent{Config: cfg, ctx: ctx, sessions: make(map[acp.SessionId]*session)}
-	in := &input{Reader: cfg.In, open: make(chan struct{})}
-	a.conn = acp.NewConnection(a.handle, cfg.Out, in)
+	a.in = newInput(cfg.In)
+	a.conn = acp.NewConnection(a.handle, cfg.Out, a.in)
 	a.conn.SetLogger(cfg.Log)
-	close(in.open)
+	a.in.next()
 	select {
 	case <-ctx.Done():
 	case <-a.conn.Done():
 	}
+	tooLong := isDone(a.conn.Done()) && !a.in.ended()
 	cancel()
+	a.in.stop()
 	a.close()
-	if isDone(a.conn.Done()) && !in.ended() {
+	if tooLong {
 		return errors.New("the editor sent a message larger than 10 MiB, the limit of the protocol's library")
 	}
 	return nil
@@ -61,39 +64,13 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// input is the editor's stream. It is read after the connection is set up, and records
-// whether it has ended.
-type input struct {
-	io.Reader
-	open chan struct{}
-	mu   sync.Mutex
-	end  bool
-}
-
-// Read reads from the editor.
-func (in *input) Read(p []byte) (int, error) {
-	<-in.open
-	n, err := in.Reader.Read(p)
-	if err != nil {
-		in.mu.Lock()
-		in.end = true
-		in.mu.Unlock()
-	}
-	return n, err
-}
-
-func (in *input) ended() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.end
-}
-
 // agent is the connection to one editor.
 type agent struct {
 	Config
 	// ctx ends with the connection.
 	ctx  context.Context
 	conn *acp.Connection
+	in   *input
 	// calls are the requests in progress.
 	calls sync.WaitGroup
 
@@ -101,6 +78,8 @@ type agent struct {
 	closed   bool
 	editor   string
 	sessions map[acp.SessionId]*session
+	// alerted is the last alert that the editor could read.
+	alerted atomic.Int64
 }
 
 // handle answers one message of the editor.
@@ -114,7 +93,7 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 		acp.AgentMethodSessionList:            on(a.listSessions),
 		acp.AgentMethodSessionSetMode:         on(a.setMode),
 		acp.AgentMethodSessionSetConfigOption: on(a.setOption),
-		acp.AgentMethodSessionPrompt:          on(a.prompt),
+		acp.AgentMethodSessionPrompt:          a.ordered,
 		acp.AgentMethodSessionCancel:          on(a.cancel),
 	}[method]
 	if !known {

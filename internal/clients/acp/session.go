@@ -30,7 +30,7 @@ const awayPatience = time.Second
 type session struct {
 	*agent
 	sender
-	prompts
+	*prompts
 	// pod is the pod's id, name its name, dir its workspace.
 	pod, name, dir string
 
@@ -64,7 +64,7 @@ func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 	s := &session{
 		agent: a, sender: sender{agent: a, id: sessionID(pod)}, pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
 		caughtUp: make(chan struct{}), over: make(chan struct{}),
-		prompts: prompts{waiting: make(map[string]*waiting), mine: make(map[string]bool)},
+		prompts: &prompts{waiting: make(map[string]*waiting), mine: make(map[string]bool)},
 		calls:   make(map[string]transcript.State), log: transcript.New(transcript.Options{Last: 1}),
 		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
 		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
@@ -75,21 +75,30 @@ func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 
 // ready starts to read the pod's stream, once, and waits until the history has been shown.
 func (s *session) ready(ctx context.Context) error {
-	s.start.Do(func() { s.work.Go(s.run) })
+	s.startReading()
 	select {
 	case <-s.caughtUp:
 		return nil
 	case <-s.over:
+		if errors.Is(context.Cause(s.ctx), errReplaced) {
+			return errReplaced
+		}
 		return s.failure()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
+// errReplaced ends the reader of a session that the editor opened again.
+var errReplaced = errors.New("the session was opened again")
+
+// startReading starts to read the pod's stream, once.
+func (s *session) startReading() { s.start.Do(func() { s.work.Go(s.run) }) }
+
 // close ends the session in the editor and waits for its goroutines. The pod keeps
 // running.
 func (s *session) close() {
-	s.cancel(errors.New("the session was opened again"))
+	s.cancel(errReplaced)
 	s.work.Wait()
 }
 
@@ -101,6 +110,9 @@ func (s *session) run() {
 		err := s.read()
 		if s.ctx.Err() != nil {
 			err = context.Cause(s.ctx)
+		}
+		if errors.Is(err, errReplaced) && s.agent.ctx.Err() == nil {
+			return
 		}
 		s.fail(err)
 		if s.ctx.Err() != nil || item.KindOf(err) != item.KindUnavailable || !isDone(s.caughtUp) {
