@@ -1,14 +1,19 @@
 package scopefs_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -170,4 +175,73 @@ func TestBatchPreparesWithoutATrace(t *testing.T) {
 			rt.Fatalf("before\n%v\nafter\n%v", before, after)
 		}
 	})
+}
+
+// batchEnv makes the test program change files in batches until it is killed.
+const batchEnv = "PODD_TEST_BATCHES"
+
+func batchForEver(dir string) {
+	f, err := scopefs.Open(scopefs.Config{Dir: dir})
+	for i := 0; err == nil; i++ {
+		b, text := f.Batch(), []byte(strings.Repeat(fmt.Sprintf("%08d", i), 1<<10))
+		for _, name := range []string{"run.sh", "key", "link"} {
+			if _, werr := b.Write(context.Background(), name, text, false); werr != nil {
+				err = werr
+			}
+		}
+		err = errors.Join(err, b.Rename(context.Background(), "moves", fmt.Sprint("t", i)), b.Rename(context.Background(), fmt.Sprint("t", i), "moves"))
+		if err == nil {
+			_, err = b.Commit()
+		}
+		fmt.Println(i)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A kill in the middle of a batch leaves each file whole, with its permissions, and what is beside the
+// files goes when the call is recovered.
+func TestKilledBatch(t *testing.T) {
+	for round := range 20 {
+		f, dir := odd(t)
+		must(t, os.WriteFile(filepath.Join(dir, "moves"), []byte("moved"), 0o640))
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), batchEnv+"="+dir)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for range round%3 + 1 {
+			if !lines.Scan() {
+				t.Fatal("the process ended by itself")
+			}
+		}
+		must(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		for name, mode := range map[string]fs.FileMode{"run.sh": 0o755, "key": 0o600, "target": 0o644} {
+			data := content(t, filepath.Join(dir, name))
+			if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode() != mode || len(data) != 8<<10 || data != strings.Repeat(data[:8], 1<<10) {
+				t.Errorf("%s has %d bytes of no single batch: %v, %v", name, len(data), info.Mode(), err)
+			}
+		}
+		old := time.Now().Add(-time.Hour)
+		moved := 0
+		for name := range strings.FieldsSeq(names(t, dir)) {
+			if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode() == 0o640 && content(t, filepath.Join(dir, name)) == "moved" {
+				moved++
+			}
+			if scopefs.Unfinished(name) {
+				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
+			}
+		}
+		if moved != 1 {
+			t.Errorf("the moved file has %d names in %s", moved, names(t, dir))
+		}
+		must(t, f.RemoveUnfinished(t.Context(), "key"))
+		for name := range strings.FieldsSeq(names(t, dir)) {
+			if scopefs.Unfinished(name) {
+				t.Errorf("%s stays", name)
+			}
+		}
+	}
 }

@@ -16,6 +16,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		rewriteForEver(dir)
 	}
+	if dir := os.Getenv(batchEnv); dir != "" {
+		batchForEver(dir)
+	}
 	goleak.VerifyTestMain(m)
 }
 
