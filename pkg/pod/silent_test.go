@@ -124,6 +124,14 @@ func TestAnotherModelAnswersInstead(t *testing.T) {
 	if n := len(h.model.Requests()); n != 3 {
 		t.Errorf("%d requests", n)
 	}
+	reasoned := false
+	for _, it := range items(h.log()) {
+		_, speaks := it.(item.AssistantMessage)
+		if speaks && reasoned {
+			t.Error("the reasoning of one model is before the text of the other")
+		}
+		_, reasoned = it.(item.Reasoning)
+	}
 }
 
 // A parent reads that its sub-pod has no answer.

@@ -33,18 +33,18 @@ func (a answer) sent() string {
 }
 
 // askAgain stores a silent answer and tells the model, so that the next step asks again. The
-// second one in a row ends the turn, unless another model can answer.
+// second one in a row ends the turn, unless another model can answer. The note also parts its
+// reasoning from the next answer.
 func (t *run) askAgain(ctx context.Context, a answer, b Batch) error {
 	first := t.j.now.Turn.Silent == 0
-	if first {
-		text := "Your last reply had no text and no tool call, so nobody got an answer. Call a tool or reply with text. If nothing is left to do, say what you did."
-		if a.end.Stop == llm.StopLength {
-			text += " The limit on output cut that reply before its first word: think less."
-		}
-		b.Kinds = append(b.Kinds,
-			t.j.alert(item.LevelWarn, fmt.Sprintf("the model sent %s in step %d; podd asks again", a.sent(), t.j.step)),
-			item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNoAnswer, Text: text}})
+	text := "Your last reply had no text and no tool call, so nobody got an answer. Call a tool or reply with text. If nothing is left to do, say what you did."
+	if a.end.Stop == llm.StopLength {
+		text += " The limit on output cut that reply before its first word: think less."
 	}
+	if first {
+		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the model sent %s in step %d; podd asks again", a.sent(), t.j.step)))
+	}
+	b.Kinds = append(b.Kinds, item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNoAnswer, Text: text}})
 	err := t.j.commit(ctx, b)
 	if err != nil {
 		t.j.owe(a.usage(t.j.step))
