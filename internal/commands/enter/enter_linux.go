@@ -20,6 +20,12 @@ import (
 	"podd/internal/commands/filelimit"
 )
 
+// members is the file by which each command joins a control group; nil if it stays in that of this process.
+var members *os.File
+
+// Join has each later command join a control group, by the file of its members. Call it before Start.
+func Join(file *os.File) { members = file }
+
 // Start starts a command with an environment. Its output and errors go to a file, and its input is
 // empty. Its process leads a session of its own, ends with the command, and with its status; the
 // caller waits for it. On error nothing has run.
@@ -102,6 +108,10 @@ func (m *maker) start(output *os.File, list func() error) (*os.Process, error) {
 	}
 	defer unix.Close(pipe[0])
 	m.pipe, m.output, m.null = uintptr(pipe[1]), output.Fd(), null.Fd()
+	if members != nil {
+		m.calls = &m.stages.outer
+		m.call(unix.SYS_WRITE, members.Fd(), m.text("0"), 1).may = true
+	}
 	err = list()
 	var outer uintptr
 	if err == nil {

@@ -1,5 +1,8 @@
 package process
 
+// GroupMembers is the file of a control group that a process is written to.
+const GroupMembers = "cgroup.procs"
+
 // Limits bound what a process, and each process that it starts later, may use. A zero
 // field sets no limit.
 type Limits struct {
@@ -12,4 +15,6 @@ type Limits struct {
 	Tasks uint64
 	// OOMScore, up to 1000, makes the kernel prefer it when memory runs out.
 	OOMScore int
+	// Group is the directory of the control group that it joins; empty means that it stays where it is.
+	Group string
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +32,9 @@ func (l Limits) Apply(pid int) error {
 	}
 	if l.OOMScore > 0 {
 		errs = append(errs, os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(l.OOMScore)), 0))
+	}
+	if l.Group != "" {
+		errs = append(errs, os.WriteFile(filepath.Join(l.Group, GroupMembers), []byte(strconv.Itoa(pid)), 0))
 	}
 	return errors.Join(errs...)
 }

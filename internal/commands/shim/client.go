@@ -33,6 +33,9 @@ type Client struct {
 	log      *slog.Logger
 	launcher *launcher.Launcher
 	idle     time.Duration
+	// group is the control group of all commands; empty without one. ungroup removes it.
+	group   string
+	ungroup func()
 
 	mu     sync.Mutex
 	closed chan struct{}
@@ -47,7 +50,10 @@ func Open(log *slog.Logger, l *launcher.Launcher) (*Client, error) {
 	if _, own := l.Path(); own && !hasMain.Load() {
 		return nil, errors.New("this program does not call shim.Main")
 	}
-	return &Client{log: log, launcher: l, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}, nil
+	c := &Client{log: log, launcher: l, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}
+	c.group, c.ungroup = process.CommandGroup()
+	process.KeepThreads(c.group)
+	return c, nil
 }
 
 // Start starts a command. On ErrLost it may have run or still run; on any other error it
@@ -90,6 +96,7 @@ func (c *Client) shim(keeper Keeper, limits process.Limits) (*remote, error) {
 	if c.isClosed() {
 		return nil, ErrClosed
 	}
+	limits.Group = c.group
 	k := kind{keeper: keeper}
 	if keeper.Path == "" {
 		k.limits = limits
@@ -160,6 +167,7 @@ func (c *Client) Close() {
 		defer close(ended)
 		c.ending.Wait()
 	}()
+	defer c.ungroup()
 	select {
 	case <-ended:
 	case <-time.After(closePatience):

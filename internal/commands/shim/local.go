@@ -42,6 +42,8 @@ type started struct {
 	*process.Tree
 	// terminal is its terminal, if it has one.
 	terminal *terminal
+	// byLine says that it runs by its command line.
+	byLine bool
 	// notEntered is why it runs by its command line in spite of its Entry, if it does.
 	notEntered error
 }
@@ -63,6 +65,7 @@ func start(c Command, byLine bool) (s started, err error) {
 		}
 	}
 	if s.Tree == nil {
+		s.byLine = true
 		s.Tree, s.terminal, err = executed(c)
 	}
 	if err != nil {

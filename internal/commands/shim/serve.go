@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"podd/internal/commands/lease"
+	"podd/internal/commands/process"
 	"podd/internal/guard/harden"
 )
 
@@ -53,6 +54,8 @@ func Main() {
 		_ = startNetwork(2)
 		syscall.Exit(1)
 	}
+	group := told.Limits.Group
+	s := &server{around: surround(&told.Limits)}
 	_ = told.Limits.Apply(os.Getpid())
 	// Otherwise Linux uses the name of the file, which is exe.
 	_ = os.WriteFile("/proc/self/comm", []byte("podd-shim"), 0)
@@ -64,7 +67,7 @@ func Main() {
 	if err != nil {
 		refuse()
 	}
-	s := &server{}
+	process.KeepThreads(group)
 	if told.Keeps {
 		s.keep(conn, told.Network)
 	} else {
@@ -92,6 +95,7 @@ func connection(file *os.File) (*net.UnixConn, error) {
 
 // server is what a shim has.
 type server struct {
+	around *surroundings
 	// terminals are those of commands that run, by the marks of their trees.
 	terminals sync.Map
 
@@ -194,7 +198,7 @@ func (s *server) serveOne(n uint64, r asked, tell func(answer)) {
 	watch, err := watchOf(r.lease)
 	if err == nil {
 		defer watch.close()
-		child, err = start(c, false)
+		child, err = s.around.start(c)
 	} else {
 		c.Record.Close()
 	}

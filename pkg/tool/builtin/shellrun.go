@@ -1,11 +1,13 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/internal/commands/lease"
@@ -121,8 +123,30 @@ func (e *memoryError) Error() string {
 		e.taken>>20, e.limit>>20)
 }
 
+// tasksError is for a command that has so many processes and threads that podd could start no more.
+type tasksError struct{ taken, most int }
+
+func (e *tasksError) Error() string {
+	return fmt.Sprintf("it had %d processes and threads, of %d for all commands by the limit of podd's control group (start fewer at a time)", e.taken, e.most)
+}
+
+// following counts the commands that run.
+var following atomic.Int32
+
+// overTasks is a tasksError if commands leave too few tasks to podd, and this one has its share of them or more.
+func (r *shellRun) overTasks() error {
+	most, crowded := process.Crowded()
+	if !crowded {
+		return nil
+	}
+	if taken := r.tree.Tasks(); taken*int(following.Load()) >= most {
+		return &tasksError{taken, most}
+	}
+	return nil
+}
+
 // follow reads the output until the command ends by itself (nil) or must be stopped, and
-// says why: errTimedOut, a memoryError, lease.ErrOver, the cause of ctx, or an error of the
+// says why: errTimedOut, a memoryError, a tasksError, lease.ErrOver, the cause of ctx, or an error of the
 // spool file.
 func (r *shellRun) follow(ctx context.Context) error {
 	if r.cut != nil {
@@ -133,6 +157,8 @@ func (r *shellRun) follow(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	following.Add(1)
+	defer following.Add(-1)
 	timeout := time.NewTimer(r.left())
 	defer timeout.Stop()
 	wait := minPoll
@@ -152,7 +178,7 @@ func (r *shellRun) follow(ctx context.Context) error {
 			return errTimedOut
 		case <-memory.C:
 			began := time.Now()
-			if err := r.overMemory(); err != nil {
+			if err := cmp.Or(r.overTasks(), r.overMemory()); err != nil {
 				return err
 			}
 			memory.Reset(max(r.slower(memoryPoll), 50*time.Since(began)))
@@ -296,7 +322,7 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 		return fmt.Sprintf("timed out after %d s and was stopped (raise timeout_seconds, or split the work)", r.args.Timeout), false
 	case errors.As(why, new(*spool.TempError)):
 		return fmt.Sprintf("was ended after %s: %v, and were removed (put large files into the workspace)", took, why), false
-	case errors.As(why, new(*memoryError)):
+	case errors.As(why, new(*memoryError)), errors.As(why, new(*tasksError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.Is(why, lease.ErrOver), why == nil && r.status() == shim.StatusOver:
 		return fmt.Sprintf("was ended after %s: %v; it may have taken effect", took, lease.ErrOver), false

@@ -65,5 +65,6 @@ func (r *shellRun) emptyTemp(ctx context.Context, why error) {
 func (r *shellRun) greedy(why error) bool {
 	_, memory := errors.AsType[*memoryError](why)
 	_, temp := errors.AsType[*spool.TempError](why)
-	return memory || temp
+	_, tasks := errors.AsType[*tasksError](why)
+	return memory || temp || tasks
 }
