@@ -9,7 +9,7 @@ import (
 	"podd/pkg/store"
 )
 
-// ReasonTooManyFiles: podd or the machine has as many files open as it may.
+// ReasonTooManyFiles says that podd or the machine has as many files open as it may.
 const ReasonTooManyFiles = "TOO_MANY_FILES"
 
 // The texts of alerts. They do not change, so that each is stored once.

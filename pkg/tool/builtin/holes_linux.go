@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // errNoHoles says that the disk space of an output over the quota cannot be released.
@@ -31,7 +29,10 @@ func punchHole(f *os.File, from, to int64) error {
 
 // readPlainly keeps the kernel from reading ahead: what it has read of space that a command reserved
 // and did not write counts as data.
-func readPlainly(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) }
+func readPlainly(f *os.File) {
+	const random = 1 // POSIX_FADV_RANDOM
+	_, _, _ = syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, random, 0, 0)
+}
 
 // dataFrom is the offset of the file's next data, starting at an offset: its end without
 // further data, the offset itself if the file system doesn't know.
