@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/llm/scripted"
 )
@@ -67,6 +68,8 @@ func (d *sitting) types(keys, want string) {
 		}
 		select {
 		case <-more:
+		case <-time.After(25*time.Second):
+			d.t.Fatalf("DEBUG %q %q", want, d.view.out.String()[from:])
 		case <-d.view.exited:
 			d.t.Fatalf("%q did not come; there is\n%q", want, d.view.out.String()[from:])
 		}
@@ -199,4 +202,26 @@ func TestExportsTwice(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "p-2.md")); err == nil {
 		t.Error("there is a second file")
 	}
+}
+
+// The view of a new pod says what its turns work with, and so does the state line.
+func TestSetupIsShown(t *testing.T) {
+	w := newWorld(t, says(nil))
+	w.write(".git/HEAD", "ref: refs/heads/trunk\n")
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	d := w.atDesk()
+	for _, want := range []string{w.dir + ", branch trunk", "model scripted · asks if risky · ", "Type a task", "context "} {
+		d.view.out.await(t, want)
+	}
+	d.types("/approve-mode always\r", "always asks")
+	d.types("/permissions\r", "the pod always asks; /approve-mode ")
+	d.types("/status\r", ", branch trunk · model scripted · always")
+	// A model that the endpoint lacks changes nothing.
+	d.types("/model nosuch\r", `lists no model "nosuch"`)
+	if shown, _ := w.podctl("show", "p").run(0); strings.Contains(shown, "nosuch") {
+		t.Errorf("the pod is\n%s", shown)
+	}
+	w.podctl("update", "p", "--model", "nosuch").run(0)
+	d.view.out.await(t, "nosuch · ")
+	d.leaves()
 }

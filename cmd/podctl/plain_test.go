@@ -57,11 +57,13 @@ func TestPlainSettings(t *testing.T) {
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("Yes."))))
 	w.podctl("create", "p").run(0)
 	p, typed := w.onTerminal("attach", "--plain", "p")
-	p.out.await(t, "Pod p is idle.")
+	p.out.await(t, "model scripted · ")
 	for _, step := range [][]string{
-		{"/model", "the model is podd's default; /model MODEL changes it"},
-		{"/model gpt-6", "the model is gpt-6 from the next turn on", `lists no model "gpt-6"`},
-		{"/model", "the model is gpt-6; "},
+		{"/model", "the model is podd's default, scripted; /model MODEL changes it"},
+		{"/model gpt-6", `lists no model "gpt-6"`, "podctl update p --model gpt-6 sets it anyway"},
+		{"/model", "the model is podd's default, scripted; "},
+		{"/model default/scripted", "the model is default/scripted from the next turn on"},
+		{"/model", "the model is default/scripted; "},
 		{"/model default", "the model is podd's default from the next turn on"},
 		{"/effort", "the effort is podd's default; "},
 		{"/effort high", "the effort is high from the next turn on"},

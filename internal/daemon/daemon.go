@@ -24,8 +24,10 @@ import (
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
+	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
@@ -164,7 +166,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: naming{d}.offers, Doubt: naming{d}.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -290,6 +292,16 @@ func homeDir() string {
 	return home
 }
 
+// branch is the branch of a directory; empty without one.
+func branch(dir string) string {
+	fs, err := scopefs.Open(scopefs.Config{Dir: dir})
+	if err != nil {
+		return ""
+	}
+	defer fs.Close()
+	return briefing.HeadOf(fs).Branch
+}
+
 func (d *Daemon) status() server.Status {
 	l := d.loaded.Load()
 	age, _ := d.link.lease()
@@ -305,6 +317,7 @@ func (d *Daemon) status() server.Status {
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
 		LauncherNote: note(d.withoutLauncher),
+		Ask:          l.Ask,
 		Model:        l.Pods.Model.String(),
 		Others:       l.others(),
 		Endpoint:     l.Endpoint,

@@ -48,6 +48,8 @@ type Status struct {
 	// LauncherNote says why commands start by podd's own binary; empty if they start by the
 	// smaller podd-launch.
 	LauncherNote string
+	// Ask is when the calls of a pod that does not say it ask a person.
+	Ask string
 	// Model is the configured model; empty if podd chooses it at the first request.
 	Model string
 	// Others are the other models that the configuration names.

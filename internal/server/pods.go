@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,6 +23,8 @@ type pods struct {
 	doubt func(ctx context.Context, model string) string
 	// user is who is served.
 	user string
+	// branch is the branch of a directory.
+	branch func(dir string) string
 }
 
 // warnings are what is probably wrong with a model that a request names.
@@ -56,7 +59,10 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 	if err != nil {
 		return nil, err
 	}
-	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}
+	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p), Ask: cmp.Or(p.Spec.Ask, s.status().Ask)}
+	if r.GetBranch() && s.branch != nil {
+		answer.Branch = cmp.Or(p.Spec.Checkout.Branch, s.branch(p.Spec.Dir))
+	}
 	if above, err := s.host.Family.Ancestors(ctx, p.Spec); err == nil {
 		answer.Network = s.status().reaches(p.Spec, above)
 	}
@@ -102,6 +108,11 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 
 // UpdatePod changes a pod's spec.
 func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*poddv1.UpdatePodResponse, error) {
+	if r.GetKnownModel() {
+		for _, doubt := range s.warnings(ctx, r.GetSpec().GetModel()) {
+			return nil, item.Errorf(item.KindNotFound, "NO_SUCH_MODEL", "%s", doubt)
+		}
+	}
 	p, err := s.host.Update(ctx, r.GetPod(), func(spec item.PodSpec) (item.PodSpec, error) {
 		return wire.MergePodSpec(spec, r.GetSpec(), r.GetUpdateMask().GetPaths())
 	})

@@ -70,6 +70,8 @@ type Config struct {
 	// Doubt says why a model's name is probably wrong; empty if it is not. nil
 	// doubts none.
 	Doubt func(ctx context.Context, model string) string
+	// Branch is the branch of a directory; empty without one. nil knows none.
+	Branch func(dir string) string
 	// Redact removes secrets from an error's message; nil removes nothing.
 	Redact func(string) string
 	// Keeper maintains the store's file.
@@ -151,7 +153,7 @@ func (s *Server) options(c Config, r *router) []grpc.ServerOption {
 
 // register registers the services.
 func (c Config) register(g *grpc.Server, r *router) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt, user: localUser()})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: localUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})

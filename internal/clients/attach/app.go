@@ -72,8 +72,11 @@ type app struct {
 	// ready says that the log has been read; away that podd cannot be reached.
 	ready, away bool
 	usage       usage
-	asking      bool
-	activity    activity
+	setup       setup
+	// introduced says that the view of a new pod has shown its setup.
+	introduced bool
+	asking     bool
+	activity   activity
 	// todo says whether the list of tasks shows; without it that depends on the list.
 	todo *bool
 
@@ -118,6 +121,7 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
 		pod: pod, log: newBlockList(), known: known{own: templates(desk.File(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
+	a.setup.dir = cfg.short(pod.GetSpec().GetDir())
 	a.log.gallery = newGallery(cfg.Client)
 	a.paths.find = finder(cfg.Client, pod.GetId())
 	return a

@@ -289,6 +289,8 @@ func setAsk(a *app, args string) {
 		set()
 	case "never":
 		a.confirm("Let all calls run unasked?", set)
+	case "":
+		a.said = "the pod " + a.setup.asks() + "; /approve-mode never, risky or always changes it"
 	default:
 		a.said = "give when calls ask: never, risky or always"
 	}

@@ -88,7 +88,7 @@ func TestNamesOfCommands(t *testing.T) {
 		"/exit": "", "/nonsense": "unknown command /nonsense; /help lists them, and a blank before the slash makes it text",
 		"/modl x":  "unknown command /modl: did you mean /model?",
 		"/sesions": "unknown command /sesions: did you mean /sessions?", "/vim": "there is no /vim: there are no vi keys; Ctrl-G opens the draft in $EDITOR",
-		"/delete": "there is no /delete: podctl delete greeter, in your shell", "exit": "", "/permissions": "give when calls ask: never, risky or always",
+		"/delete": "there is no /delete: podctl delete greeter, in your shell", "exit": "", "/permissions x": "give when calls ask: never, risky or always",
 	} {
 		a := scene(t)
 		a.draft.insert(typed)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -92,16 +94,19 @@ func (a *app) askStatus(all bool) {
 	}
 	a.asking = true
 	var pod *poddv1.Pod
-	before, id, used := a.pod, a.pod.GetId(), a.usage
+	before, id, used, uses := a.pod, a.pod.GetId(), a.usage, a.setup
 	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: id})
+		resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: id, Branch: all})
 		pod = resp.GetPod()
 		if err != nil || !all {
 			return err
 		}
-		if c, err := a.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: id}); err == nil {
+		c, err := a.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: id})
+		if err == nil {
 			used.tokens, used.window = c.GetTokens(), c.GetWindow()
 		}
+		status, _ := a.Client.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+		uses.learn(resp, c, status, a.short(pod.GetSpec().GetDir()))
 		if s, err := a.Client.Pods().GetStats(ctx, &poddv1.GetStatsRequest{Pod: id}); err == nil {
 			used.cost = s.GetCostUsd()
 		}
@@ -115,6 +120,14 @@ func (a *app) askStatus(all bool) {
 			a.askStatus(all) // The pod may have changed after podd answered.
 			return
 		}
-		a.pod, a.usage = pod, used
+		changed := !proto.Equal(pod.GetSpec(), before.GetSpec())
+		a.pod, a.usage, a.setup = pod, used, uses
+		switch {
+		case changed && !all:
+			a.askStatus(true)
+		case all && !a.introduced && pod.GetLastSeq() == 0:
+			a.introduce()
+		}
+		a.introduced = a.introduced || all
 	})
 }

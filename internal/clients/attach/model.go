@@ -3,12 +3,14 @@ package attach
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"podd/internal/sanitize"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -78,20 +80,28 @@ func efforts(a *app) []string {
 	return append(known, byDefault)
 }
 
-// update changes fields of the pod and says what happened.
+// update changes fields of the pod and says what happened. podd refuses a model whose endpoint
+// lists others.
 func (a commander) update(spec *poddv1.PodSpec, field, done string) {
 	pod := a.pod.GetId()
 	var resp *poddv1.UpdatePodResponse
 	a.send(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}})
+		resp, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}, KnownModel: field == "model"})
 		return err
 	}, func(err error) {
+		if item.ReasonOf(err) == "NO_SUCH_MODEL" {
+			err = fmt.Errorf("%w; podctl update %s --model %s sets it anyway", err, a.pod.GetName(), spec.GetModel())
+		}
 		a.told(err)
 		if err != nil {
 			return
 		}
 		a.pod = resp.GetPod()
+		a.askStatus(true)
 		a.log.notice(dim, "· "+done)
+		if model := spec.GetModel(); model != "" {
+			a.unlisted(model)
+		}
 		for _, w := range resp.GetWarnings() {
 			a.log.notice(yellow, "! "+w)
 		}
@@ -108,11 +118,29 @@ func setting(args string) (value, name string) {
 
 func setModel(a *app, args string) {
 	if args == "" {
-		a.said = "the model is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetModel(), "podd's default")) + "; /model MODEL changes it, Tab lists models"
+		a.said = "the model is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetModel(), strings.TrimSuffix("podd's default, "+a.setup.model, ", "))) + "; /model MODEL changes it, Tab lists models"
 		return
 	}
 	value, name := setting(args)
 	commander{a}.update(&poddv1.PodSpec{Model: value}, "model", "the model is "+name+" from the next turn on")
+}
+
+// unlisted says so of a model that podd could not check, because its endpoint lists none.
+func (a commander) unlisted(model string) {
+	listed := false
+	a.call(func(ctx context.Context) error {
+		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
+		for _, e := range resp.GetEndpoints() {
+			listed = listed || slices.ContainsFunc(e.GetModels(), func(m *poddv1.OfferedModel) bool {
+				return strings.HasSuffix("/"+m.GetName(), "/"+model) || strings.HasSuffix("/"+m.GetName(), "/"+model+":latest")
+			})
+		}
+		return err
+	}, func(err error) {
+		if err == nil && !listed {
+			a.log.notice(dim, "· its endpoint does not list it, so podd cannot say whether it has it")
+		}
+	})
 }
 
 func setEffort(a *app, args string) {

@@ -344,10 +344,7 @@ func status(a *app, _ string) {
 	if reason != "" {
 		parts[1] += ": " + reason
 	}
-	if model := a.pod.GetSpec().GetModel(); model != "" {
-		parts = append(parts, "model "+sanitize.Line(model))
-	}
-	a.log.notice(plain, strings.Join(parts, " · "))
+	a.log.notice(plain, strings.Join(append(parts, a.facts()...), " · "))
 }
 
 // toQuestion goes to the open question.

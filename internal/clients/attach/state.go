@@ -74,7 +74,7 @@ func (a frame) statusLine() string {
 	if left := room - cells.Width(text) - len(": "); reason != "" && left >= min(leastReason, cells.Width(reason)) {
 		text = lead + ": " + cells.Fit(reason, left) + strings.TrimPrefix(text, lead)
 	}
-	text = cells.Fit(text, room)
+	text = cells.Fit(a.settings(text, room), room)
 	return text + " " + strings.Repeat("─", max(a.columns-cells.Width(text)-1, 0))
 }
 

@@ -1137,7 +1137,9 @@ type GetPodRequest struct {
 	// and waits two seconds at most.
 	ModelSettings bool `protobuf:"varint,2,opt,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
 	// Whether the answer has tools_only. podd reads the pod's log for it.
-	ToolsOnly     bool `protobuf:"varint,3,opt,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
+	ToolsOnly bool `protobuf:"varint,3,opt,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
+	// Whether the answer has branch. podd reads the repository for it.
+	Branch        bool `protobuf:"varint,4,opt,name=branch,proto3" json:"branch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1193,6 +1195,13 @@ func (x *GetPodRequest) GetToolsOnly() bool {
 	return false
 }
 
+func (x *GetPodRequest) GetBranch() bool {
+	if x != nil {
+		return x.Branch
+	}
+	return false
+}
+
 type GetPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -1205,7 +1214,11 @@ type GetPodResponse struct {
 	ModelSettings []*ModelSetting `protobuf:"bytes,4,rep,name=model_settings,json=modelSettings,proto3" json:"model_settings,omitempty"`
 	// Directories in which podd can take back only what file tools change, not what commands
 	// change: large ones, a home directory. Empty before the first turn that may write.
-	ToolsOnly     []string `protobuf:"bytes,5,rep,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
+	ToolsOnly []string `protobuf:"bytes,5,rep,name=tools_only,json=toolsOnly,proto3" json:"tools_only,omitempty"`
+	// When its calls ask a person now: never, risky or always.
+	Ask string `protobuf:"bytes,6,opt,name=ask,proto3" json:"ask,omitempty"`
+	// The branch of its directory; empty outside of a repository, and without a branch.
+	Branch        string `protobuf:"bytes,7,opt,name=branch,proto3" json:"branch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1273,6 +1286,20 @@ func (x *GetPodResponse) GetToolsOnly() []string {
 		return x.ToolsOnly
 	}
 	return nil
+}
+
+func (x *GetPodResponse) GetAsk() string {
+	if x != nil {
+		return x.Ask
+	}
+	return ""
+}
+
+func (x *GetPodResponse) GetBranch() string {
+	if x != nil {
+		return x.Branch
+	}
+	return ""
 }
 
 // ModelSetting is a setting of a pod's requests to its model.
@@ -1446,7 +1473,10 @@ type UpdatePodRequest struct {
 	// The fields to change, such as model or limits.max_steps. Other fields stay, even if
 	// podd changes them meanwhile. Empty: the spec replaces the old one and so removes a
 	// rule that was added since the client read it.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Change nothing if neither the endpoint nor the catalogue knows the model, which is a warning
+	// otherwise: NOT_FOUND, with the reason NO_SUCH_MODEL. Without a list of models podd cannot say.
+	KnownModel    bool `protobuf:"varint,4,opt,name=known_model,json=knownModel,proto3" json:"known_model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1500,6 +1530,13 @@ func (x *UpdatePodRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 		return x.UpdateMask
 	}
 	return nil
+}
+
+func (x *UpdatePodRequest) GetKnownModel() bool {
+	if x != nil {
+		return x.KnownModel
+	}
+	return false
 }
 
 type UpdatePodResponse struct {
@@ -2919,7 +2956,7 @@ func (x *CancelResponse) GetTurn() int64 {
 type PauseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Shown as the pod's state; empty means "paused by a client".
+	// Shown as the reason of the pod's state; empty means "paused by USER".
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4704,19 +4741,22 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x03url\x18\x03 \x01(\tR\x03url\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"g\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x7f\n" +
 	"\rGetPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12%\n" +
 	"\x0emodel_settings\x18\x02 \x01(\bR\rmodelSettings\x12\x1d\n" +
 	"\n" +
-	"tools_only\x18\x03 \x01(\bR\ttoolsOnly\"\xce\x01\n" +
+	"tools_only\x18\x03 \x01(\bR\ttoolsOnly\x12\x16\n" +
+	"\x06branch\x18\x04 \x01(\bR\x06branch\"\xf8\x01\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12%\n" +
 	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\x12\x18\n" +
 	"\anetwork\x18\x03 \x01(\bR\anetwork\x12<\n" +
 	"\x0emodel_settings\x18\x04 \x03(\v2\x15.podd.v1.ModelSettingR\rmodelSettings\x12\x1d\n" +
 	"\n" +
-	"tools_only\x18\x05 \x03(\tR\ttoolsOnly\"k\n" +
+	"tools_only\x18\x05 \x03(\tR\ttoolsOnly\x12\x10\n" +
+	"\x03ask\x18\x06 \x01(\tR\x03ask\x12\x16\n" +
+	"\x06branch\x18\a \x01(\tR\x06branch\"k\n" +
 	"\fModelSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x16\n" +
@@ -4725,12 +4765,14 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fListPodsRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\"4\n" +
 	"\x10ListPodsResponse\x12 \n" +
-	"\x04pods\x18\x01 \x03(\v2\f.podd.v1.PodR\x04pods\"\x87\x01\n" +
+	"\x04pods\x18\x01 \x03(\v2\f.podd.v1.PodR\x04pods\"\xa8\x01\n" +
 	"\x10UpdatePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12;\n" +
 	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"O\n" +
+	"updateMask\x12\x1f\n" +
+	"\vknown_model\x18\x04 \x01(\bR\n" +
+	"knownModel\"O\n" +
 	"\x11UpdatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"f\n" +
