@@ -415,7 +415,7 @@ func TestAttachCreatesAPod(t *testing.T) {
 	}
 	p, typed = w.onTerminal("attach")
 	p.out.await(t, "Create one? [y] yes [Enter] no: ")
-	typed("y\r")
+	typed("y")
 	p.out.await(t, "created pod ")
 	p.out.await(t, "Enter send")
 	typed("\x04")

@@ -1,24 +1,33 @@
 package main
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
 func newCancelCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	queued := false
+	cmd := &cobra.Command{
 		Use:        "cancel [POD]",
 		SuggestFor: []string{"stop", "kill", "interrupt"},
 		Short:      "Cancel the running turn of a pod",
 		Long: "Cancels the pod's running turn, even if it is stuck. Queued prompts stay, and the next one " +
-			"starts.",
+			"starts; with --queued they leave the queue first, as with Esc in podctl attach.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				waiting, err := p.unqueue(cmd.Context(), c, pod, queued)
+				if err != nil {
+					return err
+				}
 				resp, err := c.Pods().Cancel(cmd.Context(), &poddv1.CancelRequest{Pod: pod})
 				if err != nil {
 					return err
@@ -29,8 +38,34 @@ func newCancelCommand(p *program) *cobra.Command {
 				if resp.GetTurn() == 0 {
 					return p.print(resp, line("cancelled what pod %s was doing", sanitize.Line(pod)))
 				}
-				return p.print(resp, line("cancelled turn %d of pod %s", resp.GetTurn(), sanitize.Line(pod)))
+				next := ""
+				if n := len(waiting); n > 0 {
+					next = fmt.Sprintf("; of %d queued, the next one runs now: podctl cancel --queued removes them too", n)
+				}
+				return p.print(resp, line("cancelled turn %d of pod %s%s", resp.GetTurn(), sanitize.Line(pod), next))
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&queued, "queued", false, "remove the queued prompts too, and list them")
+	return cmd
+}
+
+// unqueue is what waits in a pod's queue. With remove it takes that out and lists it, and nothing
+// waits.
+func (p *program) unqueue(ctx context.Context, c *client.Client, pod string, remove bool) (waiting []*poddv1.InboxItem, err error) {
+	resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
+	if err != nil || !remove {
+		return resp.GetItems(), err
+	}
+	for _, it := range resp.GetItems() {
+		_, err := c.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: pod, RequestId: it.GetRequestId()})
+		if item.KindOf(err) == item.KindNotFound {
+			continue // A turn took it meanwhile.
+		}
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(p.stderr, "removed %s: %s\n", sanitize.Line(it.GetRequestId()), beginning(it.GetText()))
+	}
+	return nil, nil
 }

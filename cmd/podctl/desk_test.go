@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"podd/pkg/llm/scripted"
 )
@@ -45,7 +44,7 @@ func (w *world) atDesk(env ...string) *sitting {
 func (d *sitting) opens(env ...string) {
 	d.t.Helper()
 	d.view, d.keys = d.onTerminalWith(env, "attach", "p")
-	d.view.out.await(d.t, "Enter send")
+	d.view.out.await(d.t, "^D leave")
 }
 
 func (d *sitting) leaves() {
@@ -68,8 +67,6 @@ func (d *sitting) types(keys, want string) {
 		}
 		select {
 		case <-more:
-		case <-time.After(25*time.Second):
-			d.t.Fatalf("DEBUG %q %q", want, d.view.out.String()[from:])
 		case <-d.view.exited:
 			d.t.Fatalf("%q did not come; there is\n%q", want, d.view.out.String()[from:])
 		}
@@ -224,4 +221,44 @@ func TestSetupIsShown(t *testing.T) {
 	w.podctl("update", "p", "--model", "nosuch").run(0)
 	d.view.out.await(t, "nosuch · ")
 	d.leaves()
+}
+
+// Prompts that wait come back one by one, the last one first, also those of an earlier view and of
+// another client, and what cancel says of them is true.
+func TestQueuedPromptsComeBack(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, says(gate))
+	defer close(gate)
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	d := w.atDesk()
+	d.keys("wait\r")
+	d.types("", "running")
+	d.types("first\r", "queued: first")
+	d.types("22222222\r", "queued: 22222222")
+	d.leaves()
+	w.podctl("submit", "-p", "p", "third @nothing").run(0)
+	d.opens()
+	d.types("\x1b[A", "taken out of the queue")
+	d.types("x\r", "queued: third @nothingx")
+	d.types("\x1b[A", "taken out of the queue")
+	d.keys("\x03")
+	d.types("\x1b[A", "22222222")
+	d.keys("\x03")
+	if out, _ := w.podctl("inbox", "p").run(0); strings.Contains(out, "22222222") || strings.Contains(out, "third") || !strings.Contains(out, "first") {
+		t.Errorf("the queue is\n%s", out)
+	}
+	w.podctl("submit", "-p", "p", "wait").run(0)
+	d.leaves()
+	if out, _ := w.podctl("cancel", "p").run(0); !strings.Contains(out, "of 2 queued, the next one runs now: podctl cancel --queued removes them too") {
+		t.Errorf("cancel says %q", out)
+	}
+	d.log.out.await(t, "turn 2 finished")
+	w.podctl("submit", "-p", "p", "fourth").run(0)
+	out, told := w.podctl("cancel", "p", "--queued").run(0)
+	if !strings.Contains(told, ": fourth\n") || strings.Contains(out, "queued") {
+		t.Errorf("cancel --queued says %q and %q", out, told)
+	}
+	if _, told := w.podctl("inbox", "p").run(0); !strings.Contains(told, "no queued prompts") {
+		t.Errorf("the queue has something: %q", told)
+	}
 }

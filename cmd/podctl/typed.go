@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"podd/internal/clients/tty"
 )
@@ -35,23 +37,51 @@ func clearTyped(file *os.File) error {
 	return nil
 }
 
-// asked is nil if the person at the terminal answers a question with yes. silent is the
-// error without a terminal, no the one after another answer.
+// asked is nil if the person at the terminal answers a question with yes: the key y is enough.
+// silent is the error without a terminal, no the one after another answer.
 func (p *program) asked(ctx context.Context, question string, silent, no error) error {
 	tty, _ := p.stdin.(*os.File)
 	if _, ok := terminal(p.stdin); !ok || clearTyped(tty) != nil {
 		return silent
 	}
 	fmt.Fprintf(p.stderr, "%s [y] yes [Enter] no: ", question)
-	typed, err := readTyped(ctx, tty)
+	yes, err := pressedYes(ctx, tty)
 	if err != nil {
 		return err
 	}
-	switch strings.ToLower(strings.TrimSpace(typed)) {
-	case "y", "yes":
-		return nil
+	if !yes {
+		fmt.Fprintln(p.stderr, "no")
+		return no
 	}
-	return no
+	fmt.Fprintln(p.stderr, "yes")
+	return nil
+}
+
+// yesPause is how long the rest of a typed yes, and its Enter, may follow the y.
+const yesPause = 300 * time.Millisecond
+
+// pressedYes waits for one key on a terminal, and says whether it is y. What a person types of
+// the rest of a yes goes nowhere else.
+func pressedYes(ctx context.Context, file *os.File) (bool, error) {
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return false, fmt.Errorf("cannot read from the terminal: %w", err)
+	}
+	defer func() { _ = term.Restore(fd, before) }()
+	typed, err := readTyped(ctx, file)
+	if err != nil || !strings.EqualFold(typed[:min(len(typed), 1)], "y") {
+		return false, err
+	}
+	for !strings.ContainsAny(typed, "\r\n") {
+		pause, stop := context.WithTimeout(ctx, yesPause)
+		typed, err = readTyped(pause, file)
+		stop()
+		if err != nil {
+			break // Nothing followed.
+		}
+	}
+	return true, nil
 }
 
 // readTyped reads the next line that is typed on a terminal. It ends when ctx does.

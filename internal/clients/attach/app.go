@@ -22,6 +22,8 @@ const mostHistory = 2000
 // the prompts before, and the completions offered.
 type typing struct {
 	draft, answer editor
+	// unqueuing is the block of the prompt that leaves the queue.
+	unqueuing string
 	// kept is the prompt that was stored last; unkept says that one could not be.
 	kept   *sent
 	unkept bool
@@ -43,8 +45,10 @@ type typing struct {
 // asks are the questions: calls that wait, and confirming, a question of the view's own.
 type asks struct {
 	questions []*question
-	// answering says that typed text is an answer.
-	answering bool
+	// answering says that typed text is an answer; left that the person has left the question.
+	answering, left bool
+	// facing is the question that was on the screen, as a whole, when the draft was begun.
+	facing *question
 	// screen is what the last frame had of the first one.
 	screen     onScreen
 	confirming *confirmation

@@ -101,8 +101,44 @@ func (a *app) next(fresh bool) {
 		a.answer.clear()
 	case fresh:
 		a.answer.clear()
-		a.answering = a.draft.empty()
+		a.answering, a.left = a.draft.empty(), false
 	}
+}
+
+// attend goes to the open question once the draft that it did not take is gone.
+func (a *app) attend() {
+	if len(a.questions) > 0 && !a.left && a.draft.empty() {
+		a.answering = true
+	}
+}
+
+// face notes which question a draft that is about to begin is written in front of.
+func (a *app) face() {
+	if a.draft.empty() {
+		a.facing = nil
+		if len(a.questions) > 0 && a.questions[0].whole() {
+			a.facing = a.questions[0]
+		}
+	}
+}
+
+// answers takes a draft that is one word of an answer for the answer to the open question, and
+// says whether it is one. It counts at once if the question was there first.
+func (a *app) answers() bool {
+	if len(a.questions) == 0 || a.draft.text() != a.draft.whole() || strings.ContainsAny(a.draft.text(), " \n") {
+		return false
+	}
+	if _, ok := view.ParseAnswer(a.draft.text()); !ok {
+		return false
+	}
+	a.answer, a.answering = a.draft, true
+	a.draft.clear()
+	if a.facing == a.questions[0] {
+		a.decide()
+		return true
+	}
+	a.said = "this answers the question: Enter sends it, Esc leaves it; a blank before it makes it a prompt"
+	return true
 }
 
 // decide sends the typed answer.

@@ -193,3 +193,65 @@ func TestRuleIsAskedWhileScrolling(t *testing.T) {
 		t.Errorf("it shows\n%s", texts(lines))
 	}
 }
+
+// asked is a scene with a question, of which all was on the screen if seen.
+func asked(t *testing.T, seen bool) *app {
+	a := scene(t)
+	a.turn = 3
+	a.questions = []*question{{Approval: &poddv1.Approval{}, seen: []bool{seen}}}
+	return a
+}
+
+// A word that answers is no prompt while a question is open, also if a draft was begun before.
+func TestAnswerInTheDraft(t *testing.T) {
+	for _, word := range []string{"y", "1", "no", "A"} {
+		a := asked(t, false) // The draft is written before the question was whole on the screen.
+		for _, r := range word {
+			a.press(key{keyText, string(r)})
+		}
+		a.press(key{kind: keyEnter})
+		if !a.answering || a.answer.text() != word || !a.draft.empty() || a.said == "" {
+			t.Errorf("%q: answering %v with %q, the draft is %q", word, a.answering, a.answer.text(), a.draft.text())
+		}
+	}
+	// In front of the question it is the answer at once: a wrong one is not even sent.
+	a := asked(t, true)
+	a.press(key{keyText, "v"})
+	a.press(key{kind: keyBackspace})
+	a.questions[0].seen = []bool{false}
+	a.facing = nil
+	a.press(key{keyText, "y"})
+	a.questions[0].seen = []bool{true}
+	if a.facing != nil {
+		t.Error("a draft that was begun before the question counts as written in front of it")
+	}
+	a.draft.clear()
+	a.press(key{keyText, "y"})
+	if a.facing != a.questions[0] {
+		t.Error("a draft that was begun in front of the question does not count")
+	}
+	for _, text := range []string{" y", "no tests please", "yes, do it"} {
+		a := asked(t, true)
+		a.draft.insert(text)
+		if a.answers() {
+			t.Errorf("%q is no prompt", text)
+		}
+	}
+}
+
+// Once the draft that a question did not take is gone, keys go to the question, unless the
+// person has left it.
+func TestQuestionAfterTheDraft(t *testing.T) {
+	a := asked(t, true)
+	a.draft.insert("begun")
+	a.press(key{kind: keyInterrupt})
+	if !a.answering {
+		t.Error("the draft is gone, and the question waits for ^Y")
+	}
+	a.press(key{kind: keyEscape})
+	a.draft.insert("begun")
+	a.press(key{kind: keyInterrupt})
+	if a.answering {
+		t.Error("a question that was left takes the keys again")
+	}
+}

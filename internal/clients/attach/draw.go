@@ -15,7 +15,7 @@ const (
 	mostInput   = 6
 	mostOffered = 10
 	mostTasks   = 5
-	mostQueued  = 3
+	mostQueued  = 5
 )
 
 // A smaller screen has only the state line and the draft.
@@ -105,7 +105,7 @@ func (a frame) panels() (rows []line) {
 	if a.showsTasks() {
 		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
 	}
-	rows = append(rows, a.queuedRows(max(min(mostQueued, a.rows/8), 1))...)
+	rows = append(rows, a.queuedRows(max(min(mostQueued, a.rows/6), 1))...)
 	most := max(min(mostOffered, a.rows/3), 1)
 	for _, row := range a.paths.rows(most) {
 		rows = append(rows, in(dim, "  "+row))
@@ -185,6 +185,9 @@ func (a frame) hint() string {
 		keys = []string{"Tab take it", "Up/Down choose", "[Esc] close"}
 	case a.turn != 0 && len(a.questions) == 0:
 		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
+		if a.draft.empty() && len(a.queued()) > 0 {
+			keys = slices.Insert(keys, 3, "Up edit queued")
+		}
 	}
 	switch {
 	case a.confirming != nil:

@@ -14,7 +14,7 @@ func (a *app) escape(offered, again bool) {
 	switch {
 	case offered:
 	case a.answering:
-		a.answering = false
+		a.answering, a.left = false, true
 		a.said = "the call still waits; ^Y to answer"
 	case a.shell != nil:
 		a.shell.stop()

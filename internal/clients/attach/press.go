@@ -28,9 +28,11 @@ func (a *app) press(k key) {
 		return
 	}
 	defer (commander{a}).offer()
+	a.face()
 	switch k.kind {
 	case keyInterrupt:
 		a.leave(armed == keyInterrupt)
+		a.attend()
 	case keyEndOfInput:
 		if a.written().empty() {
 			a.quit = true
@@ -38,7 +40,7 @@ func (a *app) press(k key) {
 		}
 		a.written().press(key{kind: keyDelete})
 	case keyAnswer:
-		a.answering = len(a.questions) > 0
+		a.answering, a.left = len(a.questions) > 0, false
 	case keyEscape:
 		a.escape(len(offered) > 0, armed == keyEscape)
 	case keyPlan:
@@ -174,7 +176,7 @@ func (a *app) recall(k keyKind) bool {
 	default:
 		return false
 	}
-	if a.answering {
+	if a.answering || k == keyUp && a.unqueue() {
 		return true
 	}
 	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, (frame{a}).prompt(), a.columns) {
@@ -196,10 +198,11 @@ func (a *app) enter(steer bool) {
 		}
 		return
 	}
-	if len(a.draft.segments()) == 0 || (commander{a}).obey() || (commander{a}).runs() {
+	if len(a.draft.segments()) == 0 || a.answers() || (commander{a}).obey() || (commander{a}).runs() {
 		return
 	}
 	a.submit(steer && a.turn != 0)
+	a.attend()
 }
 
 // sending is said until podd has a prompt.

@@ -1,29 +1,73 @@
 package attach
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"podd/internal/clients/cells"
 	"podd/internal/sanitize"
 	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
 )
 
-// queuedRows are at most so many rows about the prompts that wait, the next one first. A prompt
-// that its turn takes at once has none.
-func (a frame) queuedRows(most int) (rows []line) {
+// queued are the prompts that wait, the next one first. One that its turn takes at once is not
+// among them.
+func (a *app) queued() (waiting []*block) {
 	if a.turn == 0 && a.pod.GetPause() == nil {
 		return nil
 	}
-	var waiting []*block
 	for _, b := range a.log.blocks {
 		if b.Kind == transcript.User && b.State == transcript.Queued {
 			waiting = append(waiting, b)
 		}
 	}
+	return waiting
+}
+
+// unqueue puts the last prompt that waits into an empty draft, out of the queue; false if there is
+// none, or a draft.
+func (a *app) unqueue() bool {
+	waiting := a.queued()
+	if len(waiting) == 0 || !a.draft.empty() {
+		return false
+	}
+	b := waiting[len(waiting)-1]
+	request := &poddv1.CancelInboxItemRequest{Pod: a.pod.GetId(), RequestId: strings.TrimPrefix(b.ID, "s:")}
+	switch {
+	case len(b.Images) > 0:
+		a.said = "the last prompt has a picture, which a draft cannot have: podctl inbox rm " + request.GetRequestId() + " removes it"
+		return true
+	case a.unqueuing == b.ID:
+		return true
+	}
+	a.unqueuing = b.ID
+	prompt := a.resent(b)
+	a.send(func(ctx context.Context) error {
+		_, err := a.Client.Pods().CancelInboxItem(ctx, request)
+		return err
+	}, func(err error) {
+		a.unqueuing = ""
+		a.told(err)
+		if err == nil {
+			prompt.append(a.draft)
+			a.draft = prompt
+			a.said = "taken out of the queue: Enter queues it again, ^C drops it"
+		}
+	})
+	return true
+}
+
+// queuedRows are at most so many rows about the prompts that wait: the next ones and the last.
+func (a frame) queuedRows(most int) (rows []line) {
+	waiting := a.queued()
+	left := len(waiting) - most
+	if left > 0 && most > 1 {
+		waiting = append(waiting[:most-1:most-1], waiting[len(waiting)-1])
+	}
 	for i, b := range waiting[:min(most, len(waiting))] {
 		more := ""
-		if left := len(waiting) - most; left > 0 && i == most-1 {
+		if left > 0 && i == max(most-2, 0) {
 			more = fmt.Sprintf("  (%d more)", left)
 		}
 		text := "  queued: " + sanitize.Line(strings.Join(strings.Fields(b.Text), " "))

@@ -23,6 +23,10 @@ func TestParseAnswer(t *testing.T) {
 		{"", false, false, false, ""},
 		{"\n", false, false, false, ""},
 		{"yep", false, false, false, ""},
+		{"1", true, true, false, ""},
+		{"2", true, true, true, ""},
+		{"3 not now", true, false, false, "not now"},
+		{"4", false, false, false, ""},
 		{"approve", false, false, false, ""},
 	}
 	for _, tt := range tests {
