@@ -232,7 +232,7 @@ test("what a pod changed in files is shown by turn, with what podd does not keep
   fs.mkdirSync(path.join(work, "node_modules"), { recursive: true });
   fs.writeFileSync(path.join(work, "node_modules", "x.js"), "x");
   fs.writeFileSync(path.join(work, ".gitignore"), "node_modules/\n");
-  await b.page.getByLabel("also paths that podd does not keep").check();
+  await b.page.getByLabel("also paths whose changes podd does not record").check();
   await b.page.locator(".left-out li", { hasText: "node_modules/" }).waitFor();
   b.clean();
 });
