@@ -16,11 +16,11 @@ import (
 const (
 	maxBad = 10
 	badFor = time.Minute
-	// maxKnown bounds how many accepted bearers and how many addresses are remembered.
+	// maxKnown bounds how many known bearers and how many addresses are remembered.
 	maxKnown = 1024
 )
 
-// bearers remembers which bearers podd accepted, as hashes, and who sent others. It only
+// bearers remembers which bearers podd gave out or accepted, as hashes, and who sent others. It only
 // protects podd from floods: podd itself checks each bearer.
 type bearers struct {
 	mu   sync.Mutex
@@ -49,13 +49,14 @@ type given struct {
 }
 
 // check refuses a request without a bearer, and one of an address that sent too many bad ones,
-// unless podd accepted its bearer before: others at the same address do not lock it out.
+// unless podd gave out its bearer or accepted it before: others at the same address do not lock
+// it out. Who is refused with an older bearer, as after a restart of podd web, logs in again.
 func (b *bearers) check(r *http.Request) (*given, *refusal) {
 	bearer, ok := strings.CutPrefix(only(r.Header, "Authorization"), "Bearer ")
 	if !ok || bearer == "" {
 		return nil, refuse(http.StatusUnauthorized, "unauthenticated", "this call needs the bearer of a paired browser")
 	}
-	g := &given{of: b, hash: sha256.Sum256([]byte(bearer)), address: address(r)}
+	g := &given{of: b, hash: hashOf(bearer), address: address(r)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.good[g.hash] {
@@ -70,7 +71,7 @@ func (b *bearers) check(r *http.Request) (*given, *refusal) {
 		b.bad[g.address] = t
 	}
 	if t.count >= maxBad {
-		return nil, refuse(http.StatusTooManyRequests, "resource_exhausted", "too many bearers from this address were wrong: wait a minute")
+		return nil, refuse(http.StatusTooManyRequests, "resource_exhausted", "too many bearers from this address were wrong: log in again, or wait a minute")
 	}
 	// It counts until podd has answered, so that many at once are no way around the limit.
 	t.count++
@@ -99,12 +100,26 @@ func (g *given) judged(err error) {
 		case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
 			return
 		}
-		if len(b.good) >= maxKnown {
-			clear(b.good)
-		}
-		b.good[g.hash] = true
+		b.remember(g.hash)
 	})
 }
+
+// keep remembers a bearer that podd gives out.
+func (b *bearers) keep(hash [sha256.Size]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remember(hash)
+}
+
+// remember is keep for who holds the lock.
+func (b *bearers) remember(hash [sha256.Size]byte) {
+	if len(b.good) >= maxKnown {
+		clear(b.good)
+	}
+	b.good[hash] = true
+}
+
+func hashOf(bearer string) [sha256.Size]byte { return sha256.Sum256([]byte(bearer)) }
 
 // givenKey is the key of a call's *given.
 type givenKey struct{}

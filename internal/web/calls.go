@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // message is any message of a call: a handler of Connect wants one type.
@@ -73,8 +75,8 @@ func methodAt(path string) (method, error) {
 	return method{path: path, stream: m.IsStreamingServer(), in: in, out: out}, err
 }
 
-// handler translates one call from Connect to gRPC.
-func (m method) handler(conn grpc.ClientConnInterface) http.Handler {
+// handler translates one call from Connect to gRPC. known learns the bearers that podd gives out.
+func (m method) handler(conn grpc.ClientConnInterface, known *bearers) http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithCodec(codec{}),
 		// Nothing is decompressed: a small body stays small.
@@ -96,6 +98,9 @@ func (m method) handler(conn grpc.ClientConnInterface) http.Handler {
 		givenOf(ctx).judged(err)
 		if err != nil {
 			return nil, connectError(err)
+		}
+		if login, ok := out.(*poddv1.LoginResponse); ok {
+			known.keep(hashOf(login.GetBearer()))
 		}
 		return connect.NewResponse(&message{out}), nil
 	}, options...)

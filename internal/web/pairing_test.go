@@ -181,7 +181,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// Ten wrong bearers from an address are enough; one that podd accepted before still works.
+// Ten wrong bearers from an address are enough. One that podd accepted before still works, and so
+// does each that podd gives out meanwhile.
 func TestWrongBearers(t *testing.T) {
 	s := newStage(t)
 	b := s.pair(view)
@@ -200,6 +201,17 @@ func TestWrongBearers(t *testing.T) {
 	}
 	if got := get(bearer); got != http.StatusOK {
 		t.Errorf("the good one gets %d", got)
+	}
+	for range 3 {
+		if got := get(b.Login()); got != http.StatusOK {
+			t.Errorf("a new bearer of the device gets %d", got)
+		}
+	}
+	if got := get(s.pair(answer).Login()); got != http.StatusOK {
+		t.Errorf("a device that is paired meanwhile gets %d", got)
+	}
+	if got := get("wrong"); got != http.StatusTooManyRequests {
+		t.Errorf("after the logins a wrong one gets %d", got)
 	}
 }
 

@@ -133,7 +133,7 @@ func newGate(c Config, conn grpc.ClientConnInterface) (*gate, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.methods[path] = m.handler(conn)
+		g.methods[path] = m.handler(conn, g.bearers)
 	}
 	g.files, err = files(page())
 	return g, err

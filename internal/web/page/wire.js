@@ -18,7 +18,7 @@ export class RpcError extends Error {
 }
 
 /**
- * call makes a call, without a caller one that needs no bearer. A bearer that has expired is renewed once.
+ * call makes a call, without a caller one that needs no bearer. A bearer that is refused is renewed once.
  * @param {string} method such as PodService/Submit
  * @param {object} request
  * @param {AbortSignal} [signal]
@@ -97,7 +97,8 @@ async function post(method, type, body, signal, caller) {
       if (signal?.aborted) throw e;
       throw new RpcError("unavailable", "podd does not answer", "");
     }
-    if (response.status !== 401 || again > 0 || !caller || !token) return response;
+    // 429 too: a new bearer is let in however many wrong ones come from this address.
+    if ((response.status !== 401 && response.status !== 429) || again > 0 || !caller || !token) return response;
     caller.expired(token);
   }
 }
