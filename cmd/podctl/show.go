@@ -188,7 +188,7 @@ func networkFact(resp *poddv1.GetPodResponse) [2]string {
 
 // projectFact says whether podd uses the workspace's own configuration.
 func projectFact(resp *poddv1.GetPodResponse) [2]string {
-	dir := resp.GetPod().GetSpec().GetDir()
+	dir := sanitize.Word(resp.GetPod().GetSpec().GetDir())
 	says := ""
 	switch resp.GetProjectConfig() {
 	case "trusted":

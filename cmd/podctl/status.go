@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
+	"podd/internal/sanitize"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -34,7 +35,7 @@ func newStatusCommand(p *program) *cobra.Command {
 // statusArgs names the verb for a pod to a person who names one.
 func statusArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && item.ValidPodRef(args[0]) {
-		return usagef("status shows podd, not a pod: podctl show %s", args[0])
+		return usagef("status shows podd, not a pod: podctl show %s", sanitize.Word(args[0]))
 	}
 	return operands(cmd, args)
 }

@@ -120,9 +120,9 @@ func keyHint(env func(string) string) string {
 		why = "OPENAI_API_KEY is set in this shell, but the service does not see it"
 	}
 	return fmt.Sprintf("%s. Put the key in its own file and name that in config.toml:\n"+
-		"    mkdir -p %[2]s && (umask 077; cat > %[2]s/openai_api_key)     # paste the key, then Ctrl-D\n"+
+		"    mkdir -p %[3]s && (umask 077; cat > %[3]s/openai_api_key)     # paste the key, then Ctrl-D\n"+
 		"    echo 'api_key_file = \"%[2]s/openai_api_key\"'                  # this line, at the top of %[2]s/config.toml\n"+
-		"    podctl reload", why, dir)
+		"    podctl reload", why, dir, sanitize.Word(dir))
 }
 
 // lingerHint says what happens when the user logs out.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"podd/internal/sanitize"
 )
 
 // checkOwner refuses a configuration file that another user can change: it names programs
@@ -37,12 +39,12 @@ func checkOwner(path string, info fs.FileInfo) error {
 func ownAlone(what, path string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {
-		return bad("%s belongs to another user (uid %d): use one of your own, or run chown %d %s", what, stat.Uid, os.Geteuid(), path)
+		return bad("%s belongs to another user (uid %d): use one of your own, or run chown %d %s", what, stat.Uid, os.Geteuid(), sanitize.Word(path))
 	}
 	mode := info.Mode()
 	// Only the owner can change a file in a directory like /tmp; a device contains nothing.
 	if mode&(fs.ModeSticky|fs.ModeCharDevice) == 0 && mode.Perm()&0o022 != 0 {
-		return bad("%s can be changed by other users (mode %04o): check what it says, then run chmod go-w %s", what, mode.Perm(), path)
+		return bad("%s can be changed by other users (mode %04o): check what it says, then run chmod go-w %s", what, mode.Perm(), sanitize.Word(path))
 	}
 	return nil
 }

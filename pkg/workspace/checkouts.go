@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
@@ -183,7 +184,7 @@ func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, mes
 func (c *Checkouts) local(found pod.FoundCheckout) (*checkout.Record, error) {
 	r, err := c.at(found)
 	if err == nil && r.URL != "" {
-		err = item.Errorf(item.KindPrecondition, "IN_CLONE", "the pod works in a clone: fetch its work with git fetch %s %s, and merge FETCH_HEAD", r.URL, "refs/"+r.Branch())
+		err = item.Errorf(item.KindPrecondition, "IN_CLONE", "the pod works in a clone: fetch its work with git fetch %s %s, and merge FETCH_HEAD", sanitize.Word(r.URL), "refs/"+r.Branch())
 	}
 	return r, err
 }

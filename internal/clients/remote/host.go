@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"podd/internal/sanitize"
 	"podd/pkg/item"
 )
 
@@ -55,16 +56,16 @@ func (h Host) String() string {
 	return u.String()
 }
 
-// command is how a person tries the host.
+// command is how a person tries the host in a shell.
 func (h Host) command() string {
-	command := "ssh "
+	command, to := "ssh ", h.name
 	if h.port != "" {
-		command += "-p " + h.port + " "
+		command += "-p " + sanitize.Word(h.port) + " "
 	}
 	if h.user != "" {
-		command += h.user + "@"
+		to = h.user + "@" + h.name
 	}
-	return command + h.name
+	return command + sanitize.Word(to)
 }
 
 // arguments are ssh's, with options about forwardings. Nothing of this machine is forwarded to

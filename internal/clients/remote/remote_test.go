@@ -108,6 +108,24 @@ func TestTokenBeforeTheConnection(t *testing.T) {
 	}
 }
 
+// What a person may copy from an error is no more than ssh with that host.
+func TestCommandOfStrangeHost(t *testing.T) {
+	for address, want := range map[string]string{
+		"ssh://$(id)": `'$(id)'`, "ssh://a;id": `'a;id'`, "ssh://a&id": `'a&id'`, "ssh://a'b": `'a'\''b'`,
+		"ssh://a$(id)@b": `'a$(id)@b'`, "ssh://a;id@b:22": `-p 22 'a;id@b'`, "ssh://[::1]": "::1",
+	} {
+		host, err := remote.ParseHost(address)
+		if err != nil {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		ssh(t, "exit 255")
+		if _, err := remote.New(host).Dial(t.Context()); err == nil || !strings.Contains(err.Error(), "`ssh "+want+"`") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func TestNotReached(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script, want string

@@ -42,10 +42,10 @@ func (b *Book) Follow(dir string) (p Project, says string) {
 	case None:
 		return Project{}, ""
 	case Never:
-		return Project{}, fmt.Sprintf("%s is ignored until you trust it: review it with podctl trust %s", names(look), shown)
+		return Project{}, fmt.Sprintf("%s is ignored until you trust it: review it with podctl trust %s", names(look), sanitize.Word(look.Dir))
 	case Changed:
 		kept, still := b.kept(look.Dir)
-		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
+		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it and is ignored until you trust it again%s: run podctl trust %s", shown, still, sanitize.Word(look.Dir))
 	}
 	p, refused := look.Follows()
 	return p, strings.Join(refused, "; ")

@@ -44,6 +44,24 @@ func wantState(t *testing.T, b *trust.Book, dir string, want trust.State) trust.
 
 const deny = "instructions = \"Be brief.\"\n[[rule]]\ntool = \"shell\"\ndecision = \"deny\"\n"
 
+// The command that a person may copy names the directory, whatever its name is to a shell.
+func TestCommandNamesDirectory(t *testing.T) {
+	b, dir := open(t, t.TempDir()), filepath.Join(t.TempDir(), "a'; $(id)")
+	plant(t, dir, ".podd/config.toml", deny)
+	look := wantState(t, b, dir, trust.Never)
+	want := "podctl trust '" + strings.ReplaceAll(look.Dir, "'", `'\''`) + "'"
+	if _, says := b.Follow(dir); !strings.Contains(says, want) {
+		t.Errorf("%q, want %q", says, want)
+	}
+	if _, err := b.Trust(dir, look.Digest, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, dir, ".podd/config.toml", deny+"# another\n")
+	if _, says := b.Follow(dir); !strings.Contains(says, want) {
+		t.Errorf("changed: %q, want %q", says, want)
+	}
+}
+
 // Only what was shown is trusted, and only while it does not change, over restarts too.
 func TestTrust(t *testing.T) {
 	state, dir := t.TempDir(), t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
@@ -151,7 +152,7 @@ func (w *lander) target(ctx context.Context, into string) (l Landing, err error)
 		}
 	}
 	if l.Old == "" {
-		return l, item.Errorf(item.KindInvalid, "UNKNOWN_BRANCH", "%s has no branch %q: git -C %s branch lists them", w.r.Source, into, w.r.Source)
+		return l, item.Errorf(item.KindInvalid, "UNKNOWN_BRANCH", "%s has no branch %q: git -C %s branch lists them", w.r.Source, into, sanitize.Word(w.r.Source))
 	}
 	if l.Tree, err = w.treeOf(ctx, l.Branch); err != nil {
 		return l, err
@@ -182,7 +183,7 @@ func (w *lander) writing(ctx context.Context, args ...string) command {
 // commitAll commits all changes and untracked files of a checkout.
 func (w *lander) commitAll(ctx context.Context, message string) (did bool, err error) {
 	if on, _ := line(w.git(ctx, w.r.reading("symbolic-ref", "--quiet", "--short", "HEAD"))); on != w.r.Branch() {
-		return false, item.Errorf(item.KindPrecondition, "OTHER_BRANCH", "the checkout %s is not on branch %s: run git switch %s there first", w.r.Dir(), w.r.Branch(), w.r.Branch())
+		return false, item.Errorf(item.KindPrecondition, "OTHER_BRANCH", "the checkout %s is not on branch %s: run git switch %s there first", w.r.Dir(), w.r.Branch(), sanitize.Word(w.r.Branch()))
 	}
 	if repos, _ := git.Find(w.r.Dir(), ""); len(repos) > 1 {
 		return false, item.Errorf(item.KindPrecondition, "NESTED_REPOSITORY", "a commit cannot have the repository %s: move it out of the checkout", repos[1].Place())
@@ -375,7 +376,7 @@ func (w *lander) catchUp(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		err = item.Errorf(item.KindPrecondition, "TREE_BEHIND", "branch %s is at %.12s, and its files in %s did not follow: run git -C %s read-tree -m -u %s %s (%v)", l.Branch, l.New, l.Tree, l.Tree, l.Old, l.New, err)
+		err = item.Errorf(item.KindPrecondition, "TREE_BEHIND", "branch %s is at %.12s, and its files in %s did not follow: run git -C %s read-tree -m -u %s %s (%v)", l.Branch, l.New, l.Tree, sanitize.Word(l.Tree), l.Old, l.New, err)
 	}
 	w.r.Landing, w.r.Unlanded = nil, ""
 	return errors.Join(err, full(w.r.save()))

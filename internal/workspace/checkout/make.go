@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
@@ -203,7 +204,7 @@ func (all *Checkouts) pin(ctx context.Context, r *Record) error {
 	}
 	if now, _ := all.pinned(ctx, r); now != "" {
 		return item.Errorf(item.KindExists, "REF_EXISTS",
-			"%s already has %s, with commits of an earlier pod: choose another name, or remove it with git -C %s update-ref -d %[2]s", r.Source, r.ref(), r.Source)
+			"%s already has %s, with commits of an earlier pod: choose another name, or remove it with git -C %s update-ref -d %[2]s", r.Source, r.ref(), sanitize.Word(r.Source))
 	}
 	return unusable(r.Source, err)
 }

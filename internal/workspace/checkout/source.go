@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
@@ -128,7 +129,7 @@ func (all *Checkouts) commit(ctx context.Context, s source, name string) (string
 	if name == "HEAD" {
 		return "", item.Errorf(item.KindPrecondition, "NO_COMMITS", "the repository %s has no commit yet: make the first one with git commit", s.top)
 	}
-	return "", item.Errorf(item.KindInvalid, "UNKNOWN_REF", "%q names no commit of %s: git -C %s branch -a lists the branches", name, s.top, s.top)
+	return "", item.Errorf(item.KindInvalid, "UNKNOWN_REF", "%q names no commit of %s: git -C %s branch -a lists the branches", name, s.top, sanitize.Word(s.top))
 }
 
 // refs are all commits that the references of a repository name.

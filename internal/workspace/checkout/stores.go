@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
@@ -119,7 +120,7 @@ func (s source) check(hides func(dir string) bool) error {
 	if !s.isNamed(own) {
 		return item.Errorf(item.KindPrecondition, "GIT_DIR_ELSEWHERE",
 			"%s names the git directory %s, which does not name it back: name a working tree of that repository, or if it is yours run git -C %s config core.worktree %s",
-			filepath.Join(s.top, ".git"), own, s.top, s.top)
+			filepath.Join(s.top, ".git"), own, sanitize.Word(s.top), sanitize.Word(s.top))
 	}
 	stores, strange := alternates(s.common)
 	for _, dir := range append(strange, stores...) {

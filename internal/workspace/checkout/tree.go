@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"podd/internal/sanitize"
 	"podd/internal/workspace/git"
 	"podd/pkg/item"
 )
@@ -466,7 +467,7 @@ func (t *tree) back(ctx context.Context, failed bool) error {
 	run := t.changing()
 	run.script, run.stdin, run.env = backScript, strings.NewReader(entries.String()), nil
 	if _, err := t.git(ctx, run); err != nil {
-		return fmt.Errorf("and some files stay changed: git -C %s status names them (%w)", t.l.Tree, err)
+		return fmt.Errorf("and some files stay changed: git -C %s status names them (%w)", sanitize.Word(t.l.Tree), err)
 	}
 	return nil
 }
