@@ -162,19 +162,8 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		}
 	case tea.BackgroundColorMsg:
 		m.light = !msg.IsDark()
-	case tea.KeyPressMsg:
-		if msg.Keystroke() == "alt+esc" { // Esc twice, at once.
-			m.press(key{kind: keyEscape})
-			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
-		}
-		m.press(keyOf(msg))
-	case tea.MouseWheelMsg:
-		switch msg.Button {
-		case tea.MouseWheelUp:
-			m.press(key{kind: keyWheelUp})
-		case tea.MouseWheelDown:
-			m.press(key{kind: keyWheelDown})
-		}
+	case tea.KeyPressMsg, tea.MouseWheelMsg, tea.PasteStartMsg, tea.PasteMsg:
+		m.input(msg)
 	case tea.FocusMsg, tea.BlurMsg:
 		_, has := msg.(tea.FocusMsg)
 		m.focused(has)
@@ -182,13 +171,6 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.redraw()
 	case edited:
 		m.edited(msg)
-	case tea.PasteStartMsg:
-		m.pasting = m.now()
-	case tea.PasteMsg:
-		m.pasting = time.Time{}
-		if msg.Content != "" { // It may be an end without a start.
-			m.press(key{keyPaste, pasteText(msg.Content)})
-		}
 	case tea.TerminalVersionMsg:
 		if kitty.Draws(msg.Name) {
 			m.command = tea.Raw(kitty.Ask)
@@ -203,6 +185,32 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		next = tea.Quit
 	}
 	return same, next
+}
+
+// input handles what the person does.
+func (a *app) input(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		if msg.Keystroke() == "alt+esc" { // Esc twice, at once.
+			a.press(key{kind: keyEscape})
+			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		}
+		a.press(keyOf(msg))
+	case tea.MouseWheelMsg:
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			a.press(key{kind: keyWheelUp})
+		case tea.MouseWheelDown:
+			a.press(key{kind: keyWheelDown})
+		}
+	case tea.PasteStartMsg:
+		a.pasting = a.now()
+	case tea.PasteMsg:
+		a.pasting = time.Time{}
+		if msg.Content != "" { // It may be an end without a start.
+			a.press(key{keyPaste, pasteText(msg.Content)})
+		}
+	}
 }
 
 // View is the screen.

@@ -9,7 +9,7 @@ import (
 
 // A draft survives everything that shows another text in its place, and what deletes it at once.
 func TestDraftsSurvive(t *testing.T) {
-	const up, down, search, esc, enter, clear, kill, back = keyPrevious, keyNext, keySearch, keyEscape, keyEnter, keyInterrupt, keyDeleteToStart, keyBackspace
+	const up, down, search, esc, enter, ctrlC, kill, back = keyPrevious, keyNext, keySearch, keyEscape, keyEnter, keyInterrupt, keyDeleteToStart, keyBackspace
 	for name, tt := range map[string]struct {
 		pressed []any
 		want    string
@@ -21,14 +21,14 @@ func TestDraftsSurvive(t *testing.T) {
 		"a draft, then a changed prompt": {[]any{"draft", up, " more", up}, "draft"},
 		"a prompt deleted":               {[]any{"draft", up, kill, down}, "draft"},
 		"search left":                    {[]any{"draft", search, "one", esc, up, down}, "draft"},
-		"search ended by Ctrl-C":         {[]any{"draft", search, "one", clear}, "draft"},
+		"search ended by Ctrl-C":         {[]any{"draft", search, "one", ctrlC}, "draft"},
 		"search taken":                   {[]any{"draft", search, "one", enter, down, down}, "draft"},
 		"search in the history":          {[]any{"draft", up, search, "one", esc, down}, "draft"},
 		"search for nothing there":       {[]any{"draft", search, "zzz", enter, up, down}, "draft"},
-		"Ctrl-C":                         {[]any{"draft", clear, up}, "draft"},
-		"Ctrl-C, and another":            {[]any{"draft", clear, "other", clear, up, up}, "draft"},
-		"Ctrl-C at a prompt":             {[]any{"draft", up, clear, down}, "draft"},
-		"Ctrl-C at a changed prompt":     {[]any{"draft", up, " more", clear, down}, "two more"},
+		"Ctrl-C":                         {[]any{"draft", ctrlC, up}, "draft"},
+		"Ctrl-C, and another":            {[]any{"draft", ctrlC, "other", ctrlC, up, up}, "draft"},
+		"Ctrl-C at a prompt":             {[]any{"draft", up, ctrlC, down}, "draft"},
+		"Ctrl-C at a changed prompt":     {[]any{"draft", up, " more", ctrlC, down}, "two more"},
 		"the line deleted":               {[]any{"draft", kill, up}, "draft"},
 		"a paste deleted":                {[]any{key{keyPaste, "a\nb\n"}, back, up}, "a\nb\n"},
 		"a prompt sent before it":        {[]any{"draft", up, "sent", up, up}, "draft"},

@@ -18,7 +18,7 @@ func (a *app) escape(offered, again bool) {
 		a.said = "the call still waits; ^Y to answer"
 	case a.shell != nil:
 		a.shell.stop()
-	case a.turn != 0:
+	case a.turn != 0 || a.last != nil: // A turn may begin with what is on its way.
 		a.stopTurn()
 	case !a.draft.empty():
 	case again:
@@ -32,7 +32,10 @@ func (a *app) escape(offered, again bool) {
 // stopTurn cancels the running turn. The person's own prompts that no turn has yet go back
 // into the draft first: otherwise they would run next. Those of others do.
 func (a *app) stopTurn() {
-	a.said = fmt.Sprintf("interrupting turn %d", a.turn)
+	a.said = "interrupting what you sent"
+	if a.turn != 0 {
+		a.said = fmt.Sprintf("interrupting turn %d", a.turn)
+	}
 	pod := a.pod.GetId()
 	sent := a.history.prompts
 	var back []string

@@ -29,7 +29,7 @@ func wrapped(text string, s show.Style, first, rest string, columns int) (lines 
 	for _, l := range show.Text(strings.Trim(text, "\n"), s) {
 		at := l.String()
 		indent := at[:len(at)-len(strings.TrimLeft(at, " "))]
-		indent = indent[:min(len(indent), columns/2)]
+		indent = indent[:min(len(indent), max(columns/2-len(rest), 0))]
 		lines = append(lines, show.Wrap(l, in(s, first), in(s, rest+indent), columns)...)
 		first = rest
 	}

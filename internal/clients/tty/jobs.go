@@ -74,8 +74,8 @@ func (Away) SetStdout(io.Writer) {}
 // SetStderr is like SetStdin.
 func (Away) SetStderr(io.Writer) {}
 
-// Stop, run by Away, stops the processes that the shell started together, as Ctrl-Z does, until the
-// shell lets them go on, or ctx ends.
+// Stop stops the processes that the shell started together, as Ctrl-Z does, until the shell lets
+// them go on, or ctx ends. Away runs it.
 func Stop(ctx context.Context) error {
 	goes := make(chan os.Signal, 1)
 	signal.Notify(goes, unix.SIGCONT)
