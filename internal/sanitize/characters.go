@@ -41,6 +41,8 @@ var leading = &unicode.RangeTable{
 // before it.
 func (s *scanner) unseen(r rune) bool {
 	switch part := jamo(r); {
+	case !unicode.IsGraphic(r) && !symbol(r), unicode.Is(leading, r):
+		return true // What has no glyph looks like any other.
 	case unicode.Is(skinTones, r):
 		return !symbol(s.prev) || unicode.Is(skinTones, s.prev)
 	case part == 'L':

@@ -29,14 +29,13 @@ func hidden(r rune) bool {
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// blank says whether a rune looks like a space, like nothing or like any unknown one, but is not
-// the space, or is drawn in one place with what follows.
+// blank says whether a rune looks like a space, or like nothing, but is not the space.
 func blank(r rune) bool {
 	switch r {
 	case '\u2800', '\U00016fe4', '\U0001d159': // Of Braille, Khitan, and musical notes.
 		return true
 	}
-	return r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r) && !symbol(r) || unicode.Is(leading, r)
+	return r != ' ' && unicode.Is(unicode.Zs, r)
 }
 
 // symbol says whether emoji are made of a rune. It includes the whole block, because the

@@ -35,5 +35,10 @@ const symbol = "\\p{So}\\u2194\\u{1f000}-\\u{1faff}";
 const styled = `(?<=[#*0-9\\u203c\\u2049\\u2139\\u3030\\p{Sm}${symbol}])[\\ufe0e\\ufe0f]`;
 const joined = `(?<=[${symbol}]\\ufe0f?)\\u200d(?=[${symbol}])`;
 
-const hiding = new RegExp(`(?!${styled}|${joined})[${hidden}]`, "gu");
-const exactly = new RegExp(`(?!${styled}|${joined})[${hidden}${blank}]`, "gu");
+// Words of some scripts are spelled with joiners.
+const spelled = "(?<=[\\p{Script=Arab}\\p{Script=Syrc}\\p{Script=Nkoo}\\p{Script=Mong}\\p{Script=Deva}\\p{Script=Beng}\\p{Script=Guru}\\p{Script=Gujr}\\p{Script=Orya}\\p{Script=Taml}\\p{Script=Telu}\\p{Script=Knda}\\p{Script=Mlym}\\p{Script=Sinh}\\p{Script=Mymr}\\p{Script=Khmr}])[\\u200c\\u200d]";
+// A person who decides could not tell what has no glyph, a mark without a character, or one twice.
+const unseen = "(?![\\u{1f000}-\\u{1faff}])[\\p{Cn}\\p{Co}\\p{Cs}]|(?<=^|\\s)\\p{M}|(?<=(\\p{M}))\\1";
+
+const hiding = new RegExp(`(?!${styled}|${joined}|${spelled})[${hidden}]`, "gu");
+const exactly = new RegExp(`[${hidden}${blank}]|${unseen}`, "gu");
