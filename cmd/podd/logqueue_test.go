@@ -63,29 +63,25 @@ func TestLogAtTheEnd(t *testing.T) {
 
 // A file that refuses lines, as on a full disk, loses these alone.
 func TestLogOnAFullDisk(t *testing.T) {
-	f := &fullFile{full: true}
+	f := &fullFile{}
 	q := newLogQueue(f, func(lines int) []byte { return fmt.Appendf(nil, "lost %d\n", lines) })
-	for _, text := range []string{"a\n", "b\n"} {
+	for _, text := range []string{"a\n", "b\n", "c\n"} {
 		_, _ = q.Write([]byte(text))
 	}
-	q.mu.Lock()
-	f.full = false
-	q.mu.Unlock()
-	_, _ = q.Write([]byte("c\n"))
 	q.Close()
 	if got := f.text.String(); got != "c\nlost 2\n" {
 		t.Errorf("%q", got)
 	}
 }
 
-// fullFile is written by the queue's goroutine, which looks for lines before and after.
+// fullFile has room from the line c on.
 type fullFile struct {
-	full bool
+	room bool
 	text strings.Builder
 }
 
 func (f *fullFile) Write(b []byte) (int, error) {
-	if f.full {
+	if f.room = f.room || string(b) == "c\n"; !f.room {
 		return 0, errors.New("no space left on device")
 	}
 	return f.text.Write(b)
