@@ -288,8 +288,8 @@ func (d *dialect) branches(out, s map[string]any) {
 		}
 	}
 	for _, word := range []string{"anyOf", "oneOf"} {
-		if any, ok := s[word].([]any); ok && len(any) > 0 {
-			d.anyOf(out, any)
+		if each, ok := s[word].([]any); ok && len(each) > 0 {
+			d.anyOf(out, each)
 			return
 		}
 	}

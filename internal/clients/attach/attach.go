@@ -150,18 +150,8 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	switch msg := msg.(type) {
 	case woken:
 		m.drain()
-	case tea.WindowSizeMsg:
-		m.columns, m.rows = msg.Width, msg.Height
-		m.log.gallery.rows = max(m.rows/2, 1)
-	case tea.ModeReportMsg:
-		if cells.Reported(msg.Mode, msg.Value) {
-			m.log.again()
-			for _, q := range m.questions {
-				q.columns = 0
-			}
-		}
-	case tea.BackgroundColorMsg:
-		m.light = !msg.IsDark()
+	case tea.WindowSizeMsg, tea.ModeReportMsg, tea.BackgroundColorMsg, tea.TerminalVersionMsg:
+		m.reported(msg)
 	case tea.KeyPressMsg, tea.MouseWheelMsg, tea.PasteStartMsg, tea.PasteMsg:
 		m.input(msg)
 	case tea.FocusMsg, tea.BlurMsg:
@@ -171,10 +161,6 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.redraw()
 	case edited:
 		m.edited(msg)
-	case tea.TerminalVersionMsg:
-		if kitty.Draws(msg.Name) {
-			m.command = tea.Raw(kitty.Ask)
-		}
 	default:
 		if r, ok := kitty.ReplyOf(msg); ok {
 			m.log.gallery.answered(r)
@@ -185,6 +171,28 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		next = tea.Quit
 	}
 	return same, next
+}
+
+// reported handles what the terminal says of itself.
+func (a *app) reported(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.columns, a.rows = msg.Width, msg.Height
+		a.log.gallery.rows = max(a.rows/2, 1)
+	case tea.ModeReportMsg:
+		if cells.Reported(msg.Mode, msg.Value) {
+			a.log.again()
+			for _, q := range a.questions {
+				q.columns = 0
+			}
+		}
+	case tea.BackgroundColorMsg:
+		a.light = !msg.IsDark()
+	case tea.TerminalVersionMsg:
+		if kitty.Draws(msg.Name) {
+			a.command = tea.Raw(kitty.Ask)
+		}
+	}
 }
 
 // input handles what the person does.

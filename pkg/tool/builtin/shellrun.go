@@ -177,11 +177,11 @@ func (r *shellRun) follow(ctx context.Context) error {
 		case <-timeout.C:
 			return errTimedOut
 		case <-memory.C:
-			began := time.Now()
-			if err := cmp.Or(r.overTasks(), r.overMemory()); err != nil {
+			next, err := r.checkMemory()
+			if err != nil {
 				return err
 			}
-			memory.Reset(max(r.slower(memoryPoll), 50*time.Since(began)))
+			memory.Reset(next)
 			continue
 		case <-temp.C:
 			next, err := r.checkTemp(ctx)
@@ -211,6 +211,14 @@ func (r *shellRun) follow(ctx context.Context) error {
 		r.hold(!atEnd)
 		poll.Reset(wait)
 	}
+}
+
+// checkMemory says when the command's tasks and memory are to be measured again, which takes at most
+// a fiftieth of the time; an error if it has too many or too much.
+func (r *shellRun) checkMemory() (time.Duration, error) {
+	began := time.Now()
+	err := cmp.Or(r.overTasks(), r.overMemory())
+	return max(r.slower(memoryPoll), 50*time.Since(began)), err
 }
 
 // left is how long the command may run.
