@@ -130,7 +130,7 @@ func (a *asking) next(ctx context.Context) {
 // ask asks the question. It returns false without a terminal.
 func (a *asking) ask(ctx context.Context) bool {
 	answers := view.Answers
-	if len(a.queue[0].GetPreviews()) > 0 {
+	if item.HideArguments(wire.PreviewsFromProto(a.queue[0].GetPreviews())) {
 		answers += " [v] arguments"
 	}
 	return a.prompt(ctx, "Run it? "+answers+" [Enter] later:")

@@ -251,10 +251,11 @@ step
 text Fine.
 on "fourth"
 step
-call shell {"command": "echo five"}
+call shell {"command": "sh five.sh"}
 step
 text Five.
 `)
+	write(t, w, "five.sh", "echo \u202efive\n\nexit 0")
 	makePod(t, w, "--ask", "always")
 	e := neovim.Edit(t, w)
 	e.Ex("Podd open")
@@ -310,9 +311,12 @@ text Five.
 	e.Await("[idle]")
 
 	// Always shows its rule first: without a yes nothing is added, and the call waits.
-	rule := `Always: allow, tool "shell", command "echo five"`
+	rule := `Always: allow, tool "shell", command "sh five.sh"`
 	e.Ex("Podd submit fourth")
 	e.Await("[waiting (1 approval)]")
+	if want, text := "    timeout_seconds: 120\n    runs five.sh\n      echo \\u202efive\n      \n      exit 0\n  ! it contains 1 hidden character,", e.Stream(); !strings.Contains(text, want) || strings.Contains(text, "[D]") {
+		t.Errorf("the buffer lacks %q:\n%s", want, text)
+	}
 	for _, choice := range []string{"2", "1"} {
 		e.Ex("Podd approvals")
 		e.AwaitLua(`vim.fn.search('\\[a\\] run once', 'n') > 0 and vim.bo.filetype ~= 'podd'`)
@@ -322,13 +326,13 @@ text Five.
 		if got := e.Lua(`return _G.asked.prompt`); got != rule {
 			t.Errorf("the rule is %q, want %q", got, rule)
 		}
-		if got := w.Podctl("rules", "p"); strings.Contains(got, "echo five") {
+		if got := w.Podctl("rules", "p"); strings.Contains(got, "five.sh") {
 			t.Errorf("the rule was added before a yes:\n%s", got)
 		}
 		e.Lua(`_G.asked.done(_G.asked.items[` + choice + `], ` + choice + `)`)
 	}
 	e.Await("Five.")
-	if got := w.Podctl("rules", "p"); !strings.Contains(got, "echo five") {
+	if got := w.Podctl("rules", "p"); !strings.Contains(got, "five.sh") {
 		t.Errorf("no rule was added:\n%s", got)
 	}
 }

@@ -136,6 +136,21 @@ test("a call that does not fit is read to its end first", async () => {
   await b.page.getByText("Denied: shell of long").waitFor();
 });
 
+test("a script that a command executes is shown", async () => {
+  fs.writeFileSync(path.join(work, "shown.sh"), "echo one\n\nrm -r \u202eout\n");
+  create("scripted", "--ask", "always");
+  submit("scripted", "run sh shown.sh");
+  const call = await asks("scripted");
+  await b.size(wide);
+  await b.goto("#/");
+  await b.page.locator('a.ask-card:has-text("scripted")').click();
+  await b.page.locator(".argument", { hasText: "sh shown.sh" }).waitFor();
+  await b.page.locator(".whole figcaption", { hasText: "runs shown.sh" }).waitFor();
+  await b.page.locator(".whole .diff", { hasText: "echo one" }).waitFor();
+  await b.page.locator(".whole .warning", { hasText: "1 hidden character" }).waitFor();
+  answer("deny", "scripted", call);
+});
+
 test("a call that changed is shown anew", async () => {
   fs.writeFileSync(path.join(work, "changed.txt"), "one\ntwo\nthree\n");
   create("changes", "--ask", "always");

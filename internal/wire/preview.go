@@ -9,7 +9,7 @@ import (
 func PreviewsToProto(list []item.Preview) (out []*poddv1.Preview) {
 	for _, p := range list {
 		out = append(out, &poddv1.Preview{
-			Path: clean(p.Path), MovesTo: clean(p.MovesTo), Diff: clean(p.Diff), Base: clean(p.Base), Deletes: p.Deletes, Omitted: clean(p.Omitted),
+			Path: clean(p.Path), MovesTo: clean(p.MovesTo), Diff: clean(p.Diff), Base: clean(p.Base), Deletes: p.Deletes, Omitted: clean(p.Omitted), Runs: p.Runs,
 		})
 	}
 	return out
@@ -19,7 +19,7 @@ func PreviewsToProto(list []item.Preview) (out []*poddv1.Preview) {
 func PreviewsFromProto(list []*poddv1.Preview) (out []item.Preview) {
 	for _, p := range list {
 		out = append(out, item.Preview{
-			Path: p.GetPath(), MovesTo: p.GetMovesTo(), Diff: p.GetDiff(), Base: p.GetBase(), Deletes: p.GetDeletes(), Omitted: p.GetOmitted(),
+			Path: p.GetPath(), MovesTo: p.GetMovesTo(), Diff: p.GetDiff(), Base: p.GetBase(), Deletes: p.GetDeletes(), Omitted: p.GetOmitted(), Runs: p.GetRuns(),
 		})
 	}
 	return out

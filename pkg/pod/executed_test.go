@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/guard/secrets"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -49,6 +50,66 @@ func TestApprovedScriptRunsAsItWas(t *testing.T) {
 			t.Errorf("ran %q", h.read("ran"))
 		}
 	}
+}
+
+// A question shows the text of what a command executes, without secrets, and says what it leaves
+// out.
+func TestQuestionShowsScripts(t *testing.T) {
+	secret := "sk-" + strings.Repeat("a1B2c3D4", 6)
+	redactor := secrets.New()
+	redactor.Add(secret)
+	limits, err := tool.NewLimits(tool.LimitsConfig{Redactor: redactor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]item.Preview{
+		"echo one\n\nrm -r out\n":            {Diff: "@@ -1,3 +1,3 @@\n echo one\n \n rm -r out\n"},
+		"echo one\r\n":                       {Diff: "@@ -1 +1 @@\n echo one\r\n"},
+		"echo one":                           {Diff: "@@ -1 +1 @@\n echo one\n\\ No newline at end of file\n"},
+		"one\ncaf\xe9":                       {Diff: "@@ -1,2 +1,2 @@\n one\n caf\\xe9\n\\ No newline at end of file\n"},
+		"key " + secret + "\n":               {Diff: "@@ -1 +1 @@\n key [redacted]\n"},
+		"":                                   {},
+		"\x7fELF\x00\n":                      {Omitted: "the file is binary: 6 bytes"},
+		strings.Repeat("0123456\n", 1<<14):   {Omitted: "left out: 9105 lines (72840 bytes)"},
+		strings.Repeat("0", 1<<17):           {Omitted: "left out: 1 line (131072 bytes)"},
+		strings.Repeat("0", 1<<17) + "\nx\n": {Omitted: "left out: 2 lines (131075 bytes)"},
+	} {
+		h := newHouse(t, steps(scripted.Say(shell("sh x.sh"))), unsandboxed, func(o *options) { o.ToolOutput = limits })
+		h.plant("x.sh", content)
+		turn := h.submit("go")
+		asked := h.asked(1)[0]
+		want.Path, want.Runs, want.Base = "x.sh", true, fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+		got := asked.Previews
+		if len(got) == 1 && strings.HasPrefix(got[0].Diff, "@@ -1,16384 ") {
+			if n := strings.Count(got[0].Diff, "\n 0123456"); n+9105 != 1<<14 || len(got[0].Diff) > item.MaxPreviewBytes {
+				t.Errorf("%d lines in %d bytes of a long script", n, len(got[0].Diff))
+			}
+			got[0].Diff = ""
+		}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("of %.40q: %+v, want %+v", content, got, want)
+		}
+		h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Digest: asked.Digest, Reason: "no"})
+		h.ended(turn)
+	}
+}
+
+// The texts of several scripts have one bound together.
+func TestQuestionShowsManyScripts(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("sh a.sh && sh b.sh && make"))), unsandboxed)
+	h.plant("a.sh", strings.Repeat("0123456\n", 7000))
+	h.plant("b.sh", strings.Repeat("0123456\n", 7000))
+	h.plant("Makefile", "all:\n\ttrue\n")
+	turn := h.submit("go")
+	asked, total := h.asked(1)[0], 0
+	for _, p := range asked.Previews {
+		total += len(p.Diff)
+	}
+	if len(asked.Previews) != 3 || total > item.MaxPreviewBytes || asked.Previews[0].Omitted != "" || asked.Previews[1].Omitted == "" || asked.Previews[2].Path != "Makefile" {
+		t.Errorf("%d bytes: %+v", total, asked.Previews)
+	}
+	h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Digest: asked.Digest, Reason: "no"})
+	h.ended(turn)
 }
 
 // A command waits for earlier calls that write files: what runs is what was approved,

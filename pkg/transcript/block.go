@@ -105,8 +105,10 @@ type Question struct {
 	// CallSeq is the call's entry, which an answer names; 0 if it was not read.
 	CallSeq item.Seq  `json:"call_seq,string"`
 	Expires time.Time `json:"expires,omitzero"`
-	// Files is how many files a preview of the call shows; podd's approvals have the previews.
+	// Files is how many files the call would change by its previews, Runs how many previews show a
+	// file that it executes; podd's approvals have the previews.
 	Files int `json:"files,omitempty"`
+	Runs  int `json:"runs,omitempty"`
 }
 
 // AlertInfo is an alert without its text.

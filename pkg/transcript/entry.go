@@ -154,7 +154,13 @@ func (t *Transcript) call(turn int64, id, tool string) *block {
 func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
 	b := t.call(e.Turn, k.CallID, k.Tool)
 	b.State, b.Call.Arguments = Asks, k.Arguments
-	b.Call.Question = Question{Text: k.Question, Digest: hex.EncodeToString([]byte(k.Digest)), CallSeq: b.Seq, Expires: k.Expires, Files: len(k.Previews)}
+	files := 0
+	for _, p := range k.Previews {
+		if !p.Runs {
+			files++
+		}
+	}
+	b.Call.Question = Question{Text: k.Question, Digest: hex.EncodeToString([]byte(k.Digest)), CallSeq: b.Seq, Expires: k.Expires, Files: files, Runs: len(k.Previews) - files}
 	t.put(b)
 }
 

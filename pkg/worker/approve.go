@@ -32,6 +32,9 @@ func Digest(dir, name, arguments string, targets []tool.Target, executes []Execu
 		parts = append(parts, e.Path, e.Leads, e.Sum)
 	}
 	for _, p := range previews {
+		if p.Runs {
+			continue // Its checksum is above.
+		}
 		parts = append(parts, p.Path, p.MovesTo, p.Base, p.Diff)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -8,6 +8,7 @@ import (
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
+	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/tool"
 )
@@ -29,6 +30,8 @@ type Executed struct {
 	Path, Leads string
 	// Sum is the SHA-256 of the content in hexadecimal, Size how much that is, in words.
 	Sum, Size string
+	// Shown is its text, as a person is asked.
+	Shown item.Preview
 }
 
 // judge decides on calls: by what the tool says about the arguments, by what interceptors
@@ -151,6 +154,9 @@ func (t *judge) acts(a tool.Access) bool {
 // that may read the files learns more than that.
 func (t *judge) look(ctx context.Context, c *call) {
 	c.executes, c.previews = t.executed(c), nil
+	for _, e := range c.executes {
+		c.previews = append(c.previews, e.Shown)
+	}
 	p, ok := c.tool.(tool.Previewer)
 	if !ok {
 		return
@@ -163,7 +169,7 @@ func (t *judge) look(ctx context.Context, c *call) {
 		// The question is about the arguments alone. What has changed, the run of the call finds.
 		t.j.logger.Warn("no preview of a call", "tool", c.Name, "error", err)
 	case preview.Fails == nil:
-		c.previews = preview.Files
+		c.previews = append(c.previews, preview.Files...)
 	case c.readable:
 		c.refuse("")
 		c.refused = preview.Fails

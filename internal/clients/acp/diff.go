@@ -13,7 +13,8 @@ func previewContent(list []item.Preview, dir string) (content []acp.ToolCallCont
 	for _, p := range list {
 		path := absolute(p.Path, dir)
 		places = append(places, acp.ToolCallLocation{Path: path})
-		if p.Diff != "" {
+		// What it executes, the text of the question shows.
+		if p.Diff != "" && !p.Runs {
 			content = append(content, diffContent(path, p.Diff))
 		}
 	}

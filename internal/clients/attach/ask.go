@@ -144,7 +144,7 @@ func (a *app) answers() bool {
 // decide sends the typed answer.
 func (a *app) decide() {
 	q := a.questions[0]
-	if strings.EqualFold(strings.TrimSpace(a.answer.text()), "v") && len(q.GetPreviews()) > 0 {
+	if strings.EqualFold(strings.TrimSpace(a.answer.text()), "v") && item.HideArguments(q.shown.Previews) {
 		a.answer.clear()
 		q.raw = !q.raw
 		return

@@ -8,6 +8,7 @@ import (
 	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
+	"podd/pkg/item"
 )
 
 // The most rows of a screen for the draft, for what is offered and for tasks.
@@ -197,7 +198,7 @@ func (a frame) hint() string {
 		}
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
-		if len(a.questions[0].GetPreviews()) > 0 {
+		if item.HideArguments(a.questions[0].shown.Previews) {
 			keys = slices.Insert(keys, 1, "[v] arguments")
 		}
 		if !a.wholly() {

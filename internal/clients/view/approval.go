@@ -49,7 +49,7 @@ func (a Approval) Title() string {
 
 // Shown is what a person needs to decide: why podd asks, exactly what will run, and when the
 // question expires. What the call makes of files takes the place of its arguments, unless
-// that is not all, or raw asks for them. The lines are at most columns wide; 0 means
+// that is not all, or raw asks for them. The text of what it executes follows them. The lines are at most columns wide; 0 means
 // unlimited.
 func (a Approval) Shown(columns int, raw bool) []show.Line {
 	if raw {
@@ -122,20 +122,23 @@ func requestLines(a item.ApprovalRequested, columns int, f form) []show.Line {
 	if columns > 0 {
 		inner = max(columns-len(indent), 1)
 	}
-	hidden, whole := 0, len(a.Previews) > 0 && f != asArguments
-	if f != asArguments {
+	hidden := 0
+	preview := func(runs bool) {
 		for _, p := range a.Previews {
-			lines = append(lines, indentedBy(indent, previewLines(p, inner, f == besideDiffs))...)
-			hidden += hiddenInText(p.Path + p.MovesTo + p.Diff)
-			whole = whole && p.Omitted == ""
+			if p.Runs == runs && f != asArguments {
+				lines = append(lines, indentedBy(indent, previewLines(p, inner, f == besideDiffs))...)
+				hidden += hiddenInText(p.Path + p.MovesTo + p.Diff)
+			}
 		}
 	}
-	if !whole {
+	preview(false)
+	if f == asArguments || !item.HideArguments(a.Previews) {
 		for _, line := range argumentLines(a.Arguments, inner) {
 			add(show.Style{}, indent+line)
 		}
 		hidden += hiddenIn(a.Arguments)
 	}
+	preview(true)
 	if hidden > 0 {
 		add(show.Style{}, wrap(fmt.Sprintf("! it contains %s, shown as escapes such as \\u202e", counted(hidden, "hidden character")), "", wrapMark, columns)...)
 	}

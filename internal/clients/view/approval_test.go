@@ -233,6 +233,26 @@ func TestApprovalOfTheTurnBefore(t *testing.T) {
 	}
 }
 
+// The text of what a command executes follows its arguments, for every client.
+func TestScriptsFollowTheArguments(t *testing.T) {
+	a := asks(`{"command":"sh x.sh"}`)
+	a.Previews = []item.Preview{
+		{Path: "x.sh", Base: "b", Runs: true, Diff: "@@ -1,2 +1,2 @@\n echo one\n rm -r out\u202e\n"},
+		{Path: "bin", Base: "b", Runs: true, Omitted: "the file is binary: 6 bytes"},
+	}
+	for what, lines := range map[string][]string{"all": a.Lines(0), "beside diffs": a.LinesBesideDiffs(0)} {
+		text, from := strings.Join(lines, "\n"), 0
+		for _, want := range []string{"sh x.sh", "runs x.sh", "echo one", `rm -r out\u202e`, "runs bin", "! the file is binary", "1 hidden character"} {
+			at := strings.Index(text[from:], want)
+			if at < 0 {
+				t.Errorf("%s: no %q in its place:\n%s", what, want, text)
+				break
+			}
+			from += at
+		}
+	}
+}
+
 // A client that shows diffs itself gets the other lines, and the diffs that hide characters.
 func TestLinesBesideDiffs(t *testing.T) {
 	for diff, shown := range map[string]bool{

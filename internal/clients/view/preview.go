@@ -8,14 +8,14 @@ import (
 	"podd/pkg/item"
 )
 
-// previewLines are what a call would make of a file, as lines of at most columns. With beside,
-// a diff that hides nothing is left out.
+// previewLines are what a call would make of a file, or the text of one that it executes, as lines
+// of at most columns. With beside, a diff that hides nothing is left out.
 func previewLines(p item.Preview, columns int, beside bool) []show.Line {
 	var lines []show.Line
 	for _, line := range wrap(previewTitle(p), "", wrapMark, columns) {
 		lines = append(lines, show.Plain(line, show.Style{Bold: true}))
 	}
-	if !beside || hiddenInText(p.Diff) > 0 || strings.Contains(p.Diff, "\r") {
+	if !beside || p.Runs || hiddenInText(p.Diff) > 0 || strings.Contains(p.Diff, "\r") {
 		lines = append(lines, show.Proposed(p.Diff, columns)...)
 	}
 	if p.Omitted != "" {
@@ -30,6 +30,8 @@ func previewLines(p item.Preview, columns int, beside bool) []show.Line {
 func previewTitle(p item.Preview) string {
 	path := exactLine(p.Path)
 	switch {
+	case p.Runs:
+		return "runs " + path
 	case p.Deletes:
 		return "delete " + path
 	case p.MovesTo != "":

@@ -54,6 +54,7 @@ export interface Preview {
   movesTo?: string;
   deletes?: boolean;
   omitted?: string;
+  runs?: boolean;
 }
 
 export interface Approval {
@@ -210,8 +211,9 @@ export interface Question {
   text: string;
   digest: string;
   call_seq: string;
-  /** How many files a preview of the call shows. */
+  /** How many files the call would change by its previews, and how many previews show a file that it executes. */
   files?: number;
+  runs?: number;
 }
 
 export interface Call {

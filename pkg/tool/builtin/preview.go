@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
@@ -33,9 +32,7 @@ func (f *files) previewOf(path string, before, after plannedText) item.Preview {
 	if p.Diff == "" {
 		p.Omitted = "the file is too large to compare: " + sizes
 	}
-	if !utf8.ValidString(p.Diff) {
-		p.Diff = escapeBytes(p.Diff)
-	}
+	p.Diff = item.EscapeBytes(p.Diff)
 	return p
 }
 
@@ -74,21 +71,6 @@ func common(a, b string) (head, tail int) {
 	}
 	_, lines, _ := strings.Cut(a[len(a)-tail:], "\n")
 	return head, len(lines)
-}
-
-// escapeBytes shows the bytes that are not UTF-8 as escapes.
-func escapeBytes(text string) string {
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		} else {
-			b.WriteString(text[:size])
-		}
-		text = text[size:]
-	}
-	return b.String()
 }
 
 // fails is the preview of a call that fails; see [failed].

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import type { Preview } from "./gen/podd/v1/entry";
 import { content, patched, shown } from "./patch";
 
-/** Proposal is what a call that waits would make of a file, as the two sides of a diff. */
+/** Proposal is what a call that waits would make of a file, as the two sides of a diff. They are the same if it runs the file. */
 export interface Proposal {
   /** The file's absolute path now, and the one it moves to, which is the same if it stays. */
   from: string;
@@ -36,6 +36,7 @@ export function proposals(previews: Preview[], dir: string): Promise<Proposal[]>
 }
 
 function does(p: Preview): string {
+  if (p.runs) return "to run it";
   if (p.movesTo) return `to move it to ${p.movesTo}`;
   if (p.deletes) return "to delete it";
   return p.base ? "" : "to create it";

@@ -139,13 +139,16 @@ test("a turn is long after a minute in sight, and ends once", () => {
 
 test("a preview is the two sides of a diff, whole where the file is the one it was made from", async () => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), "sides-"));
-  const sides = async (p: Partial<Preview>) => (await proposals([{ path: "a", diff: "", base: "", movesTo: "", deletes: false, omitted: "", ...p }], dir))[0]!;
+  const sides = async (p: Partial<Preview>) => (await proposals([{ path: "a", diff: "", base: "", movesTo: "", deletes: false, omitted: "", runs: false, ...p }], dir))[0]!;
   const write = (text: string | Buffer) => {
     fs.writeFileSync(path.join(dir, "a"), text);
     return createHash("sha256").update(text).digest("hex");
   };
   const shown = (p: Proposal) => [p.before, p.after, p.does, p.lacks];
   try {
+    const script = write("echo hi\n");
+    assert.deepEqual(shown(await sides({ base: script, runs: true, diff: "@@ -1 +1 @@\n echo hi\n" })), ["echo hi\n", "echo hi\n", "to run it", ""]);
+    fs.rmSync(path.join(dir, "a"));
     assert.deepEqual(shown(await sides({ diff: "@@ -0,0 +1 @@\n+x\n" })), ["", "x\n", "to create it", ""]);
     const diff = "@@ -2 +2 @@\n-two\n+2\n@@ -4,0 +5 @@\n+4.5\n@@ -6 +7 @@\n-six\n\\ No newline at end of file\n+6\n";
     let base = write("one\ntwo\n3\n4\nfive\nsix");

@@ -2000,7 +2000,7 @@ func (x *ApprovalRequested) GetPreviews() []*Preview {
 	return nil
 }
 
-// Preview is what a waiting call would make of one file. The digest of the call covers it: if
+// Preview is what a waiting call would make of one file, or the text of one that it executes. The digest of the call covers it: if
 // the file has another content by then, podd asks again.
 type Preview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2020,7 +2020,10 @@ type Preview struct {
 	Deletes bool `protobuf:"varint,5,opt,name=deletes,proto3" json:"deletes,omitempty"`
 	// What the diff does not show, in a few words; empty if it shows all. The diffs of a call
 	// have at most 64 KiB together.
-	Omitted       string `protobuf:"bytes,6,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	Omitted string `protobuf:"bytes,6,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	// The call executes the file and does not change it: the diff has the file's lines, all with
+	// " ".
+	Runs          bool `protobuf:"varint,7,opt,name=runs,proto3" json:"runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2095,6 +2098,13 @@ func (x *Preview) GetOmitted() string {
 		return x.Omitted
 	}
 	return ""
+}
+
+func (x *Preview) GetRuns() bool {
+	if x != nil {
+		return x.Runs
+	}
+	return false
 }
 
 // ApprovalResolved records the decision on a waiting call.
@@ -3514,14 +3524,15 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1c\n" +
 	"\targuments\x18\x05 \x01(\tR\targuments\x124\n" +
 	"\aexpires\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12,\n" +
-	"\bpreviews\x18\a \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"\x94\x01\n" +
+	"\bpreviews\x18\a \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"\xa8\x01\n" +
 	"\aPreview\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04diff\x18\x02 \x01(\tR\x04diff\x12\x12\n" +
 	"\x04base\x18\x03 \x01(\tR\x04base\x12\x19\n" +
 	"\bmoves_to\x18\x04 \x01(\tR\amovesTo\x12\x18\n" +
 	"\adeletes\x18\x05 \x01(\bR\adeletes\x12\x18\n" +
-	"\aomitted\x18\x06 \x01(\tR\aomitted\"o\n" +
+	"\aomitted\x18\x06 \x01(\tR\aomitted\x12\x12\n" +
+	"\x04runs\x18\a \x01(\bR\x04runs\"o\n" +
 	"\x10ApprovalResolved\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1a\n" +
 	"\bapproved\x18\x02 \x01(\bR\bapproved\x12\x0e\n" +

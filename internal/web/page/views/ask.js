@@ -98,8 +98,9 @@ function show(box, a, changed, answer) {
     el("p", { class: "facts" }, el("a", { href: `#/pod/${name}` }, "Open the pod"), el("span", {}, `asked ${ago(a.time)}`), a.expires && el("span", {}, `expires in ${until(a.expires)}`)),
     hidden > 0 && el("p", { class: "warning" }, `${plural(hidden, "hidden character")}, shown as code`),
     // What a file becomes says all that the arguments do.
-    ...previews.map(preview),
-    ...(previews.length && !previews.some((p) => p.omitted) ? [] : argumentsOf(a.arguments ?? "")),
+    ...previews.filter((p) => !p.runs).map(preview),
+    ...(previews.length && !previews.some((p) => p.omitted || p.runs) ? [] : argumentsOf(a.arguments ?? "")),
+    ...previews.filter((p) => p.runs).map(preview),
     a.question && el("p", { class: "question" }, ...exact(a.question)),
   );
   const raw = el(
@@ -134,7 +135,7 @@ function show(box, a, changed, answer) {
 /** @param {import("../types.d.ts").Preview} p */
 function preview(p) {
   const moves = p.deletes ? " is deleted" : p.movesTo ? ` moves to ${p.movesTo}` : "";
-  const e = fileDiff({ path: `${p.path ?? ""}${moves}`, diff: p.diff });
+  const e = fileDiff({ path: `${p.runs ? "runs " : ""}${p.path ?? ""}${moves}`, diff: p.diff }, [], p.omitted ? "" : p.runs ? "The file is empty." : undefined);
   if (p.omitted) e.append(el("p", { class: "warning" }, p.omitted));
   return e;
 }

@@ -4,9 +4,14 @@ local M = {}
 -- A file larger than this is not read to show it whole, in bytes.
 local MOST = 10 * 1024 * 1024
 
+-- edits are the previews of files that a call changes. Those that it executes are in the question.
+local function edits(call)
+  return vim.tbl_filter(function(p) return not p.runs end, call.previews or {})
+end
+
 -- has says whether podd shows what a call would make of files.
 function M.has(call)
-  return #(call.previews or {}) > 0
+  return #edits(call) > 0
 end
 
 -- content is what a file has; '' if there is none, nil if it cannot be shown.
@@ -169,7 +174,7 @@ function M.open(call, anew)
     if err then
       return podd.fail(err)
     end
-    show(call, vim.tbl_map(function(p) return M.sides(p, r.pod.spec.dir) end, call.previews), anew)
+    show(call, vim.tbl_map(function(p) return M.sides(p, r.pod.spec.dir) end, edits(call)), anew)
     if anew then
       podd.say('a file has changed: podd asks again', vim.log.levels.WARN)
     end

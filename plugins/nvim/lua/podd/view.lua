@@ -180,6 +180,29 @@ local function local_time(utc)
   return os.date('%Y-%m-%d %H:%M:%S', t + os.difftime(t, os.time(os.date('!*t', t))))
 end
 
+-- run appends the text of a file that a call executes, and returns how many characters of it are
+-- hidden.
+local function run(p, out)
+  local hidden = 0
+  local function add(indent, text)
+    local lines, count = safe.lines(text)
+    for _, line in ipairs(lines) do
+      out[#out + 1] = indent .. line
+    end
+    hidden = hidden + count
+  end
+  add('    ', 'runs ' .. p.path)
+  local text = {}
+  for line in p.diff:gmatch('[^\n]+\n') do
+    text[#text + 1] = line:match('^ (.*)')
+  end
+  add('      ', table.concat(text))
+  if p.omitted ~= '' then
+    add('    ! ', p.omitted)
+  end
+  return hidden
+end
+
 -- approval is a call that waits, with exactly what would run, as lines of text.
 function M.approval(a)
   local out = { ('? call %s of pod %s needs approval: %s'):format(a.call_seq, safe.line(a.pod_name), safe.line(a.tool)) }
@@ -189,6 +212,9 @@ function M.approval(a)
   local lines, count = arguments.lines(a.arguments)
   for _, line in ipairs(lines) do
     out[#out + 1] = '    ' .. line
+  end
+  for _, p in ipairs(a.previews or {}) do
+    count = count + (p.runs and run(p, out) or 0)
   end
   if count > 0 then
     out[#out + 1] = ('  ! it contains %d hidden character%s, shown as escapes such as \\u202e'):format(count, count == 1 and '' or 's')

@@ -94,7 +94,7 @@ export class Connection {
 
   /** settings returns a pod with what it asks its model with. */
   async settings(pod: string): Promise<GetPodResponse> {
-    return this.call(this.pods.getPod.bind(this.pods), { pod, modelSettings: true, toolsOnly: false });
+    return this.call(this.pods.getPod.bind(this.pods), { pod, modelSettings: true, toolsOnly: false, branch: false });
   }
 
   /** models returns what podd's endpoints offer. */
@@ -107,7 +107,7 @@ export class Connection {
     const none = PodSpec.decode(new Uint8Array());
     const options = { ...Options.decode(new Uint8Array()), effort: value };
     const [spec, field] = what === "model" ? [{ ...none, model: value }, "model"] : [{ ...none, options }, "options.effort"];
-    return (await this.call(this.pods.updatePod.bind(this.pods), { pod, spec, updateMask: [field] }, true)).warnings;
+    return (await this.call(this.pods.updatePod.bind(this.pods), { pod, spec, updateMask: [field], knownModel: false }, true)).warnings;
   }
 
   async remove(pod: string): Promise<void> {

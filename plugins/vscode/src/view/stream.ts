@@ -30,10 +30,10 @@ function ask(b: Block): HTMLElement {
     };
     answers.append(el("button", { type: "button", class: approve ? "yes" : "no", onclick: answer }, label));
   }
-  const files = question?.files ?? 0;
-  if (files > 0) {
+  for (const [count, what] of [[question?.files ?? 0, "diff"], [question?.runs ?? 0, "script"]] as const) {
+    if (count === 0) continue;
     const show = () => host.postMessage({ type: "diff", callId });
-    answers.append(el("button", { type: "button", class: "no", onclick: show }, files > 1 ? `Show ${files} diffs` : "Show diff"));
+    answers.append(el("button", { type: "button", class: "no", onclick: show }, count > 1 ? `Show ${count} ${what}s` : `Show ${what}`));
   }
   return el("div", { class: "ask" }, el("p", { class: "question" }, question?.text), el("pre", { class: "what" }, args), answers);
 }

@@ -59,6 +59,9 @@ export interface LandCheckoutResponse {
   /** Whether there was something to commit, and whether the branch had commits of its own. */
   committed: boolean;
   merged: boolean;
+  /** How many commits of the pod it brought, and the subject of the newest. */
+  commits: number;
+  subject: string;
 }
 
 export interface RunCheckRequest {
@@ -301,7 +304,7 @@ export const LandCheckoutRequest: MessageFns<LandCheckoutRequest> = {
 };
 
 function createBaseLandCheckoutResponse(): LandCheckoutResponse {
-  return { branch: "", old: "", new: "", dir: "", committed: false, merged: false };
+  return { branch: "", old: "", new: "", dir: "", committed: false, merged: false, commits: 0, subject: "" };
 }
 
 export const LandCheckoutResponse: MessageFns<LandCheckoutResponse> = {
@@ -323,6 +326,12 @@ export const LandCheckoutResponse: MessageFns<LandCheckoutResponse> = {
     }
     if (message.merged !== false) {
       writer.uint32(48).bool(message.merged);
+    }
+    if (message.commits !== 0) {
+      writer.uint32(56).int64(message.commits);
+    }
+    if (message.subject !== "") {
+      writer.uint32(66).string(message.subject);
     }
     return writer;
   },
@@ -386,6 +395,22 @@ export const LandCheckoutResponse: MessageFns<LandCheckoutResponse> = {
             }
 
             message.merged = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.commits = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.subject = reader.string();
             continue;
           }
         }
@@ -716,7 +741,7 @@ export const CheckoutServiceService = {
   /**
    * LandCheckout commits what is uncommitted in the checkout, merges that into a branch of the
    * person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
-   * LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
+   * LAND_CONFLICTS, LOCAL_CHANGES, TREE_BUSY, FILTERED_FILES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
    */
   landCheckout: {
     path: "/podd.v1.CheckoutService/LandCheckout" as const,
@@ -753,7 +778,7 @@ export interface CheckoutServiceServer extends UntypedServiceImplementation {
   /**
    * LandCheckout commits what is uncommitted in the checkout, merges that into a branch of the
    * person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
-   * LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
+   * LAND_CONFLICTS, LOCAL_CHANGES, TREE_BUSY, FILTERED_FILES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
    */
   landCheckout: handleUnaryCall<LandCheckoutRequest, LandCheckoutResponse>;
   /**
@@ -787,7 +812,7 @@ export interface CheckoutServiceClient extends Client {
   /**
    * LandCheckout commits what is uncommitted in the checkout, merges that into a branch of the
    * person's repository and moves the branch. FAILED_PRECONDITION, and nothing moves: the reason is
-   * LAND_CONFLICTS, LOCAL_CHANGES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
+   * LAND_CONFLICTS, LOCAL_CHANGES, TREE_BUSY, FILTERED_FILES, BRANCH_MOVED or NOTHING_TO_LAND. Needs the client token.
    */
   landCheckout(
     request: LandCheckoutRequest,

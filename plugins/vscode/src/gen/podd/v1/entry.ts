@@ -424,7 +424,7 @@ export interface ApprovalRequested {
 }
 
 /**
- * Preview is what a waiting call would make of one file. The digest of the call covers it: if
+ * Preview is what a waiting call would make of one file, or the text of one that it executes. The digest of the call covers it: if
  * the file has another content by then, podd asks again.
  */
 export interface Preview {
@@ -451,6 +451,11 @@ export interface Preview {
    * have at most 64 KiB together.
    */
   omitted: string;
+  /**
+   * The call executes the file and does not change it: the diff has the file's lines, all with
+   * " ".
+   */
+  runs: boolean;
 }
 
 /** ApprovalResolved records the decision on a waiting call. */
@@ -2479,7 +2484,7 @@ export const ApprovalRequested: MessageFns<ApprovalRequested> = {
 };
 
 function createBasePreview(): Preview {
-  return { path: "", diff: "", base: "", movesTo: "", deletes: false, omitted: "" };
+  return { path: "", diff: "", base: "", movesTo: "", deletes: false, omitted: "", runs: false };
 }
 
 export const Preview: MessageFns<Preview> = {
@@ -2501,6 +2506,9 @@ export const Preview: MessageFns<Preview> = {
     }
     if (message.omitted !== "") {
       writer.uint32(50).string(message.omitted);
+    }
+    if (message.runs !== false) {
+      writer.uint32(56).bool(message.runs);
     }
     return writer;
   },
@@ -2564,6 +2572,14 @@ export const Preview: MessageFns<Preview> = {
             }
 
             message.omitted = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.runs = reader.bool();
             continue;
           }
         }

@@ -23,7 +23,7 @@ import {
 import { Duration } from "../../google/protobuf/duration";
 import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
-import { Alert, CacheTotal, Entry, SubmitMode } from "./entry";
+import { Alert, CacheTotal, Entry, Outcome, SubmitMode } from "./entry";
 import { RefChange, RestoreFilesResponse } from "./file";
 import { Options, Segment, Usage } from "./item";
 
@@ -209,7 +209,10 @@ export interface Pod {
   name: string;
   spec: PodSpec | undefined;
   state: PodState;
-  /** Why it is in this state, in one sentence; empty for idle and running. */
+  /**
+   * Why it is in this state, in one sentence; empty for running. For idle it says how the
+   * last turn ended, unless that finished or a person cancelled it.
+   */
   stateReason: string;
   /** Turns, including the running one. */
   turn: number;
@@ -252,6 +255,8 @@ export interface Pod {
   movable: boolean;
   /** Its calls that wait for a person. */
   approvals: number;
+  /** How the last turn ended; unset while one runs and before the first. */
+  lastOutcome: Outcome;
 }
 
 export interface CreatePodRequest {
@@ -295,6 +300,8 @@ export interface GetPodRequest {
   modelSettings: boolean;
   /** Whether the answer has tools_only. podd reads the pod's log for it. */
   toolsOnly: boolean;
+  /** Whether the answer has branch. podd reads the repository for it. */
+  branch: boolean;
 }
 
 export interface GetPodResponse {
@@ -315,6 +322,10 @@ export interface GetPodResponse {
    * change: large ones, a home directory. Empty before the first turn that may write.
    */
   toolsOnly: string[];
+  /** When its calls ask a person now: never, risky or always. */
+  ask: string;
+  /** The branch of its directory; empty outside of a repository, and without a branch. */
+  branch: string;
 }
 
 /** ModelSetting is a setting of a pod's requests to its model. */
@@ -354,7 +365,14 @@ export interface UpdatePodRequest {
    * podd changes them meanwhile. Empty: the spec replaces the old one and so removes a
    * rule that was added since the client read it.
    */
-  updateMask: string[] | undefined;
+  updateMask:
+    | string[]
+    | undefined;
+  /**
+   * Change nothing if neither the endpoint nor the catalogue knows the model, which is a warning
+   * otherwise: NOT_FOUND, with the reason NO_SUCH_MODEL. Without a list of models podd cannot say.
+   */
+  knownModel: boolean;
 }
 
 export interface UpdatePodResponse {
@@ -576,7 +594,7 @@ export interface CancelResponse {
 
 export interface PauseRequest {
   pod: string;
-  /** Shown as the pod's state; empty means "paused by a client". */
+  /** Shown as the reason of the pod's state; empty means "paused by USER". */
   reason: string;
 }
 
@@ -1517,6 +1535,7 @@ function createBasePod(): Pod {
     node: "",
     movable: false,
     approvals: 0,
+    lastOutcome: 0,
   };
 }
 
@@ -1578,6 +1597,9 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.approvals !== 0) {
       writer.uint32(152).int32(message.approvals);
+    }
+    if (message.lastOutcome !== 0) {
+      writer.uint32(160).int32(message.lastOutcome);
     }
     return writer;
   },
@@ -1745,6 +1767,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.approvals = reader.int32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.lastOutcome = reader.int32() as any;
             continue;
           }
         }
@@ -1954,7 +1984,7 @@ export const CreatePodResponse: MessageFns<CreatePodResponse> = {
 };
 
 function createBaseGetPodRequest(): GetPodRequest {
-  return { pod: "", modelSettings: false, toolsOnly: false };
+  return { pod: "", modelSettings: false, toolsOnly: false, branch: false };
 }
 
 export const GetPodRequest: MessageFns<GetPodRequest> = {
@@ -1967,6 +1997,9 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
     }
     if (message.toolsOnly !== false) {
       writer.uint32(24).bool(message.toolsOnly);
+    }
+    if (message.branch !== false) {
+      writer.uint32(32).bool(message.branch);
     }
     return writer;
   },
@@ -2008,6 +2041,14 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
             message.toolsOnly = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.branch = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2022,7 +2063,7 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
 };
 
 function createBaseGetPodResponse(): GetPodResponse {
-  return { pod: undefined, projectConfig: "", network: false, modelSettings: [], toolsOnly: [] };
+  return { pod: undefined, projectConfig: "", network: false, modelSettings: [], toolsOnly: [], ask: "", branch: "" };
 }
 
 export const GetPodResponse: MessageFns<GetPodResponse> = {
@@ -2041,6 +2082,12 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
     }
     for (const v of message.toolsOnly) {
       writer.uint32(42).string(v!);
+    }
+    if (message.ask !== "") {
+      writer.uint32(50).string(message.ask);
+    }
+    if (message.branch !== "") {
+      writer.uint32(58).string(message.branch);
     }
     return writer;
   },
@@ -2096,6 +2143,22 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
             }
 
             message.toolsOnly.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ask = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.branch = reader.string();
             continue;
           }
         }
@@ -2283,7 +2346,7 @@ export const ListPodsResponse: MessageFns<ListPodsResponse> = {
 };
 
 function createBaseUpdatePodRequest(): UpdatePodRequest {
-  return { pod: "", spec: undefined, updateMask: undefined };
+  return { pod: "", spec: undefined, updateMask: undefined, knownModel: false };
 }
 
 export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
@@ -2296,6 +2359,9 @@ export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
     }
     if (message.updateMask !== undefined) {
       FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(26).fork()).join();
+    }
+    if (message.knownModel !== false) {
+      writer.uint32(32).bool(message.knownModel);
     }
     return writer;
   },
@@ -2335,6 +2401,14 @@ export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
             }
 
             message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.knownModel = reader.bool();
             continue;
           }
         }
