@@ -25,7 +25,11 @@ type files struct {
 // DiffFiles sends what changed in the files of a pod.
 func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
 	shown := pod.Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
+	alone := reaching(out.Context()) != nil
 	moved, err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
+		if alone && c.By == item.ByPerson {
+			return nil // It may be another pod's.
+		}
 		return out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_File{File: &poddv1.ChangedFile{
 			Path: validPath(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
 			Added: int64(c.Added), Removed: int64(c.Removed), Diff: validPath(s.redact(c.Diff)),

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"podd/internal/guard/devices"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -133,6 +136,51 @@ func TestPodScopes(t *testing.T) {
 		}
 	}
 	s.podNames(f)
+}
+
+// What another pod changed in a shared directory is out of reach of a browser that was let in to
+// one of them.
+func TestChangesOfOthers(t *testing.T) {
+	s, dir := newStage(t), t.TempDir()
+	run := func(name, command string) {
+		t.Helper()
+		conn := poddv1.NewPodServiceClient(s.podd)
+		_, err := conn.Submit(withToken(t.Context()), &poddv1.SubmitRequest{
+			Pod: name, Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "run " + command}}}},
+		})
+		check(t, err)
+		await(t, "the end of "+command, func() bool {
+			list, err := s.host.Approvals(t.Context(), "")
+			check(t, err)
+			for _, a := range list {
+				_, err := s.host.Resolve(t.Context(), pod.Resolution{Pod: name, CallSeq: a.CallSeq, Approve: true, By: "test"})
+				check(t, err)
+			}
+			_, err = os.Stat(filepath.Join(dir, command[strings.LastIndex(command, " ")+1:]))
+			p, got := s.host.Get(t.Context(), name)
+			return err == nil && got == nil && p.Status.State == item.StateIdle
+		})
+	}
+	for _, name := range []string{"one", "other"} {
+		_, err := s.host.Create(t.Context(), name, item.PodSpec{Dir: dir, Ask: "always"})
+		check(t, err)
+	}
+	run("one", "echo mine > fa")
+	run("other", "echo theirs > fb")
+	run("one", "echo mine > fc")
+	for _, grant := range [][]string{nil, {"one"}} {
+		stream, text := s.Stream("/podd.v1.FileService/DiffFiles", s.pair(view, grant...).Login(), `{"pod":"one","afterSeq":"1"}`), ""
+		for {
+			m, last := stream.Next()
+			text += string(m.Body)
+			if last {
+				break
+			}
+		}
+		if !strings.Contains(text, "/fc") || strings.Contains(text, "/fb") != (grant == nil) {
+			t.Errorf("a browser of the pods %q sees %s", grant, text)
+		}
+	}
 }
 
 // podAnswers looks for a foreign pod in all that is answered about several.

@@ -61,9 +61,9 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(state, "podd.db")})
 	check(t, err)
-	works, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool")}, workspace.Settings{})
+	works, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool"), CheckpointDir: filepath.Join(state, "checkpoints")}, workspace.Settings{})
 	check(t, err)
-	host, err := pod.NewHost(t.Context(), pod.Config{Fixed: pod.Fixed{Store: bolt, Workspaces: works}, Settings: pod.Settings{Router: llm.One(llms)}})
+	host, err := pod.NewHost(t.Context(), pod.Config{Fixed: pod.Fixed{Store: bolt, Workspaces: works, Files: works.Checkpoints()}, Settings: pod.Settings{Router: llm.One(llms)}})
 	check(t, err)
 	book, err := devices.Open(state)
 	check(t, err)
@@ -71,7 +71,7 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	s := server.New(server.Config{
 		Host: host, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
-		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Page: func() server.WebPage { return server.WebPage{} },
+		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))
 	check(t, err)
