@@ -26,7 +26,14 @@ func newStatsCommand(p *program) *cobra.Command {
 		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together without those in the " +
 			"trash. With --watch it updates every second: in place on a terminal, elsewhere whenever something changes. With " +
 			"--by it shows what each of the last days used, or each pod in these days, from the entries that the logs still " +
-			"have.",
+			"have.\n\n" +
+			"INPUT      tokens sent, also those from a cache\n" +
+			"CACHED     of these, tokens read from the endpoint's cache\n" +
+			"WRITTEN    of these, tokens written to the endpoint's cache\n" +
+			"YIELD      CACHED as a share of what each request has in common with the one before\n" +
+			"MISSES     requests that read nothing from the cache: after a pause (idle), a new setup, a prune, or for another reason\n" +
+			"CUT        results of a tool that were too long for the model and were cut\n" +
+			"FULL BYTES the size of these results, KEPT BYTES what the model got of it",
 		Example:           "  podctl stats\n  podctl stats api --by day --days 7",
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
