@@ -1,7 +1,6 @@
 package pod_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -104,7 +103,7 @@ func TestRequestsExtendEachOtherAcrossDays(t *testing.T) {
 				t.Fatalf("%d requests", len(requests))
 			}
 			for i := 1; i < len(requests); i++ {
-				if !bytes.HasPrefix(requests[i], bytes.TrimRight(requests[i-1], "\"]}")) {
+				if !extends(requests[i], requests[i-1]) {
 					t.Errorf("request %d does not extend the one before:\n%s\n%s", i+1, requests[i-1], requests[i])
 				}
 			}
