@@ -24,7 +24,7 @@ func newMCPCommand(p *program) *cobra.Command {
 		Args: verbArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p), newMCPLoginCommand(p), newMCPLogoutCommand(p))
+	cmd.AddCommand(newMCPAddCommand(p), newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p), newMCPLoginCommand(p), newMCPLogoutCommand(p))
 	return cmd
 }
 
