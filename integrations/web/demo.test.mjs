@@ -60,7 +60,7 @@ function settle() {
   put('.row[data-state="running"] .value', "27 %");
   for (const e of document.querySelectorAll('.row[data-state="running"] .cost')) e.textContent = "$0.10";
   for (const e of document.querySelectorAll(".doing, .facts span")) if (/^(last active|asked) /.test(e.textContent)) e.textContent = "5 min ago";
-  for (const e of document.querySelectorAll(".alerts p")) e.textContent = e.textContent.replace(/127[.]0[.]0[.]1:[0-9]+/, "127.0.0.1:8080");
+  for (const e of document.querySelectorAll(".alerts p, .doing, .side a span")) if (e.childElementCount === 0) e.textContent = e.textContent.replace(/127[.]0[.]0[.]1:[0-9]+/, "127.0.0.1:8080");
   for (const e of document.querySelectorAll("main .sum")) e.textContent = e.textContent.replace(/[$][0-9.]+ today/, "$0.30 today").replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}/g, "2026-11-01");
 }
 
