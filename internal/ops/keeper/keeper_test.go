@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -448,8 +449,8 @@ func TestSchedule(t *testing.T) {
 func TestScheduleOfAMachineThatSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(t)
-		var slept time.Duration
-		c.Now = func() time.Time { return time.Now().Add(slept) }
+		var slept atomic.Int64
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		k := open(t, c)
 		defer closeKeeper(t, k)
 		born(t, c)
@@ -458,7 +459,7 @@ func TestScheduleOfAMachineThatSleeps(t *testing.T) {
 		running.Go(func() { k.Run(ctx) })
 		time.Sleep(15 * time.Minute)
 		synctest.Wait()
-		slept = 40 * time.Minute
+		slept.Store(int64(40 * time.Minute))
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if made := glob(t, c.Dir, "snapshots", "*"); len(made) != 1 {
