@@ -32,8 +32,8 @@ func newExportCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [POD]",
 		Short: "Write a pod's conversation to a file",
-		Long: "Writes a pod's conversation as Markdown, as one HTML file without scripts, or as JSON with one entry of the log " +
-			"a line. The HTML file holds the pictures; the others name them. Without --to it prints it. A new file is " +
+		Long: "Writes a pod's conversation as Markdown, as one HTML file without scripts, or as JSON Lines, one entry of the log " +
+			"each. The HTML file holds the pictures; the others name them. Without --to it prints it. A new file is " +
 			"readable for you alone.",
 		Example:           "  podctl export api --to api.md\n  podctl export api --format html --to /tmp/api.html",
 		Args:              operands,

@@ -49,7 +49,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		Short: "Rewind a pod's history to an earlier entry",
 		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files " +
 			"it also takes back what the agent changed in files since, as podctl undo does. Commits, branches and tags stay: it names what moved. The pod must not be running a " +
-			"turn; without --files, a turn that is stuck is cancelled first.",
+			"turn. Without --files, a turn that waits for disk space is cancelled first.",
 		Example:           "  podctl rewind api 120 --files",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -22,8 +22,8 @@ func newTopCommand(p *program) *cobra.Command {
 		Use:   "top",
 		Short: "Show all pods in a live table, those that need you first",
 		Long: "Shows what each pod does, waits for and costs, and keeps the table current. Enter attaches to the marked pod, q " +
-			"quits. With --once, without a terminal or with -o json it prints the pods once, after watching for at " +
-			"most three seconds how fast models write.",
+			"quits. With --once, without a terminal or with -o json it prints the pods once. It takes up to three " +
+			"seconds to measure how fast models write.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,7 +36,7 @@ func newTryCommand(of *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "try [TEXT...]",
 		Short: "Let several pods try the same, and check what they did",
-		Long: "Creates pods with checkouts of their own of one commit (podctl create --worktree), submits the prompt to each, " +
+		Long: "Creates several pods, each with its own checkout of the same commit (podctl create --worktree), submits the prompt to each, " +
 			"waits for their turns to end, and runs the check in each checkout as a command of the pod. A table shows who " +
 			"passed. Nothing lands by itself: take one with podctl land or apply. --budget is that of all of them together.",
 		Example:           "  podctl try -n 3 --check 'make test' --budget 3 \"fix the login\"",

@@ -121,7 +121,8 @@ func keyHint(env func(string) string) string {
 	}
 	return fmt.Sprintf("%s. Put the key in its own file and name that in config.toml:\n"+
 		"    mkdir -p %[3]s && (umask 077; cat > %[3]s/openai_api_key)     # paste the key, then Ctrl-D\n"+
-		"    echo 'api_key_file = \"%[2]s/openai_api_key\"'                  # this line, at the top of %[2]s/config.toml\n"+
+		"    (echo 'api_key_file = \"%[2]s/openai_api_key\"'; cat %[3]s/config.toml 2>/dev/null) > %[3]s/config.new\n"+
+		"    mv %[3]s/config.new %[3]s/config.toml\n"+
 		"    podctl reload", why, dir, sanitize.Word(dir))
 }
 

@@ -2,7 +2,6 @@ package scopefs
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -124,13 +123,12 @@ func hasLook(name, begin string) bool {
 // who sees the name: one beyond those of a keyboard.
 func oddBlank(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
-// oddBlanks are where the blanks beyond those of a keyboard are in a text, the last first.
-func oddBlanks(text string) (at []int) {
-	for i, r := range text {
+// oddBlanks are where the blanks beyond those of a keyboard are in a text, from start on.
+func oddBlanks(text string, start int) (at []int) {
+	for i, r := range text[start:] {
 		if oddBlank(r) {
-			at = append(at, i)
+			at = append(at, start+i)
 		}
 	}
-	slices.Reverse(at)
 	return at
 }

@@ -1,6 +1,7 @@
 package scopefs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,8 +87,10 @@ type Piece struct {
 type scanner struct {
 	text   string
 	exists func(string) bool
-	// runEnd is the end of the last measured run without white space.
+	// runEnd is the end of the last measured run without white space, blanks are where it has those
+	// that a keyboard does not have, as far as they are not passed.
 	runEnd int
+	blanks []int
 }
 
 // refAt is the reference that begins at the @ at position at, and its end; end is 0
@@ -103,7 +106,7 @@ func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
 	if strings.HasPrefix(s.text[start:], `"`) {
 		ref, length = s.quotedRef(s.text[start:])
 	} else {
-		ref, length = s.blankRef(s.run(start), closer)
+		ref, length = s.blankRef(start, closer)
 	}
 	if length == 0 {
 		return ref, 0
@@ -119,6 +122,10 @@ func (s *scanner) run(start int) string {
 		if i := strings.IndexFunc(s.text[start:], endsRun); i >= 0 {
 			s.runEnd = start + i
 		}
+		s.blanks = oddBlanks(s.text[:s.runEnd], start)
+	}
+	for len(s.blanks) > 0 && s.blanks[0] < start {
+		s.blanks = s.blanks[1:]
 	}
 	return s.text[start:s.runEnd]
 }
@@ -128,15 +135,19 @@ func endsRun(r rune) bool { return unicode.IsSpace(r) && !oddBlank(r) }
 // maxOddBlanks is how many blanks in a run are looked at.
 const maxOddBlanks = 8
 
-// blankRef is bareRef for a run with blanks that a keyboard does not have: they are part of the path if
-// a file is named so, otherwise the first one ends the run.
-func (s *scanner) blankRef(run, closer string) (ref item.FileRef, length int) {
-	blanks := oddBlanks(run)
-	if len(blanks) == 0 {
+// blankRef is bareRef for the run from start. Blanks that a keyboard does not have are part of the path
+// if a file is named so, otherwise the first one ends the run.
+func (s *scanner) blankRef(start int, closer string) (ref item.FileRef, length int) {
+	run := s.run(start)
+	if len(s.blanks) == 0 {
 		return s.bareRef(run, closer)
 	}
-	first := blanks[len(blanks)-1]
-	for _, end := range append([]int{len(run)}, blanks[max(0, len(blanks)-maxOddBlanks):]...) {
+	first := s.blanks[0] - start
+	ends := []int{len(run)}
+	for _, at := range slices.Backward(s.blanks[:min(len(s.blanks), maxOddBlanks)]) {
+		ends = append(ends, at-start)
+	}
+	for _, end := range ends {
 		if ref, length = s.bareRef(run[:end], closer); end > first && length > first && s.exists(ref.Path) {
 			return ref, length
 		}

@@ -75,7 +75,9 @@ function call(b, around, open) {
   const args = b.state === "writing" ? b.detail : (b.call?.arguments ?? "");
   const tool = b.call?.tool || "a tool";
   // Most summaries begin with the tool's name.
-  const said = b.text.replace(new RegExp(`^${tool.replace(/\W/g, "\\$&")}[: ]+`), "");
+  let said = b.text.replace(new RegExp(`^${tool.replace(/\W/g, "\\$&")}[: ]+`), "");
+  // The sum beside it counts the lines.
+  if (diffs.length > 0) said = said.replace(/, \+\d+ -\d+ lines$/, "");
   const summary = [
     icon(b.state),
     el("span", { class: "what" }, tool),

@@ -100,9 +100,9 @@ export function row(p, before) {
     el("span", { class: "state" }, state(p)),
     el("span", { class: "doing" }, doing(p)),
     el("span", { class: "dir", title: p.pod.spec?.dir ?? "" }, place(p)),
-    el("span", { class: "elapsed" }, elapsed(p)),
+    el("span", { class: "elapsed", title: "how long the turn has run" }, elapsed(p)),
     el("span", { class: "context", title: context ? `context: ${context.text}` : "" }, context && meter, context && el("span", { class: "value" }, context.brief), context && el("span", { class: "unseen" }, " of the context")),
-    el("span", { class: "cost" }, today(p), today(p) && el("span", { class: "unseen" }, " today")),
+    el("span", { class: "cost", title: "cost today" }, today(p), today(p) && el("span", { class: "unseen" }, " today")),
   ];
   e.replaceChildren();
   add(e, ...cells);
