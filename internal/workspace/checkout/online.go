@@ -85,7 +85,8 @@ const (
 )
 
 // atLocal names the program at the other end of a repository on this machine. git does not pass settings on
-// to it, and that repository's hooks and programs are nobody's that podd trusts.
+// to it, and that repository's programs are nobody's that podd trusts. Only the hooks of a bare
+// repository run at a push: whoever shares one decides by them what may be pushed.
 func atLocal(url string, args []string) []string {
 	if !strings.HasPrefix(url, "/") && !strings.HasPrefix(url, "file:") || len(args) == 0 {
 		return args
@@ -94,8 +95,19 @@ func atLocal(url string, args []string) []string {
 	if args[0] == "push" {
 		option, program = "--receive-pack=", "receive-pack"
 	}
-	git := "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c gc.auto=0 -c maintenance.auto=false "
+	hooks := "-c core.hooksPath=/dev/null "
+	if args[0] == "push" && isBare(strings.TrimPrefix(url, "file://")) {
+		hooks = ""
+	}
+	git := "git " + hooks + "-c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c gc.auto=0 -c maintenance.auto=false "
 	return slices.Concat(args[:1], []string{option + git + program}, args[1:])
+}
+
+// isBare says whether a directory is a repository without a work tree.
+func isBare(dir string) bool {
+	_, work := os.Lstat(path.Join(dir, ".git"))
+	_, head := os.Lstat(path.Join(dir, "HEAD"))
+	return os.IsNotExist(work) && head == nil
 }
 
 // online runs git with the network and the person's own configuration and credentials, in podd's
