@@ -110,7 +110,7 @@ func TestCommands(t *testing.T) {
 	s.await("── other · idle")
 	s.typed("/help")
 	s.keys("Enter")
-	s.await("/approve-mode MODE", "changes when calls ask you")
+	s.await("/context", "lists what the model gets, with its size")
 	s.typed("/quit")
 	s.keys("Enter")
 	s.await("shell>")
