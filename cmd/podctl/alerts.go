@@ -79,7 +79,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// ackAll acknowledges the alerts that nobody has acknowledged.
+// ackAll acknowledges all open alerts.
 func (p *program) ackAll(ctx context.Context, c *client.Client) error {
 	var seqs []int64
 	for a, err := range c.ListAlerts(ctx, client.AlertOptions{Unacked: true}) {
