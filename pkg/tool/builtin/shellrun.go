@@ -192,25 +192,31 @@ func (r *shellRun) follow(ctx context.Context) error {
 			continue
 		case <-poll.C:
 		}
-		if err := r.overHeld(); err != nil {
+		if wait, err = r.read(wait); err != nil {
 			return err
 		}
-		before := r.captured.total
-		atEnd, err := r.captured.advance()
-		if err != nil {
-			return err
-		}
-		switch {
-		case !atEnd:
-			wait = 0
-		case r.captured.total > before:
-			wait = minPoll
-		default:
-			wait = min(wait*3/2, r.slower(maxPoll))
-		}
-		r.hold(!atEnd)
 		poll.Reset(wait)
 	}
+}
+
+// read takes in what the command printed, after a wait, and says how long to wait for more.
+func (r *shellRun) read(waited time.Duration) (time.Duration, error) {
+	if err := r.overHeld(); err != nil {
+		return 0, err
+	}
+	before := r.captured.total
+	atEnd, err := r.captured.advance()
+	if err != nil {
+		return 0, err
+	}
+	r.hold(!atEnd)
+	switch {
+	case !atEnd:
+		return 0, nil
+	case r.captured.total > before:
+		return minPoll, nil
+	}
+	return min(waited*3/2, r.slower(maxPoll)), nil
 }
 
 // checkMemory says when the command's tasks and memory are to be measured again, which takes at most
