@@ -333,7 +333,7 @@ func TestShellAsksWhereNothingIsHeld(t *testing.T) {
 			}
 			b.write("AGENTS.md", "mine")
 			got := b.tool("shell").Access(object("command", "make"))
-			if want := mode == sandbox.Bwrap; got.Confined != want || strings.Contains(got.Note, "AGENTS.md is protected, and Landlock") == want {
+			if want := mode == sandbox.Bwrap; got.Confined != want || strings.Contains(got.Note, "AGENTS.md is protected, and the sandbox Landlock") == want {
 				t.Errorf("access %+v", got)
 			}
 		})
