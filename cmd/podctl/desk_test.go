@@ -140,6 +140,43 @@ func TestPastedStaysText(t *testing.T) {
 	}
 }
 
+// A prompt comes back whole: with its picture, also to be edited elsewhere and after a rewind, and
+// with its plan mode. What a draft cannot have stays in the queue.
+func TestPicturesComeBack(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, says(gate))
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	shot := w.file("shot.png", grayPicture(t))
+	d := w.atDesk("EDITOR=sed -i s/^look/regard/")
+	d.keys("wait\r")
+	d.types("", "running")
+	w.podctl("submit", "-p", "p", "--effort", "high", "hard").run(0)
+	d.view.out.await(t, "queued: hard")
+	d.types("\x1b[A", "it has its own model, effort or schema; podctl inbox rm ")
+	w.podctl("submit", "-p", "p", "--plan", "--image", shot, "look").run(0)
+	d.view.out.await(t, "queued: look [picture shot.png")
+	d.types("\x1b[A", "plan> look")
+	d.types("\x07", "regard")
+	d.types(" again\r", "queued: regard")
+	close(gate)
+	d.log.out.await(t, "turn 3 finished")
+	d.types("/rewind\r", "Rewind to before the last prompt?")
+	d.types("y", "plan> regard")
+	d.keys("\r")
+	d.log.out.await(t, "turn 4 finished")
+	d.leaves()
+	log, _ := w.podctl("tail", "p", "--after", "0", "-o", "json").run(0)
+	var digests []string
+	for l := range strings.Lines(log) {
+		if _, image, ok := strings.Cut(l, `"digest":"`); ok && strings.Contains(l, `"submitted"`) && strings.Contains(l, `"plan":true`) {
+			digests = append(digests, image[:64])
+		}
+	}
+	if len(digests) != 3 || digests[1] != digests[0] || digests[2] != digests[0] {
+		t.Errorf("the pictures are %q in\n%s", digests, log)
+	}
+}
+
 // A new pod has the settings of the one before, and the view says how to go back.
 func TestClearKeepsSettings(t *testing.T) {
 	w := newWorld(t, says(nil))

@@ -16,13 +16,19 @@ import (
 func pictured(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("Seen."))))
+	w.podctl("create", "p").run(0)
+	w.podctl("submit", "-p", "p", "-f", "--image", w.file("shot.png", grayPicture(t)), "look").run(0)
+	return w
+}
+
+// grayPicture is a PNG of 300x200 pixels.
+func grayPicture(t *testing.T) string {
+	t.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 300, 200))); err != nil {
 		t.Fatal(err)
 	}
-	w.podctl("create", "p").run(0)
-	w.podctl("submit", "-p", "p", "-f", "--image", w.file("shot.png", b.String()), "look").run(0)
-	return w
+	return b.String()
 }
 
 // opener puts a program in place of the system's opener. It notes what it is to open.

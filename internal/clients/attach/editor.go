@@ -11,24 +11,31 @@ import (
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
+	"podd/pkg/transcript"
 )
 
-// editor is the text being written: characters, and pasted texts of several lines, each of
-// which is one cell.
+// editor is the text being written: characters, pasted texts of several lines, and pictures. Each
+// is one cell.
 type editor struct {
 	cells []cell
 	at    int
 }
 
-// cell is one visible character, or a pasted text.
+// cell is one visible character, a pasted text, or a picture.
 type cell struct {
 	// g is the character: a grapheme.
-	g     string
+	g string
+	// paste is the pasted text, or the line that stands for the picture.
 	paste string
 	// name says what the pasted text is, if it comes from a command.
 	name string
 	from origin
+	// picture is a picture that podd has already.
+	picture *transcript.Image
 }
+
+// depicts is the cell of a picture.
+func depicts(i transcript.Image) cell { return cell{paste: view.Picture(i), picture: &i} }
 
 // origin says who wrote a character.
 type origin int
@@ -217,6 +224,10 @@ func (e *editor) segments() (list []item.Segment) {
 			continue
 		}
 		flush()
+		if i := c.picture; i != nil {
+			list = append(list, item.ImageSegment{Image: item.Image{Digest: i.Digest, MediaType: i.MediaType, Name: i.Name}})
+			continue
+		}
 		list = append(list, item.PasteSegment{Text: c.paste + c.g, Name: c.name})
 	}
 	flush()
@@ -237,6 +248,10 @@ func draftOf(list []item.Segment, text origin) (e editor) {
 				continue
 			}
 			e.put(cell{paste: s.Text, name: s.Name})
+		case item.ImageSegment:
+			for _, i := range transcript.ImagesOf(item.UserMessage{Images: item.NewImages(s.Image)}) {
+				e.put(depicts(i))
+			}
 		}
 	}
 	return e
@@ -284,6 +299,9 @@ func (e *editor) complete(from int, path string) {
 
 // shown is a cell as safe text.
 func (c cell) shown() string {
+	if c.picture != nil {
+		return c.paste
+	}
 	if c.paste == "" {
 		return sanitize.Line(c.g)
 	}

@@ -169,6 +169,9 @@ func (a *app) resent(b *block) editor {
 	e := draftOf(sent.Segments, byPaste)
 	if e.empty() {
 		e.write(b.Text, byPaste) // Its submit is too far back.
+		for _, i := range b.Images {
+			e.put(depicts(i))
+		}
 	}
 	return e
 }

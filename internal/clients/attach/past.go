@@ -113,7 +113,7 @@ func (p past) read(dir string) (prompts []sentPrompt) {
 }
 
 // keeps says whether a prompt may be stored: not after a blank, which hides it, not with a
-// secret, and not with much that was pasted. Commands are not stored either, of the view and of a shell.
+// secret, a picture or much that was pasted. Commands are not stored either, of the view and of a shell.
 func keeps(e editor) bool {
 	text := e.whole()
 	_, _, slash := e.command()
@@ -121,7 +121,7 @@ func keeps(e editor) bool {
 	if slash || shell || text == "" || strings.TrimLeft(text[:1], " \t") == "" {
 		return false
 	}
-	if slices.ContainsFunc(e.cells, func(c cell) bool { return len(c.paste) > mostPastPaste }) {
+	if slices.ContainsFunc(e.cells, func(c cell) bool { return len(c.paste) > mostPastPaste || c.picture != nil }) {
 		return false
 	}
 	return !secrets.New().Holds(text) && secrets.New().Redact(text) == text

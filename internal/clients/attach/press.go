@@ -226,7 +226,9 @@ func (a *app) submit(steer bool) {
 	a.said = sending
 	var resp *poddv1.SubmitResponse
 	a.send(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Submit(ctx, req)
+		if err = a.bytesOf(ctx, req); err == nil {
+			resp, err = a.Client.Submit(ctx, req)
+		}
 		return err
 	}, func(err error) {
 		a.told(err)
@@ -239,6 +241,22 @@ func (a *app) submit(steer bool) {
 			a.log.notice(dim, "· queued")
 		}
 	})
+}
+
+// bytesOf gives a request the bytes of its pictures, which podd has from an earlier prompt.
+func (a *app) bytesOf(ctx context.Context, req *poddv1.SubmitRequest) error {
+	for _, s := range req.GetSegments() {
+		i := s.GetImage()
+		if i == nil {
+			continue
+		}
+		data, err := a.Client.Image(ctx, i.GetImage().GetDigest())
+		if err != nil {
+			return err
+		}
+		i.Data, i.MediaType, i.Name = data, i.GetImage().GetMediaType(), i.GetImage().GetName()
+	}
+	return nil
 }
 
 // giveBack puts a prompt that could not be sent into the draft, after those before it, unless the

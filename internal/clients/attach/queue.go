@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"podd/internal/clients/cells"
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
+	"podd/pkg/item"
 	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -34,9 +36,10 @@ func (a *app) unqueue() bool {
 	}
 	b := waiting[len(waiting)-1]
 	request := &poddv1.CancelInboxItemRequest{Pod: a.pod.GetId(), RequestId: strings.TrimPrefix(b.ID, "s:")}
+	sent, known := a.log.sent[b.ID]
 	switch {
-	case len(b.Images) > 0:
-		a.said = "the last prompt has a picture, which a draft cannot have: podctl inbox rm " + request.GetRequestId() + " removes it"
+	case sent.AnswerSchema != "" || sent.Choice != item.Choice{}:
+		a.said = "it stays: it has its own model, effort or schema; podctl inbox rm " + request.GetRequestId() + " removes it"
 		return true
 	case a.unqueuing == b.ID:
 		return true
@@ -52,6 +55,9 @@ func (a *app) unqueue() bool {
 		if err == nil {
 			prompt.append(a.draft)
 			a.draft = prompt
+			if known && sent.Mode != item.ModeSteer {
+				a.plan = sent.Plan
+			}
 			a.said = "taken out of the queue: Enter queues it again, ^C drops it"
 		}
 	})
@@ -71,6 +77,9 @@ func (a frame) queuedRows(most int) (rows []line) {
 			more = fmt.Sprintf("  (%d more)", left)
 		}
 		text := "  queued: " + sanitize.Line(strings.Join(strings.Fields(b.Text), " "))
+		for _, picture := range b.Images {
+			text += " " + view.Picture(picture)
+		}
 		rows = append(rows, in(dim, cells.Fit(text, a.columns-len(more))+more))
 	}
 	return rows

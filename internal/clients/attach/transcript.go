@@ -21,7 +21,7 @@ type blockList struct {
 	blocks []*block
 	// open shows tool calls and reasoning in full.
 	open bool
-	// sent has the request and the segments of prompts by their blocks.
+	// sent has the prompts by their blocks, without the files that they name.
 	sent map[string]item.Submitted
 	// gallery has the pictures that the terminal draws.
 	gallery *gallery
@@ -79,7 +79,8 @@ func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
 	}
 	if c.Entry != nil && len(c.Put) > 0 {
 		if k, ok := c.Entry.Kind.(item.Submitted); ok {
-			t.sent[c.Put[0].Block.ID] = item.Submitted{RequestID: k.RequestID, Segments: k.Segments}
+			k.Items, k.Text = nil, ""
+			t.sent[c.Put[0].Block.ID] = k
 		}
 	}
 	return c
