@@ -135,6 +135,9 @@ func (p *program) state(pod item.Pod) string {
 	if pod.Status.Stopped() {
 		notes = append(notes, map[item.Outcome]string{item.OutcomeFailed: "last turn failed", item.OutcomeLimit: "last turn stopped by a limit"}[pod.Status.LastOutcome])
 	}
+	if pod.Status.CheckFailed && pod.Status.State == item.StateIdle {
+		notes = append(notes, "check failed")
+	}
 	if at := pod.Status.WaitUntil; !at.IsZero() {
 		notes = append(notes, "until "+p.clock(at))
 	}

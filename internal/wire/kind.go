@@ -54,6 +54,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.Note:
 		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{
 			Text: clean(k.Text), Wake: k.Wake, Job: clean(k.Job), NotBefore: timeToProto(k.NotBefore),
+			Check: poddv1.Outcome(outcomes.number(k.Check)),
 		}}
 	case item.Recovered:
 		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{

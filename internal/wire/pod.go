@@ -73,6 +73,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Movable:      pod.Movable,
 		Approvals:    toInt32(pod.Status.Approvals),
 		LastOutcome:  poddv1.Outcome(outcomes.number(pod.Status.LastOutcome)),
+		CheckFailed:  pod.Status.CheckFailed,
 	}
 }
 
@@ -96,6 +97,7 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			Jobs:         int(p.GetJobs()),
 			Approvals:    int(p.GetApprovals()),
 			LastOutcome:  outcomes.name(int32(p.GetLastOutcome())),
+			CheckFailed:  p.GetCheckFailed(),
 		},
 		First:   item.Seq(p.GetFirstSeq()),
 		Last:    item.Seq(p.GetLastSeq()),

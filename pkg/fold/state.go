@@ -88,6 +88,16 @@ func (s *State) purged(turn int64, k item.Purged) {
 	}
 }
 
+// FailedCheck is the note of the last check, if that failed; false once a turn has taken the note.
+func (s *State) FailedCheck() (note Note, failed bool) {
+	for _, n := range slices.Backward(s.Notes) {
+		if n.Check != "" {
+			return n, n.Check == item.OutcomeFailed
+		}
+	}
+	return Note{}, false
+}
+
 // Wakes says whether a waiting note wakes the pod.
 func (s *State) Wakes() (from time.Time, wakes bool) {
 	for _, n := range s.Notes {

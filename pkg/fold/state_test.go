@@ -3,6 +3,7 @@ package fold
 import (
 	"bytes"
 	"encoding/gob"
+	"strings"
 	"testing"
 	"time"
 
@@ -247,5 +248,20 @@ func TestAnswersAndCorrections(t *testing.T) {
 	}
 	if s := folded(append(log, item.TurnEnded{Outcome: item.OutcomeInterrupted})...); s.Turn.Wanted.Schema != "{}" {
 		t.Errorf("an interrupted turn is %+v", s.Turn)
+	}
+}
+
+// The last check counts, until a turn has taken its note.
+func TestFailedCheck(t *testing.T) {
+	for want, kinds := range map[string][]item.Kind{
+		"b": {item.Note{Text: "a", Check: item.OutcomeFinished}, item.Note{Text: "b", Check: item.OutcomeFailed}, item.Note{Text: "c"}},
+		"":  {item.Note{Text: "a", Check: item.OutcomeFailed}, item.Note{Text: "b", Check: item.OutcomeFinished}},
+		"-": {item.Note{Text: "-", Check: item.OutcomeFailed}, item.Note{Text: "b", Check: item.OutcomeFailed}, item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "-"}}},
+	} {
+		s := folded(kinds...)
+		note, failed := s.FailedCheck()
+		if got := note.Text; failed != (want != "") || failed && got != strings.ReplaceAll(want, "-", "b") {
+			t.Errorf("%q: %q, %v", want, got, failed)
+		}
 	}
 }

@@ -412,6 +412,8 @@ type Note struct {
 	Job string
 	// NotBefore is the earliest time at which it may start a turn; the zero time is at once.
 	NotBefore time.Time
+	// Check is OutcomeFinished or OutcomeFailed if the note has the result of a check.
+	Check Outcome
 }
 
 // JobState says whether a background command runs.

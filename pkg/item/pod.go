@@ -151,7 +151,7 @@ type Pod struct {
 type PodStatus struct {
 	State State
 	// Reason is one sentence; empty for running. For idle it says how the last turn ended,
-	// unless that finished or a person cancelled it.
+	// unless that finished or a person cancelled it, or that a check failed.
 	Reason string
 	// Turn counts the turns, including the running one.
 	Turn int64
@@ -172,6 +172,9 @@ type PodStatus struct {
 	Approvals int
 	// LastOutcome is how the last turn ended; empty while one runs and before the first.
 	LastOutcome Outcome
+	// CheckFailed says that the last check of the pod's checkout failed, and that no turn has taken its
+	// result yet.
+	CheckFailed bool
 }
 
 // Stopped says whether the last turn ended in a way that a person should look at: it failed, or

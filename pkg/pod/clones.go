@@ -64,7 +64,7 @@ func entered(a *actor, began string) error {
 	}
 	text := fmt.Sprintf("This pod goes on in a new clone of %s%s, in %s, with the files of commit %.12s. podd pushes at the end of each turn. What was not pushed is lost: later changes, and files that git ignores. Look at the files before you go on.",
 		spec.Checkout.Source, where, spec.Dir, began)
-	if _, err := a.note(a.host.base, text, false); err != nil {
+	if _, err := a.note(a.host.base, item.Note{Text: text}); err != nil {
 		return err
 	}
 	spec.Checkout.Base = began

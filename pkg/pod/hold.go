@@ -42,7 +42,7 @@ func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 		if a.journal.rec.Status.State != item.StateInterrupted {
 			return nil
 		}
-		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Cause+". Continue it.", true)
+		_, err := a.note(ctx, item.Note{Text: "The last turn was interrupted: " + a.journal.state.Turn.Cause + ". Continue it.", Wake: true})
 		return err
 	})
 }
@@ -58,7 +58,7 @@ func (h *Host) Notify(ctx context.Context, idOrName, text string, wake bool) (se
 		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes; the limit is %d: put long text into a file", len(text), most)
 	}
 	_, err = h.change(ctx, idOrName, func(a *actor) error {
-		seq, err = a.note(ctx, text, wake)
+		seq, err = a.note(ctx, item.Note{Text: text, Wake: wake})
 		return err
 	})
 	return seq, err
@@ -88,8 +88,8 @@ func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error
 	return h.Get(ctx, a.id)
 }
 
-func (a *actor) note(ctx context.Context, text string, wake bool) (item.Seq, error) {
-	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: item.Note{Text: text, Wake: wake}}}}, a.journal.situation)
+func (a *actor) note(ctx context.Context, note item.Note) (item.Seq, error) {
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: note}}}, a.journal.situation)
 	if err != nil {
 		return 0, err
 	}

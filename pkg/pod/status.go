@@ -3,6 +3,7 @@ package pod
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"podd/pkg/fold"
@@ -60,6 +61,8 @@ func ending(outcome item.Outcome, cause string) string {
 func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
 	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Approvals: t.Asks(), LastOutcome: t.Outcome}
+	check, failed := log.FailedCheck()
+	out.CheckFailed = failed
 	from, wakes := log.Wakes()
 	switch {
 	case s.pause != nil && (!t.Open || s.held):
@@ -83,6 +86,8 @@ func status(log fold.State, s situation, last time.Time) item.PodStatus {
 		out.State, out.Reason = item.StateInterrupted, t.Cause
 	case out.Stopped():
 		out.Reason = fmt.Sprintf("turn %d %s", t.Number, ending(t.Outcome, t.Cause))
+	case failed:
+		out.Reason, _, _ = strings.Cut(check.Text, "\n")
 	}
 	return out
 }

@@ -393,13 +393,15 @@ func (t *Worktrees) Check(ctx context.Context, idOrName, command string, seconds
 			return err
 		}
 		out = Checked{Passed: !result.IsError, Summary: result.Summary, Output: result.Content}
-		verdict := "passed"
+		verdict, outcome := "passed", item.OutcomeFinished
 		if !out.Passed {
-			verdict = "failed"
+			verdict, outcome = "failed", item.OutcomeFailed
 		}
 		end := out.Output[max(len(out.Output)-mostNoted, 0):]
 		text := strings.ToValidUTF8(strings.TrimSpace(fmt.Sprintf("The check %q %s (%s).\n%s", command, verdict, out.Summary, end)), "")
-		doErr := a.mailbox.do(context.WithoutCancel(ctx), func() { out.Seq, err = a.note(a.host.base, text, false) })
+		doErr := a.mailbox.do(context.WithoutCancel(ctx), func() {
+			out.Seq, err = a.note(a.host.base, item.Note{Text: text, Check: outcome})
+		})
 		return errors.Join(doErr, err)
 	})
 	return out, err

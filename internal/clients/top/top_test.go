@@ -45,6 +45,9 @@ func fleet() []*poddv1.WatchedPod {
 		watched("last", poddv1.PodState_POD_STATE_IDLE, func(p *poddv1.WatchedPod) {
 			p.Pod.LastOutcome, p.Pod.StateReason = poddv1.Outcome_OUTCOME_FAILED, "turn 3 failed: HTTP 400: no such model"
 		}),
+		watched("nogo", poddv1.PodState_POD_STATE_IDLE, func(p *poddv1.WatchedPod) {
+			p.Pod.CheckFailed, p.Pod.StateReason = true, `The check "make" failed (exit 2).`
+		}),
 		watched("site", poddv1.PodState_POD_STATE_WAITING, func(p *poddv1.WatchedPod) { p.Approvals = 2 }),
 	}
 }
@@ -59,6 +62,7 @@ func TestTable(t *testing.T) {
 NAME   STATE    WAITS-FOR                                                                          TURN  ELAPSED  CTX    TOK/S  COST    TODAY   DIR
 site   waiting  your 2 approvals                                                                      3        -      -      -       -       -  src/site
 last   failed   turn 3 failed: HTTP 400: no such model                                                3        -      -      -       -       -  src/last
+nogo   failed   The check "make" failed (exit 2).                                                      3        -      -      -       -       -  src/nogo
 eval   paused   paused by a client                                                                    3        -      -      -       -       -  src/eval
 docs   waiting  the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time     3        -      -      -       -       -  site (podd/docs)
 build  running  shell, read_file                                                                      3    1m12s    25%      -   $0.01  $1.50+  src/build
@@ -133,7 +137,7 @@ func screenOf(m *model) string {
 // is not sent again is gone.
 func TestMark(t *testing.T) {
 	m := shown(100, 6)
-	if s := screenOf(m); !strings.Contains(s, "pods: 7 · need you: 2 · at work: 3") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 7 pods") || strings.Contains(s, "api") {
+	if s := screenOf(m); !strings.Contains(s, "pods: 8 · need you: 3 · at work: 3") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 8 pods") || strings.Contains(s, "api") {
 		t.Errorf("at first\n%s", s)
 	}
 	m.press("end")

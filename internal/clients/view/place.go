@@ -21,17 +21,17 @@ func Place(spec *poddv1.PodSpec) string {
 	return parent + "/" + filepath.Base(dir)
 }
 
-// Failed names the outcome of the last turn of an idle pod, if a person should look at it: failed
-// or limit; otherwise it is empty.
+// Failed is failed for an idle pod whose last turn or check failed, limit where a limit ended the
+// turn, and otherwise empty. The pod's reason says more.
 func Failed(pod *poddv1.Pod) string {
 	if pod.GetState() != poddv1.PodState_POD_STATE_IDLE {
 		return ""
 	}
-	switch pod.GetLastOutcome() {
-	case poddv1.Outcome_OUTCOME_FAILED:
-		return "failed"
-	case poddv1.Outcome_OUTCOME_LIMIT:
+	switch outcome := pod.GetLastOutcome(); {
+	case outcome == poddv1.Outcome_OUTCOME_LIMIT:
 		return "limit"
+	case outcome == poddv1.Outcome_OUTCOME_FAILED, pod.GetCheckFailed():
+		return "failed"
 	}
 	return ""
 }

@@ -29,10 +29,10 @@ export function sorted(pods) {
   return [...pods].sort((a, b) => need(a) - need(b) || (a.pod.name < b.pod.name ? -1 : 1));
 }
 
-/** failed is the outcome of an idle pod's last turn, if a person should look at it. @param {WatchedPod} p */
+/** failed is what a person should look at in an idle pod: its last turn, or its check. @param {WatchedPod} p */
 function failed({ pod }) {
   if (pod.state !== "POD_STATE_IDLE") return "";
-  return { OUTCOME_FAILED: "failed", OUTCOME_LIMIT: "limit" }[pod.lastOutcome ?? ""] ?? "";
+  return { OUTCOME_FAILED: "failed", OUTCOME_LIMIT: "limit" }[pod.lastOutcome ?? ""] ?? (pod.checkFailed ? "failed" : "");
 }
 
 /** state is a pod's state as one word. @param {WatchedPod} p */

@@ -17,6 +17,7 @@ export interface Pod {
   state?: string;
   stateReason?: string;
   lastOutcome?: string;
+  checkFailed?: boolean;
   turn?: string;
   firstSeq?: string;
   lastSeq?: string;

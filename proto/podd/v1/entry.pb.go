@@ -2742,7 +2742,9 @@ type Note struct {
 	// The job whose end the note reports; empty for a client's note.
 	Job string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
 	// The note starts no turn before this time.
-	NotBefore     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	NotBefore *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// Finished or failed, if the note has the result of a check; unset otherwise.
+	Check         Outcome `protobuf:"varint,5,opt,name=check,proto3,enum=podd.v1.Outcome" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2803,6 +2805,13 @@ func (x *Note) GetNotBefore() *timestamppb.Timestamp {
 		return x.NotBefore
 	}
 	return nil
+}
+
+func (x *Note) GetCheck() Outcome {
+	if x != nil {
+		return x.Check
+	}
+	return Outcome_OUTCOME_UNSPECIFIED
 }
 
 // Job records a background command of the pod when the result of its call says that it
@@ -3584,13 +3593,14 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
 	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12\x1b\n" +
 	"\tcut_total\x18\x05 \x01(\x03R\bcutTotal\x12\x19\n" +
-	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\"{\n" +
+	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\"\xa3\x01\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04wake\x18\x02 \x01(\bR\x04wake\x12\x10\n" +
 	"\x03job\x18\x03 \x01(\tR\x03job\x129\n" +
 	"\n" +
-	"not_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\"o\n" +
+	"not_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\x12&\n" +
+	"\x05check\x18\x05 \x01(\x0e2\x10.podd.v1.OutcomeR\x05check\"o\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12'\n" +
@@ -3774,16 +3784,17 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	26, // 44: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
 	16, // 45: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
 	35, // 46: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	2,  // 47: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 48: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	35, // 49: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	4,  // 50: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
-	33, // 51: podd.v1.Checkpoint.moved:type_name -> podd.v1.MovedRef
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	1,  // 47: podd.v1.Note.check:type_name -> podd.v1.Outcome
+	2,  // 48: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 49: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	35, // 50: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	4,  // 51: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
+	33, // 52: podd.v1.Checkpoint.moved:type_name -> podd.v1.MovedRef
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }

@@ -774,7 +774,9 @@ type Pod struct {
 	// Its calls that wait for a person.
 	Approvals int32 `protobuf:"varint,19,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	// How the last turn ended; unset while one runs and before the first.
-	LastOutcome   Outcome `protobuf:"varint,20,opt,name=last_outcome,json=lastOutcome,proto3,enum=podd.v1.Outcome" json:"last_outcome,omitempty"`
+	LastOutcome Outcome `protobuf:"varint,20,opt,name=last_outcome,json=lastOutcome,proto3,enum=podd.v1.Outcome" json:"last_outcome,omitempty"`
+	// Whether the last check of its checkout failed, and no turn has taken its result yet.
+	CheckFailed   bool `protobuf:"varint,21,opt,name=check_failed,json=checkFailed,proto3" json:"check_failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -947,6 +949,13 @@ func (x *Pod) GetLastOutcome() Outcome {
 		return x.LastOutcome
 	}
 	return Outcome_OUTCOME_UNSPECIFIED
+}
+
+func (x *Pod) GetCheckFailed() bool {
+	if x != nil {
+		return x.CheckFailed
+	}
+	return false
 }
 
 type CreatePodRequest struct {
@@ -4706,7 +4715,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
 	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x05 \x01(\tR\x02by\"\xbf\x05\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\xe2\x05\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -4730,7 +4739,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04node\x18\x11 \x01(\tR\x04node\x12\x18\n" +
 	"\amovable\x18\x12 \x01(\bR\amovable\x12\x1c\n" +
 	"\tapprovals\x18\x13 \x01(\x05R\tapprovals\x123\n" +
-	"\flast_outcome\x18\x14 \x01(\x0e2\x10.podd.v1.OutcomeR\vlastOutcome\"{\n" +
+	"\flast_outcome\x18\x14 \x01(\x0e2\x10.podd.v1.OutcomeR\vlastOutcome\x12!\n" +
+	"\fcheck_failed\x18\x15 \x01(\bR\vcheckFailed\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +

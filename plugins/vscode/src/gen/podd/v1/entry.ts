@@ -598,7 +598,11 @@ export interface Note {
   /** The job whose end the note reports; empty for a client's note. */
   job: string;
   /** The note starts no turn before this time. */
-  notBefore: Date | undefined;
+  notBefore:
+    | Date
+    | undefined;
+  /** Finished or failed, if the note has the result of a check; unset otherwise. */
+  check: Outcome;
 }
 
 /**
@@ -3303,7 +3307,7 @@ export const ToolTotal: MessageFns<ToolTotal> = {
 };
 
 function createBaseNote(): Note {
-  return { text: "", wake: false, job: "", notBefore: undefined };
+  return { text: "", wake: false, job: "", notBefore: undefined, check: 0 };
 }
 
 export const Note: MessageFns<Note> = {
@@ -3319,6 +3323,9 @@ export const Note: MessageFns<Note> = {
     }
     if (message.notBefore !== undefined) {
       Timestamp.encode(toTimestamp(message.notBefore), writer.uint32(34).fork()).join();
+    }
+    if (message.check !== 0) {
+      writer.uint32(40).int32(message.check);
     }
     return writer;
   },
@@ -3366,6 +3373,14 @@ export const Note: MessageFns<Note> = {
             }
 
             message.notBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.check = reader.int32() as any;
             continue;
           }
         }

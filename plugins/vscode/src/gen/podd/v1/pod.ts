@@ -257,6 +257,8 @@ export interface Pod {
   approvals: number;
   /** How the last turn ended; unset while one runs and before the first. */
   lastOutcome: Outcome;
+  /** Whether the last check of its checkout failed; false again once another turn begins. */
+  checkFailed: boolean;
 }
 
 export interface CreatePodRequest {
@@ -1536,6 +1538,7 @@ function createBasePod(): Pod {
     movable: false,
     approvals: 0,
     lastOutcome: 0,
+    checkFailed: false,
   };
 }
 
@@ -1600,6 +1603,9 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.lastOutcome !== 0) {
       writer.uint32(160).int32(message.lastOutcome);
+    }
+    if (message.checkFailed !== false) {
+      writer.uint32(168).bool(message.checkFailed);
     }
     return writer;
   },
@@ -1775,6 +1781,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.lastOutcome = reader.int32() as any;
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.checkFailed = reader.bool();
             continue;
           }
         }
