@@ -257,6 +257,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
+		CacheDir:      filepath.Join(d.StateDir, "caches"),
 		Node:          d.link.nodeName(),
 		Movable:       d.link.movable,
 		CheckoutDir:   checkoutDir(d.StateDir),

@@ -47,7 +47,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 // collectEvery is how often the space of old files is freed.
 const collectEvery = 24 * time.Hour
 
-// collectFiles frees the space of checkpoints and temporary files that are not kept any more, until
+// collectFiles frees the space of checkpoints, temporary files and caches that are not kept any more, until
 // ctx ends.
 func (d *Daemon) collectFiles(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
@@ -65,7 +65,9 @@ func (d *Daemon) collectFiles(ctx context.Context) {
 			continue
 		}
 		last = now
-		d.workspaces.CleanTemps()
+		if err := d.workspaces.CleanTemps(ctx); err != nil && ctx.Err() == nil {
+			d.Logger.Warn("cannot clean the caches of commands", "error", err)
+		}
 		if err := d.host.Rollback.Collect(ctx); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("cannot free the space of old checkpoints", "error", err)
 		}

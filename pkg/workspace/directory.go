@@ -111,7 +111,7 @@ func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
 func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	movable := w.all.Movable != nil && w.all.Movable(d.spec)
 	tools, err := builtin.New(builtin.Config{
-		FS: d.fs, Spool: d.spool, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
+		FS: d.fs, Spool: d.spool, Caches: w.all.caches, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
 		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: movable, Shows: w.all.borrowed(d.spec),
 	})

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,5 +161,27 @@ func TestASubPodIsNeverWider(t *testing.T) {
 	found, err := w.Complete(t.Context(), "", false, 10)
 	if err != nil || !slices.Contains(found, "y") {
 		t.Errorf("completes %q, %v: want the file of the new directory", found, err)
+	}
+}
+
+// The caches of workspaces are cleaned with what else commands leave. A link above them is
+// resolved, because sandboxes mount them at their path.
+func TestCachesAreCleaned(t *testing.T) {
+	state := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	left := filepath.Join(state, "caches", "removed-"+strings.Repeat("0", 32), "files")
+	if err := errors.Join(os.Symlink(state, link), os.MkdirAll(left, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool"), CacheDir: filepath.Join(link, "caches")}, workspace.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	if err := all.CleanTemps(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a removal left is there: %v", err)
 	}
 }

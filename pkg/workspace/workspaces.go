@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )
 
@@ -54,6 +57,9 @@ type Config struct {
 	ForeignPrefix string
 	// CheckpointDir has what the files of workspaces were; empty keeps nothing.
 	CheckpointDir string
+	// CacheDir has the caches that the commands of a workspace share. It should be in a hidden
+	// directory, which must exist; empty leaves each pod its own, in its /tmp.
+	CacheDir string
 	// Node is the name of this node, which has them; empty if one podd has all pods.
 	Node string
 	// Movable says whether another node may take over a pod with this spec: then what its tools do
@@ -99,7 +105,9 @@ type Workspaces struct {
 	Config
 	current atomic.Pointer[Settings]
 	spool   *spool.Spool
-	jobs    *builtin.Jobs
+	// caches are nil without CacheDir.
+	caches *scratch.Caches
+	jobs   *builtin.Jobs
 	// stores are nil without CheckpointDir.
 	stores *checkpoint.Stores
 	// checkouts are nil without CheckoutDir.
@@ -128,6 +136,14 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	// Each turn names the shell to the model.
 	c.Shell.Path = c.Shell.Program()
 	all := &Workspaces{Config: c, spool: files}
+	if c.CacheDir != "" {
+		// Sandboxes mount it at its path, which they follow no link to.
+		parent, err := filepath.EvalSymlinks(filepath.Dir(c.CacheDir))
+		if err != nil {
+			return nil, err
+		}
+		all.caches = &scratch.Caches{Dir: filepath.Join(parent, filepath.Base(c.CacheDir))}
+	}
 	if c.CheckpointDir != "" {
 		all.stores = checkpoint.New(checkpoint.Config{Dir: c.CheckpointDir, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
 	}
@@ -211,7 +227,7 @@ func (all *Workspaces) Jobs(id string) pod.Jobs { return all.jobs.Of(id) }
 // recovering sets up the tools that can find out what happened to open calls.
 func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Config {
 	return builtin.Config{
-		Spool: folder, Shell: all.Shell, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id),
+		Spool: folder, Caches: all.caches, Shell: all.Shell, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id),
 	}
 }
 
@@ -234,8 +250,15 @@ func (all *Workspaces) Remove(id string) error {
 	return all.spool.Remove(id)
 }
 
-// CleanTemps removes temporary files of pods that have not changed for as long as outputs are kept.
-func (all *Workspaces) CleanTemps() { all.spool.CleanTemps() }
+// CleanTemps removes temporary files of pods that have not changed for as long as outputs are
+// kept, and caches; see [scratch.Caches].
+func (all *Workspaces) CleanTemps(ctx context.Context) error {
+	all.spool.CleanTemps()
+	if all.caches == nil {
+		return nil
+	}
+	return all.caches.Clean(ctx)
+}
 
 // Close ends the running jobs. No pod is loaded any more.
 func (all *Workspaces) Close() {

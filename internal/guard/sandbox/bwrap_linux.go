@@ -34,7 +34,7 @@ func (s *Sandbox) wrapBwrap(c *Command, scope Scope, hide unseen, argv []string)
 		dies = []string{"--die-with-parent"}
 	}
 	c.Args = slices.Concat([]string{s.program}, options, dies, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
-	c.Env = tempEnv("/tmp")
+	c.Env = scope.env("/tmp")
 	s.enter(c, m, options, argv)
 	return nil
 }
@@ -85,12 +85,6 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 	}
 }
 
-// tempEnv are the variables for the directory that serves as /tmp. Caches go there too:
-// the home directory is read-only.
-func tempEnv(dir string) []string {
-	return []string{"TMPDIR=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}
-}
-
 // mounts are the file system of a command.
 func (s *Sandbox) mounts(c *Command, scope Scope, hide unseen) (*mounts, error) {
 	m := &mounts{
@@ -122,6 +116,13 @@ func (s *Sandbox) mounts(c *Command, scope Scope, hide unseen) (*mounts, error) 
 			return nil, err
 		}
 		m.add(path, "--ro-bind-fd", c.add(dir), path)
+	}
+	if scope.Cache != nil {
+		fd, err := c.again(scope.Cache)
+		if err != nil {
+			return nil, err
+		}
+		m.add(scope.Cache.Name(), "--bind-fd", fd, scope.Cache.Name())
 	}
 	m.sort()
 	return m, m.makePrivate(scope.Temp)

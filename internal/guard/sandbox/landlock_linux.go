@@ -25,6 +25,13 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, hide unseen, argv []stri
 	if err != nil {
 		return err
 	}
+	if scope.Cache != nil {
+		fd, err := c.again(scope.Cache)
+		if err != nil {
+			return err
+		}
+		r.WriteOpen = append(r.WriteOpen, fd)
+	}
 	if scope.Git != GitAll {
 		for _, root := range scope.Roots {
 			if root.Writable {
@@ -38,7 +45,7 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, hide unseen, argv []stri
 		return err
 	}
 	c.Args = r.Command("/proc/self/fd/"+c.add(helper), argv)
-	c.Env = tempEnv(scope.Temp)
+	c.Env = scope.env(scope.Temp)
 	return nil
 }
 

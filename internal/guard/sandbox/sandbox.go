@@ -65,6 +65,9 @@ type Scope struct {
 	ReadOnly bool
 	// Temp is a directory that serves as /tmp.
 	Temp string
+	// Cache is an open directory, by its path, for what programs can make again; nil means one in
+	// Temp, as for a command that is ReadOnly.
+	Cache *os.File
 	// Show are directories of podd's own that can be read.
 	Show []string
 	// Network lets the command reach the network.
@@ -226,7 +229,7 @@ func (scope Scope) reading() Scope {
 	for i := range scope.Roots {
 		scope.Roots[i].Writable = false
 	}
-	scope.Network = false
+	scope.Network, scope.Cache = false, nil
 	scope.Git, scope.GitDirs, scope.Restores = GitRead, nil, false
 	return scope
 }

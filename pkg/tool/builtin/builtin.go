@@ -7,6 +7,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )
 
@@ -16,6 +17,9 @@ type Config struct {
 	FS *scopefs.FS
 	// Spool is the pod's folder for the output of commands.
 	Spool *spool.Folder
+	// Caches have the cache that the commands of a workspace share; nil means that each pod's
+	// are in its /tmp.
+	Caches *scratch.Caches
 	// Jobs are the pod's background commands; nil means that it can have none.
 	Jobs *PodJobs
 	// Movable says that another node may take over the pod: its commands need bwrap and end with

@@ -19,6 +19,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )
 
@@ -118,6 +119,7 @@ type shell struct {
 	starter starter
 	fs      *scopefs.FS
 	spool   *spool.Folder
+	caches  *scratch.Caches
 	limit   tool.Limit
 	// env is the environment of commands, hostEnv of those without a sandbox.
 	env, hostEnv []string
@@ -136,7 +138,7 @@ type shell struct {
 // makeShell makes the shell of a pod. It needs no FS for a command that an earlier podd
 // started.
 func makeShell(c Config) *shell {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, movable: c.Movable, shows: c.Shows, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, caches: c.Caches, jobs: c.Jobs, movable: c.Movable, shows: c.Shows, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
 	s.Path = s.Program()
 	s.starter = shim.Local{}
 	if s.Starter != nil {
@@ -201,7 +203,7 @@ func (s *shell) run(ctx context.Context, call *tool.Invocation, args shellArgs) 
 // runIn runs a command in its sandbox. If it is a background command, whose job is j,
 // runIn only starts it.
 func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (tool.Output, error) {
-	s.makeRoom(ctx)
+	s.makeRoom(ctx, s.spool.Temp())
 	use := s.granted(r.call, r.args)
 	if s.box != nil {
 		r.gitMark = s.box.GitMark()
@@ -212,7 +214,7 @@ func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (to
 	if err := s.keep(r, use); err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
-	confined, guard, err := s.confine(r, path, use)
+	confined, guard, err := s.confine(ctx, r, path, use)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
@@ -274,7 +276,7 @@ func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *j
 		return fmt.Errorf("the command was not run: %w", err)
 	}
 	r.started, r.held, r.guard = time.Now(), confined.Held, guard
-	of := jobNote{Started: r.started, Held: r.held, Guard: note, Leased: r.leased}
+	of := jobNote{Started: r.started, Held: r.held, Guard: note, Leased: r.leased, Cache: r.cacheName()}
 	if j != nil {
 		r.deadline = r.started.Add(s.jobs.all.MaxTime)
 		of.Job = &jobInfo{ID: j.ID, Command: r.args.Command, Quiet: r.args.Quiet, Deadline: r.deadline}

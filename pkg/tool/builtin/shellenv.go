@@ -23,8 +23,8 @@ var fixedVariables = []string{
 	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
 }
 
-// commandEnv is the environment of commands. own is podd's environment; extra has
-// NAME=value, or NAME for the value in own.
+// commandEnv is the environment of commands without what its sandbox sets, and without the
+// settings of extra. own is podd's environment; extra has NAME=value, or NAME for the value in own.
 func commandEnv(own, extra []string) []string {
 	var env []string
 	for _, entry := range own {
@@ -36,11 +36,11 @@ func commandEnv(own, extra []string) []string {
 			env = append(env, entry)
 		}
 	}
-	env = append(env, fixedVariables...)
-	for _, entry := range extra {
-		if strings.Contains(entry, "=") {
-			env = append(env, entry)
-		}
-	}
-	return env
+	return append(env, fixedVariables...)
+}
+
+// settings are the entries NAME=value of Shell.Env, which come after everything else: what a
+// person sets applies.
+func settings(extra []string) []string {
+	return slices.DeleteFunc(slices.Clone(extra), func(entry string) bool { return !strings.Contains(entry, "=") })
 }

@@ -70,6 +70,9 @@ func (r *shellRun) watch(note jobNote) {
 func (r *shellRun) adopt(ctx context.Context, note jobNote) {
 	r.watch(note)
 	r.started, r.held, r.leased = note.Started, note.Held, note.Leased
+	if r.shell.caches != nil {
+		r.cache = r.shell.caches.Resume(note.Cache)
+	}
 	r.tree = process.Find(*note.Process)
 	// The earlier podd may have ended while it had stopped the command.
 	r.paused = true

@@ -18,6 +18,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/tooltest"
 )
 
@@ -31,6 +32,8 @@ const (
 	sandboxVariable = "PODD_TEST_SANDBOX"
 	// leaseVariable is the path of the lease of a movable pod, which is renewed once.
 	leaseVariable = "PODD_TEST_LEASE"
+	// cachesVariable is the directory of the caches that workspaces share, if there are some.
+	cachesVariable = "PODD_TEST_CACHES"
 )
 
 // theCall is the call that is started and recovered.
@@ -67,6 +70,9 @@ func helperSandbox(c *builtin.Config) {
 	if mode := os.Getenv(sandboxVariable); mode != "" {
 		c.Shell.Sandbox = builtin.DetectSandbox(context.Background(), builtin.SandboxConfig{Mode: mode})
 	}
+	if dir := os.Getenv(cachesVariable); dir != "" {
+		c.Caches = &scratch.Caches{Dir: dir}
+	}
 	if path := os.Getenv(leaseVariable); path != "" {
 		// Without a lease the command is not run, and says why.
 		if l, err := builtin.OpenLease(path); err == nil {
@@ -90,9 +96,9 @@ func afterAKill(t *testing.T, arguments string) *bench {
 	return benchAt(t, dir, spoolDir)
 }
 
-func benchAt(t *testing.T, dir, spoolDir string) *bench {
+func benchAt(t *testing.T, dir, spoolDir string, adjust ...func(*builtin.Config)) *bench {
 	t.Helper()
-	b, err := openBench(dir, spoolDir, quickly)
+	b, err := openBench(dir, spoolDir, append(adjust, quickly)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
+	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )
 
@@ -53,8 +54,10 @@ type shellRun struct {
 	gitMark  int
 	// cut is why the command was ended before it was followed.
 	cut error
-	// emptied is why its temporary files were removed.
+	// emptied is why its temporary files were removed, or the cache.
 	emptied error
+	// cache is the one that the commands of the workspace share; nil if this has its own.
+	cache *scratch.Cache
 	// guard protects protected paths; nil without a sandbox.
 	guard *sandbox.Guard
 	// keep says that the result names the output's file.
@@ -334,8 +337,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 		return fmt.Sprintf("ended after %s, the most that [jobs] max_time allows", took), false
 	case errors.Is(why, errTimedOut):
 		return fmt.Sprintf("timed out after %d s and was stopped (raise timeout_seconds, or split the work)", r.args.Timeout), false
-	case errors.As(why, new(*spool.TempError)):
-		return fmt.Sprintf("was ended after %s: %v, and were removed (put large files into the workspace)", took, why), false
+	case errors.As(why, new(*scratch.FullError)):
+		return fmt.Sprintf("was ended after %s: %v, and were removed (%s)", took, why, r.remedy(why)), false
 	case errors.As(why, new(*memoryError)), errors.As(why, new(*tasksError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.Is(why, lease.ErrOver), why == nil && r.status() == shim.StatusOver:

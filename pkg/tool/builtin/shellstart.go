@@ -26,6 +26,8 @@ type jobNote struct {
 	shim.Note
 	// Guard is what a later podd protects.
 	Guard *sandbox.GuardNote `json:"guard,omitempty"`
+	// Cache is the name of the one that it shares.
+	Cache string `json:"cache,omitempty"`
 	// Leased says that the command ends with the lease of its node.
 	Leased bool `json:"leased,omitempty"`
 	// Job is for a command in the background.
@@ -63,7 +65,7 @@ const firstFile = 3
 
 // confine is the command line that has the shell at path run a command, in the sandbox where there is one, with its
 // guard.
-func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, *sandbox.Guard, error) {
+func (s *shell) confine(ctx context.Context, r *shellRun, path string, use grant) (*sandbox.Command, *sandbox.Guard, error) {
 	argv := []string{path, "-c", r.args.Command}
 	if !s.confines() {
 		return &sandbox.Command{Args: argv}, nil, nil
@@ -71,16 +73,19 @@ func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, 
 	if use.host {
 		return &sandbox.Command{Args: argv}, nil, s.allow(r.args)
 	}
-	temp, err := s.spool.Temp()
-	if err != nil {
+	temp := s.spool.Temp()
+	if err := temp.Make(); err != nil {
 		return nil, nil, err
 	}
+	cache := s.share(ctx, r)
+	defer cache.Close()
 	roots := s.fs.Roots()
 	scope := sandbox.Scope{
-		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: append(existing(s.shows), s.spool.Dir()), Network: use.network,
+		Dir: roots[0].Path, Roots: roots, Temp: temp.Path, Cache: cache, Show: append(existing(s.shows), s.spool.Dir()), Network: use.network,
 		Git: use.git.access, GitDirs: use.git.outside, Restores: use.git.restores,
 		ReadOnly: r.call.Plan, Joined: r.keeper.Network, Dies: r.leased,
 	}
+	var err error
 	if scope.Guard, err = s.guard(r.call.Approved, scope, r.args); err != nil {
 		return nil, nil, err
 	}
@@ -111,5 +116,5 @@ func (s *shell) command(confined *sandbox.Command, use grant) shim.Command {
 		// What is left is that the kernel ends it before podd.
 		limits, env = process.Limits{OOMScore: limits.OOMScore}, s.hostEnv
 	}
-	return shim.Command{Args: confined.Args, Dir: dir, Env: slices.Concat([]string{"PWD=" + dir}, env, confined.Env), Files: confined.Files, Limits: limits}
+	return shim.Command{Args: confined.Args, Dir: dir, Env: slices.Concat([]string{"PWD=" + dir}, env, confined.Env, settings(s.Env)), Files: confined.Files, Limits: limits}
 }

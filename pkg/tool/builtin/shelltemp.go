@@ -3,68 +3,133 @@ package builtin
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
-	"podd/pkg/tool/spool"
+	"podd/pkg/tool/scratch"
 )
 
-// The private /tmp of a pod is on the disk of podd's own files, which all pods need.
+// The private /tmp of a pod and the cache of its workspace are on the disk of podd's own files,
+// which all pods need.
 
-// makeRoom empties the pod's /tmp if it uses more than the disk has left, before a
-// command begins that did not fill it.
-func (s *shell) makeRoom(ctx context.Context) {
+// share makes the command use the cache of its workspace, unless it only reads that; nil if it
+// has one of its own in /tmp. Close the directory after the start.
+func (s *shell) share(ctx context.Context, r *shellRun) *os.File {
+	workspace := s.fs.Roots()[0]
+	if s.caches == nil || r.call.Plan || !workspace.Writable {
+		return nil
+	}
+	dir, err := workspace.Open()
+	if err != nil {
+		return nil // The command fails by it.
+	}
+	defer dir.Close()
+	cache, file, err := s.caches.Use(workspace.Path, dir)
+	if err != nil {
+		s.log.Warn("the cache of a workspace cannot be used: the command caches in its /tmp", "tool", "shell", "error", err)
+		return nil
+	}
+	r.cache = cache
+	s.makeRoom(ctx, cache.Dir)
+	return file
+}
+
+// cacheName is the name of the shared cache; empty without one.
+func (r *shellRun) cacheName() string {
+	if r.cache == nil {
+		return ""
+	}
+	return r.cache.Name
+}
+
+// makeRoom empties a directory if it uses more than the disk has left, before a command
+// begins that did not fill it.
+func (s *shell) makeRoom(ctx context.Context, dir *scratch.Dir) {
 	if !s.confines() {
 		return
 	}
-	_, err := s.spool.CheckTemp(ctx, nil)
-	if _, over := errors.AsType[*spool.TempError](err); over {
-		s.emptyTemp(err)
+	_, err := dir.Check(ctx, nil)
+	if full, over := errors.AsType[*scratch.FullError](err); over {
+		s.empty(full)
 	}
 }
 
-func (s *shell) emptyTemp(why error) {
-	s.log.Warn("the temporary files of a pod are removed", "tool", "shell", "reason", why.Error())
-	if err := s.spool.EmptyTemp(); err != nil {
-		s.log.Warn("temporary files of a pod could not be removed", "tool", "shell", "error", err)
+func (s *shell) empty(full *scratch.FullError) {
+	s.log.Warn("files that commands left are removed", "tool", "shell", "dir", full.Dir.Path, "reason", full.Error())
+	if err := full.Dir.Empty(); err != nil {
+		s.log.Warn("files that commands left could not be removed", "tool", "shell", "error", err)
 	}
 }
 
 // tempPatience is the pause after a check that failed.
 const tempPatience = time.Second
 
-// checkTemp is a spool.TempError if the pod's temporary files use more than the disk has
-// left. Otherwise it says when to check again.
-func (r *shellRun) checkTemp(ctx context.Context) (next time.Duration, err error) {
+// fills are the directories on the disk of podd's own files that the command can fill.
+func (r *shellRun) fills() []*scratch.Dir {
 	if !r.shell.boxed(r.args) {
-		return time.Hour, nil
+		return nil
 	}
-	next, err = r.shell.spool.CheckTemp(ctx, func(device uint64) spool.Usage {
+	dirs := []*scratch.Dir{r.shell.spool.Temp()}
+	if r.cache != nil {
+		dirs = append(dirs, r.cache.Dir)
+	}
+	return dirs
+}
+
+// checkDir is a scratch.FullError if a directory uses more than the disk has left. Otherwise it
+// says when to check again.
+func (r *shellRun) checkDir(ctx context.Context, dir *scratch.Dir) (next time.Duration, err error) {
+	next, err = dir.Check(ctx, func(device uint64) scratch.Usage {
 		bytes, files := r.tree.Deleted(device)
-		return spool.Usage{Bytes: bytes, Files: files}
+		return scratch.Usage{Bytes: bytes, Files: files}
 	})
-	if _, over := errors.AsType[*spool.TempError](err); err != nil && !over {
+	if _, over := errors.AsType[*scratch.FullError](err); err != nil && !over {
 		return tempPatience, nil // It is unknown, or ctx has ended.
 	}
 	return next, err
 }
 
-// emptyTemp removes temporary files that use more than the disk has left, once nothing of
-// the command runs, including those of a command that ended before a check.
+// checkTemp checks all that the command can fill.
+func (r *shellRun) checkTemp(ctx context.Context) (next time.Duration, err error) {
+	next = time.Hour
+	for _, dir := range r.fills() {
+		soon, err := r.checkDir(ctx, dir)
+		if err != nil {
+			return 0, err
+		}
+		next = min(next, soon)
+	}
+	return next, nil
+}
+
+// emptyTemp removes what uses more than the disk has left, once nothing of the command runs,
+// also what a command left that ended before a check.
 func (r *shellRun) emptyTemp(ctx context.Context, why error) {
-	if _, over := errors.AsType[*spool.TempError](why); over {
-		r.emptied = why
-	} else if _, err := r.checkTemp(context.WithoutCancel(ctx)); err != nil {
-		r.emptied = err
+	for _, dir := range r.fills() {
+		full, over := errors.AsType[*scratch.FullError](why)
+		if !over || full.Dir != dir {
+			_, err := r.checkDir(context.WithoutCancel(ctx), dir)
+			if full, over = errors.AsType[*scratch.FullError](err); !over {
+				continue
+			}
+		}
+		r.emptied = full
+		r.shell.empty(full)
 	}
-	if r.emptied != nil {
-		r.shell.emptyTemp(r.emptied)
+}
+
+// remedy says what to do about files that took too much of the disk.
+func (r *shellRun) remedy(why error) string {
+	if full, over := errors.AsType[*scratch.FullError](why); over && full.Dir == r.shell.spool.Temp() {
+		return "put large files into the workspace"
 	}
+	return "make room on the disk of podd's state directory"
 }
 
 // greedy says that a command was ended for its use of the machine.
 func (r *shellRun) greedy(why error) bool {
 	_, memory := errors.AsType[*memoryError](why)
-	_, temp := errors.AsType[*spool.TempError](why)
+	_, full := errors.AsType[*scratch.FullError](why)
 	_, tasks := errors.AsType[*tasksError](why)
-	return memory || temp || tasks
+	return memory || full || tasks
 }

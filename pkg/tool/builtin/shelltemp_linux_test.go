@@ -13,13 +13,14 @@ import (
 
 	"podd/internal/guard/sandbox"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/scratch"
 )
 
 // smallVariable marks a test process with its own mount namespace.
 const smallVariable = "PODD_TEST_SMALL"
 
-// One pod's /tmp never takes the disk from the others: a command that fills it is ended
-// and says why, /tmp is emptied, and meanwhile all other pods can write.
+// Neither one pod's /tmp nor the cache of its workspace takes the disk from the others: a command
+// that fills one is ended and says why, that is emptied, and meanwhile all other pods can write.
 func TestShellTempIsBounded(t *testing.T) {
 	if os.Getenv(smallVariable) == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
@@ -46,13 +47,15 @@ func TestShellTempIsBounded(t *testing.T) {
 			adjust := confined(t, mode)
 			for _, c := range []struct{ name, command, says string }{
 				{"bytes", slowly + "fill $TMPDIR/f", "MiB, more than the "},
-				{"inodes", "i=0; while :; do (: >$TMPDIR/$i) || sleep 0.01; i=$((i+1)); done", "temporary files, and the disk has room for "},
+				{"inodes", "i=0; while :; do (: >$TMPDIR/$i) || sleep 0.01; i=$((i+1)); done", "and the disk has room for "},
 				{"removed and open", "exec 3>$TMPDIR/x; rm $TMPDIR/x; while :; do head -c 100000 /dev/zero >&3 || sleep 0.01; done", "MiB, more than the "},
 				{"deep", "cd $TMPDIR; i=0; while [ $i -lt 250 ]; do mkdir d; cd d; i=$((i+1)); done; " + slowly + "fill f", "below more than 200 directories"},
 				{"links", slowly + "cd $TMPDIR; echo x >a; i=0; while [ $i -lt 200 ]; do ln a a$i; i=$((i+1)); done; fill f", "MiB, more than the "},
+				{"cache", slowly + "fill $XDG_CACHE_HOME/f", "the cached files of its workspace took "},
+				{"cache, ends by itself", "head -c 40000000 /dev/zero >$XDG_CACHE_HOME/x; exit 5", "the cached files of its workspace took "},
 				{"ends by itself", "head -c 40000000 /dev/zero >$TMPDIR/x; exit 5", "MiB, more than the "},
 			} {
-				if mode == sandbox.Landlock && c.name != "bytes" && c.name != "removed and open" {
+				if mode == sandbox.Landlock && c.name != "bytes" && c.name != "removed and open" && c.name != "cache" {
 					continue // There /tmp is the same directory.
 				}
 				t.Run(c.name, func(t *testing.T) { fillTemp(t, adjust, c.command, c.says) })
@@ -71,7 +74,8 @@ func fillTemp(t *testing.T, adjust func(*builtin.Config), command, says string) 
 			t.Error(err)
 		}
 	}()
-	b, err := openBench(t.TempDir(), disk, adjust)
+	caches := filepath.Join(disk, "caches")
+	b, err := openBench(t.TempDir(), filepath.Join(disk, "spool"), adjust, func(c *builtin.Config) { c.Caches = &scratch.Caches{Dir: caches} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +100,10 @@ func fillTemp(t *testing.T, adjust func(*builtin.Config), command, says string) 
 	if !strings.Contains(out.Summary, says) || !strings.Contains(out.Summary, "removed") {
 		t.Errorf("it says %q", out.Summary)
 	}
-	if left, err := os.ReadDir(filepath.Join(b.spool, "tmp")); err != nil || len(left) > 0 {
-		t.Errorf("%d files are left, %v", len(left), err)
+	for _, pattern := range []string{filepath.Join(b.spool, "tmp", "[^T]*"), caches + "/*/files/*"} { // Test... is where the cache is mounted.
+		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
+			t.Errorf("%d files are left at %s, %v", len(left), pattern, err)
+		}
 	}
 	// The next command has a normal /tmp, and what it leaves stays.
 	for _, command := range []string{"head -c 10000000 /dev/zero >$TMPDIR/a && echo ok >$TMPDIR/b", "stat -c %s $TMPDIR/a && cat $TMPDIR/b"} {

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 
 	"podd/internal/lazy"
+	"podd/pkg/tool/scratch"
 )
 
 // Folder is the files of one pod.
 type Folder struct {
 	spool *Spool
 	dir   string
-	temp  tempWatch
+	temp  *scratch.Dir
 }
 
 // Dir is the folder's path.
@@ -24,25 +25,20 @@ func (f *Folder) Dir() string { return f.dir }
 // tempName is the directory of a folder that is not an output.
 const tempName = "tmp"
 
-// Temp is a directory for temporary files of the pod's commands; Temp creates it. It is
+// Temp is a directory for temporary files of the pod's commands, which may be missing. It is
 // removed with the folder. CleanTemps removes files that have not changed for as long as
 // outputs are kept.
-func (f *Folder) Temp() (string, error) { return f.sub(tempName) }
-
-func (f *Folder) sub(name string) (string, error) {
-	dir := filepath.Join(f.dir, name)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	return dir, nil
-}
+func (f *Folder) Temp() *scratch.Dir { return f.temp }
 
 // movedName is the directory of a folder for files that commands put in forbidden places.
 const movedName = "moved"
 
 // Moved is a directory for files that podd moves away from a forbidden place; Moved
 // creates it. CleanTemps removes files that have not changed for as long as outputs are kept.
-func (f *Folder) Moved() (string, error) { return f.sub(movedName) }
+func (f *Folder) Moved() (string, error) {
+	dir := scratch.New(filepath.Join(f.dir, movedName), "")
+	return dir.Path, dir.Make()
+}
 
 // Quota bounds the files of all pods together, in bytes.
 func (f *Folder) Quota() int64 { return f.spool.MaxBytes }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"podd/pkg/tool/scratch"
 )
 
 // Defaults of Config.
@@ -152,7 +154,7 @@ func (s *Spool) cleanTemp(dir string) {
 		if s.inUse(root, e.Name()) {
 			continue
 		}
-		if err := remove(root, e.Name(), 0); err != nil {
+		if err := scratch.Remove(root, e.Name()); err != nil {
 			s.Logger.Warn("temporary file of a pod could not be removed", "error", err)
 		}
 	}
@@ -182,7 +184,7 @@ func (s *Spool) Folder(pod string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the pod's spool folder could not be made: %w", err)
 	}
-	return &Folder{spool: s, dir: dir}, nil
+	return &Folder{spool: s, dir: dir, temp: scratch.New(filepath.Join(dir, tempName), "its temporary files")}, nil
 }
 
 // Remove removes the folder of a pod with all its files.
@@ -203,7 +205,7 @@ func (s *Spool) Remove(pod string) error {
 	}
 	defer root.Close()
 	// Commands may have closed directories in it to themselves.
-	return remove(root, pod, 0)
+	return scratch.Remove(root, pod)
 }
 
 // Clean removes files that are too old or exceed the quota.

@@ -1,0 +1,6 @@
+// Package scratch owns directories on podd's own disk that commands fill as they like: the /tmp
+// of a pod, and the caches that the pods of one workspace share.
+//
+// A [Dir] may use as much as the disk has left, so that no command takes the disk from the
+// others. [Caches] have a bound together besides.
+package scratch
