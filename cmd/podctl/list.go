@@ -156,9 +156,13 @@ func (p *program) state(pod item.Pod) string {
 	return fmt.Sprintf("%s (%s)", stateName(pod), strings.Join(notes, ", "))
 }
 
+// stateName is the state in a word; asks is the wait for a person.
 func stateName(pod item.Pod) string {
-	if pod.Status.State == "" {
+	switch {
+	case pod.Status.State == "":
 		return "unknown"
+	case pod.Status.State == item.StateWaiting && pod.Status.Approvals > 0:
+		return "asks"
 	}
 	return string(pod.Status.State)
 }

@@ -214,7 +214,7 @@ text Patched it.
 	text := func(win string) string { return side(e, win) }
 	open := func(pod, before, after string) {
 		t.Helper()
-		e.Await("[waiting (1 approval)]")
+		e.Await("[asks (1 approval)]")
 		e.Ex(e.LineOf("? call "))
 		e.Keys("D")
 		e.AwaitLua(`#vim.api.nvim_list_tabpages() == 2 and vim.wo.diff and vim.bo.filetype == 'go'`)
@@ -241,7 +241,7 @@ text Patched it.
 	e.Await("Edited it.")
 	e.Await("[idle]")
 	w.Podctl("submit", "-p", "p", "patch")
-	e.Await("[waiting (1 approval)]")
+	e.Await("[asks (1 approval)]")
 	e.Ex(e.LineOf("? call "))
 	e.Keys("D")
 	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 3 and vim.wo.diff`)

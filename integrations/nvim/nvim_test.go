@@ -261,13 +261,13 @@ text Five.
 	e.Ex("Podd open")
 	e.Await("[idle]")
 	e.Ex("Podd submit first")
-	e.Await("[waiting (1 approval)]")
+	e.Await("[asks (1 approval)]")
 	for _, want := range []string{"? call ", " of pod p needs approval: shell", "\n    command:\n    | echo one\n    | echo \\u202etwo\n", "    timeout_seconds: 5", "it contains 1 hidden character,"} {
 		if text := e.Stream(); !strings.Contains(text, want) {
 			t.Errorf("the buffer lacks %q:\n%s", want, text)
 		}
 	}
-	if got := e.Lua(`return require('podd').statusline()`); !strings.HasPrefix(got, "podd p: waiting (1 approval)") {
+	if got := e.Lua(`return require('podd').statusline()`); !strings.HasPrefix(got, "podd p: asks (1 approval)") {
 		t.Errorf("the statusline says %q", got)
 	}
 	// A key outside of a call answers nothing.
@@ -290,7 +290,7 @@ text Five.
 	e.Await("[idle]")
 
 	e.Ex("Podd submit second")
-	e.Await("[waiting (1 approval)]")
+	e.Await("[asks (1 approval)]")
 	answer("d", "· denied")
 	e.Lua(`_G.typing.done('not\27now')`)
 	e.Await("· denied by nvim")
@@ -299,7 +299,7 @@ text Five.
 	e.Await("[idle]")
 
 	e.Ex("Podd submit third")
-	e.Await("[waiting (1 approval)]")
+	e.Await("[asks (1 approval)]")
 	e.Ex("Podd approvals")
 	e.AwaitLua(`vim.fn.search('\\[a\\] run once', 'n') > 0 and vim.bo.filetype ~= 'podd'`)
 	if got := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')`); !strings.Contains(got, "command: echo four") ||
@@ -313,7 +313,7 @@ text Five.
 	// Always shows its rule first: without a yes nothing is added, and the call waits.
 	rule := `Always: allow, tool "shell", command "sh five.sh"`
 	e.Ex("Podd submit fourth")
-	e.Await("[waiting (1 approval)]")
+	e.Await("[asks (1 approval)]")
 	if want, text := "    timeout_seconds: 120\n    runs five.sh\n      echo \\u202efive\n      \n      exit 0\n  ! it contains 1 hidden character,", e.Stream(); !strings.Contains(text, want) || strings.Contains(text, "[D]") {
 		t.Errorf("the buffer lacks %q:\n%s", want, text)
 	}

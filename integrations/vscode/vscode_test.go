@@ -154,7 +154,7 @@ func TestStreamView(t *testing.T) {
 		`rm -rf ./build`,
 		`Access "host", why "it &lt;needs&gt; it": the command "rm -rf ./build`,
 		"Allow once",
-		"p: waiting",
+		"p: asks",
 		`"digest":"` + hex.EncodeToString(digest) + `"`, // The button sent it to the extension, for the call shown.
 	} {
 		if !strings.Contains(strings.ReplaceAll(dom, "&quot;", `"`), want) {

@@ -39,7 +39,7 @@ const views = {
   files: ["#/files/ledger", ".changed .diff"],
   usage: ["#/usage?by=DAY&days=30&pod=ledger", ".plot:nth-child(4)"],
   search: ["#/search?q=total", ".hits li:nth-child(3)"],
-  alerts: ["#/alerts", ".alerts li:nth-child(4)"],
+  alerts: ["#/alerts", ".alerts li:nth-child(2)"],
   ask: ["#/", 'a.ask-card:has-text("pricing")'],
 };
 

@@ -34,6 +34,12 @@ async function asks(pod, what = "") {
   return String(JSON.parse(found.trim().split("\n")[0]).call_seq);
 }
 
+/** limited makes a pod whose turn a limit ends, with an alert. */
+function limited(name) {
+  create(name, "--ask", "never", "--max-steps", "1");
+  submit(name, "run true");
+}
+
 const answer = (verb, pod, call) => podctl(verb, pod, call);
 
 test("text of a stranger is only text", async () => {
@@ -295,11 +301,15 @@ test("alerts are acknowledged, and usage is in plots and tables", async () => {
   create("alerted", "--ask", "always");
   submit("alerted", "run echo alerted");
   await asks("alerted");
+  limited("stopped");
   await b.goto("#/alerts");
+  await b.page.locator(".alerts li", { hasText: "stopped" }).waitFor();
+  assert.equal(await b.page.locator(".alerts li", { hasText: "alerted" }).count(), 0, "a question is a card, and no alert");
   const all = b.page.getByRole("button", { name: "Acknowledge all" });
   await all.click();
   await b.page.getByText("Nothing to acknowledge.").waitFor();
-  assert.equal(podctl("alerts", "--unacked", "-o", "json").trim(), "");
+  const left = podctl("alerts", "--unacked", "-o", "json").trim().split("\n");
+  assert.deepEqual(left.filter((l) => !l.includes("APPROVAL_WAITS")), []);
   podctl("cancel", "alerted");
   for (const by of ["DAY", "POD"]) {
     await b.goto(`#/usage?by=${by}`);
@@ -323,6 +333,7 @@ test("each view fits from 320 pixels on, and axe finds nothing", async () => {
   create("shown", "--ask", "always");
   submit("shown", "run echo shown");
   await asks("shown");
+  limited("alert");
   for (const size of [narrow, wide]) {
     await b.size(size);
     for (const scheme of ["light", "dark"]) {

@@ -93,6 +93,9 @@ func rowOf(p *poddv1.WatchedPod, now time.Time) row {
 	}
 	r.cells[nameColumn] = pod.GetName()
 	r.cells[stateColumn] = cmp.Or(view.Failed(pod), strings.ToLower(strings.TrimPrefix(pod.GetState().String(), "POD_STATE_")))
+	if r.need == answer {
+		r.cells[stateColumn] = "asks"
+	}
 	r.cells[waitsColumn] = cmp.Or(waitsFor(p), "-")
 	r.cells[turnColumn] = strconv.FormatInt(pod.GetTurn(), 10)
 	if work.GetTurnBegan() != nil {

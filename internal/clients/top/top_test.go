@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 	}
 	const want = `
 NAME   STATE    WAITS-FOR                                                                          TURN  ELAPSED  CTX    TOK/S  COST    TODAY   DIR
-site   waiting  your 2 approvals                                                                      3        -      -      -       -       -  src/site
+site   asks     your 2 approvals                                                                      3        -      -      -       -       -  src/site
 last   failed   turn 3 failed: HTTP 400: no such model                                                3        -      -      -       -       -  src/last
 nogo   failed   The check "make" failed (exit 2).                                                      3        -      -      -       -       -  src/nogo
 eval   paused   paused by a client                                                                    3        -      -      -       -       -  src/eval
@@ -149,7 +149,7 @@ func TestMark(t *testing.T) {
 		t.Errorf("one up\n%s", s)
 	}
 	m.Update(&poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Pod{Pod: watched("chat", poddv1.PodState_POD_STATE_WAITING, func(p *poddv1.WatchedPod) { p.Approvals = 1 })}})
-	if s := screenOf(m); !strings.Contains(s, "> chat   waiting  your approval") {
+	if s := screenOf(m); !strings.Contains(s, "> chat   asks     your approval") {
 		t.Errorf("it moved\n%s", s)
 	}
 	m.Update(lost{})

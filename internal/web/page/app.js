@@ -77,7 +77,7 @@ function frame() {
     const place = link.dataset["place"];
     if (place === view || (place === "fleet" && inPod(view))) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-    const n = place === "fleet" ? live.approvals.length : place === "alerts" ? live.alerts.size : 0;
+    const n = place === "fleet" ? live.approvals.length : place === "alerts" ? live.news.length : 0;
     const badge = /** @type {HTMLElement} */ (link.querySelector(".badge"));
     say(badge, n > 99 ? "99+" : String(n));
     badge.hidden = n === 0;

@@ -102,6 +102,12 @@ class Live {
     return this.pods.get(name) ?? [...this.pods.values()].find((p) => p.pod.name === name);
   }
 
+  /** news are the alerts, the newest first, without those about a question that is open. */
+  get news() {
+    const asks = (/** @type {Alert} */ a) => a.reason === "APPROVAL_WAITS" && this.approvals.some((q) => q.pod === a.pod);
+    return [...this.alerts.values()].filter((a) => !asks(a)).sort((a, b) => Number(b.seq) - Number(a.seq));
+  }
+
   /** restart ends the stream; the next one begins at once. */
   restart() {
     this.#failures = 0;

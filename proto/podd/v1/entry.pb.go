@@ -596,7 +596,7 @@ type Entry_Submitted struct {
 }
 
 type Entry_Promoted struct {
-	// A waiting submit joined a running turn.
+	// A queued submit joined a running turn.
 	Promoted *Promoted `protobuf:"bytes,5,opt,name=promoted,proto3,oneof"`
 }
 
@@ -676,7 +676,7 @@ type Entry_Purged struct {
 }
 
 type Entry_Withdrawn struct {
-	// A client took waiting submits back.
+	// A client took queued submits back.
 	Withdrawn *Withdrawn `protobuf:"bytes,21,opt,name=withdrawn,proto3,oneof"`
 }
 
@@ -847,7 +847,7 @@ func (x *Submitted) GetChoice() *Choice {
 	return nil
 }
 
-// Promoted records that waiting submits joined a running turn.
+// Promoted records that queued submits joined a running turn.
 type Promoted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	RequestIds    []string               `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
@@ -892,7 +892,7 @@ func (x *Promoted) GetRequestIds() []string {
 	return nil
 }
 
-// Withdrawn records that a client took waiting submits back.
+// Withdrawn records that a client took queued submits back.
 type Withdrawn struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	RequestIds    []string               `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`

@@ -2129,7 +2129,7 @@ type SubmitResponse struct {
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// podd knew the request id and repeats its first answer.
 	Duplicate bool `protobuf:"varint,3,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
-	// The pod was busy; the submit waits in the inbox.
+	// The pod was busy; the submit is queued.
 	Queued bool `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"`
 	// References that could not be resolved.
 	Alerts []*Alert `protobuf:"bytes,5,rep,name=alerts,proto3" json:"alerts,omitempty"`
@@ -2689,7 +2689,7 @@ func (x *ListInboxResponse) GetItems() []*InboxItem {
 	return nil
 }
 
-// InboxItem is a waiting submit.
+// InboxItem is a queued submit.
 type InboxItem struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Seq       int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`

@@ -77,9 +77,9 @@ type PodServiceClient interface {
 	// Stream sends the log above a sequence, each entry once and in order and, with
 	// follow, new entries as they are stored. Ending a stream never ends a turn.
 	Stream(ctx context.Context, in *StreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamResponse], error)
-	// ListInbox shows the waiting submits, oldest first.
+	// ListInbox shows the queued submits, oldest first.
 	ListInbox(ctx context.Context, in *ListInboxRequest, opts ...grpc.CallOption) (*ListInboxResponse, error)
-	// CancelInboxItem removes a waiting submit.
+	// CancelInboxItem removes a queued submit.
 	CancelInboxItem(ctx context.Context, in *CancelInboxItemRequest, opts ...grpc.CallOption) (*CancelInboxItemResponse, error)
 	// Cancel ends the running turn with outcome cancelled. Waiting submits stay.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
@@ -386,9 +386,9 @@ type PodServiceServer interface {
 	// Stream sends the log above a sequence, each entry once and in order and, with
 	// follow, new entries as they are stored. Ending a stream never ends a turn.
 	Stream(*StreamRequest, grpc.ServerStreamingServer[StreamResponse]) error
-	// ListInbox shows the waiting submits, oldest first.
+	// ListInbox shows the queued submits, oldest first.
 	ListInbox(context.Context, *ListInboxRequest) (*ListInboxResponse, error)
-	// CancelInboxItem removes a waiting submit.
+	// CancelInboxItem removes a queued submit.
 	CancelInboxItem(context.Context, *CancelInboxItemRequest) (*CancelInboxItemResponse, error)
 	// Cancel ends the running turn with outcome cancelled. Waiting submits stay.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)

@@ -10,30 +10,36 @@ import { toast } from "../tell.js";
 
 /** @import { Alert } from "../types.d.ts" */
 
-/** alerts shows those that nobody has acknowledged, the newest first. @param {HTMLElement} main */
+/** alerts shows those that nobody has acknowledged. @param {HTMLElement} main */
 export function alerts(main) {
   const sum = el("p", { class: "sum", role: "status" });
-  const all = el("button", { type: "button", onclick: () => acknowledge([...live.alerts.keys()]) }, "Acknowledge all");
+  const all = el("button", { type: "button", onclick: () => acknowledge(live.news.map((a) => a.seq)) }, "Acknowledge all");
   const notify = el("button", { type: "button", class: "quiet", onclick: () => turnOn().then(draw) }, "Notify me while the page is open");
   const list = el("ol", { class: "alerts" });
   main.append(el("header", { class: "head" }, el("h1", {}, "Alerts"), sum, el("div", { class: "line" }, all, notify)), list);
 
   function draw() {
-    const shown = [...live.alerts.values()].sort((a, b) => Number(b.seq) - Number(a.seq));
+    const shown = live.news;
     say(sum, shown.length > 0 ? `${plural(shown.length, "alert")} not acknowledged` : live.complete ? "Nothing to acknowledge." : "Loading…");
     all.hidden = shown.length === 0 || !device.may("answer");
     all.disabled = Boolean(live.away);
     notify.hidden = enabled() || !("Notification" in globalThis) || Notification.permission === "denied";
-    keyed(list, shown, (a) => a.seq, row);
+    // An alert may come before its pod.
+    keyed(list, shown, (a) => `${a.seq} ${named(a)}`, row);
   }
   draw();
   return live.watch(draw);
 }
 
+/** named is whom an alert is about. @param {Alert} a */
+function named(a) {
+  return a.pod ? (live.pods.get(a.pod)?.pod.name ?? "") : "podd";
+}
+
 /** @param {Alert} a */
 function row(a) {
   const level = (a.level ?? "").replace("ALERT_LEVEL_", "").toLowerCase();
-  const name = a.pod ? (live.pods.get(a.pod)?.pod.name ?? "") : "podd";
+  const name = named(a);
   const times = Number(a.count ?? 1);
   return el(
     "li",

@@ -97,7 +97,8 @@ export function row(p, before) {
   if (context && context.share > 0.8) meter.classList.add("full");
   const cells = [
     el("span", { class: "name" }, icon(state(p)), el("b", {}, p.pod.name)),
-    el("span", { class: "state" }, state(p)),
+    // Of those that work, wait or do nothing, the heading says it.
+    el("span", { class: "state" }, el("span", { class: need(p) === 1 ? "" : "unseen" }, state(p))),
     el("span", { class: "doing" }, doing(p)),
     el("span", { class: "dir", title: p.pod.spec?.dir ?? "" }, place(p)),
     el("span", { class: "elapsed", title: "how long the turn has run" }, elapsed(p)),

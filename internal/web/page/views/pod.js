@@ -226,7 +226,7 @@ function header(head, p) {
     [place(p)],
     ["", p.pod.spec?.model],
     [p.pod.node && `on ${p.pod.node}`],
-    [p.pod.queued && plural(p.pod.queued, "submit waits", "submits wait")],
+    [p.pod.queued && `${p.pod.queued} queued`],
     context ? [`context ${context.brief}`, context.text.slice(context.brief.length)] : [],
     [today(p) && `${today(p)} today`],
     [elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`],

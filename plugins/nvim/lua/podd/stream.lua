@@ -58,7 +58,7 @@ local function summary(v)
   local text = words[v.state.pod.state] or 'unknown'
   local calls = #v.state.approvals
   if calls > 0 then
-    text = ('%s (%d approval%s)'):format(text, calls, calls == 1 and '' or 's')
+    text = ('%s (%d approval%s)'):format(text == 'waiting' and 'asks' or text, calls, calls == 1 and '' or 's')
   elseif v.state.pod.queued > 0 then
     text = ('%s (%d queued)'):format(text, v.state.pod.queued)
   end

@@ -11,6 +11,7 @@ export function turnRuns(p: Pod): boolean {
 
 /** stateName is a pod's state as podctl writes it. */
 export function stateName(p: Pod): string {
+  if (p.state === PodState.WAITING && p.approvals > 0) return "asks";
   return (PodState[p.state] ?? "unknown").toLowerCase();
 }
 
@@ -46,7 +47,7 @@ export class Tree implements vscode.TreeDataProvider<Pod> {
     const spawned = this.getChildren(p).length > 0;
     const item = new vscode.TreeItem(p.name, spawned ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None);
     item.id = p.id;
-    item.description = `${stateName(p)}${p.queued ? `, ${p.queued} waiting` : ""}`;
+    item.description = `${stateName(p)}${p.queued ? `, ${p.queued} queued` : ""}`;
     item.tooltip = [p.spec?.dir, p.stateReason].filter(Boolean).join("\n");
     item.iconPath = new vscode.ThemeIcon(icons[p.state] ?? "circle-outline");
     item.contextValue = p.pause ? "paused" : p.state === PodState.IDLE ? "idle" : "busy";

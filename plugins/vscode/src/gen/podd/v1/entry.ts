@@ -90,7 +90,7 @@ export interface Entry {
     /** A submit was accepted. */
     { $case: "submitted"; value: Submitted }
     | //
-    /** A waiting submit joined a running turn. */
+    /** A queued submit joined a running turn. */
     { $case: "promoted"; value: Promoted }
     | //
     /** A turn claimed one or more submits. */
@@ -138,7 +138,7 @@ export interface Entry {
     /** The log begins here: older entries were removed. */
     { $case: "purged"; value: Purged }
     | //
-    /** A client took waiting submits back. */
+    /** A client took queued submits back. */
     { $case: "withdrawn"; value: Withdrawn }
     | //
     /** A background command runs, or has ended. */
@@ -175,12 +175,12 @@ export interface Submitted {
   choice: Choice | undefined;
 }
 
-/** Promoted records that waiting submits joined a running turn. */
+/** Promoted records that queued submits joined a running turn. */
 export interface Promoted {
   requestIds: string[];
 }
 
-/** Withdrawn records that a client took waiting submits back. */
+/** Withdrawn records that a client took queued submits back. */
 export interface Withdrawn {
   requestIds: string[];
 }

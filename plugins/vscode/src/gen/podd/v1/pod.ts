@@ -257,7 +257,7 @@ export interface Pod {
   approvals: number;
   /** How the last turn ended; unset while one runs and before the first. */
   lastOutcome: Outcome;
-  /** Whether the last check of its checkout failed; false again once another turn begins. */
+  /** Whether the last check of its checkout failed, and no turn has taken its result yet. */
   checkFailed: boolean;
 }
 
@@ -482,7 +482,7 @@ export interface SubmitResponse {
   requestId: string;
   /** podd knew the request id and repeats its first answer. */
   duplicate: boolean;
-  /** The pod was busy; the submit waits in the inbox. */
+  /** The pod was busy; the submit is queued. */
   queued: boolean;
   /** References that could not be resolved. */
   alerts: Alert[];
@@ -563,7 +563,7 @@ export interface ListInboxResponse {
   items: InboxItem[];
 }
 
-/** InboxItem is a waiting submit. */
+/** InboxItem is a queued submit. */
 export interface InboxItem {
   seq: number;
   requestId: string;
@@ -5916,7 +5916,7 @@ export const PodServiceService = {
     responseSerialize: (value: StreamResponse): Buffer => Buffer.from(StreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamResponse => StreamResponse.decode(value),
   },
-  /** ListInbox shows the waiting submits, oldest first. */
+  /** ListInbox shows the queued submits, oldest first. */
   listInbox: {
     path: "/podd.v1.PodService/ListInbox" as const,
     requestStream: false as const,
@@ -5926,7 +5926,7 @@ export const PodServiceService = {
     responseSerialize: (value: ListInboxResponse): Buffer => Buffer.from(ListInboxResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListInboxResponse => ListInboxResponse.decode(value),
   },
-  /** CancelInboxItem removes a waiting submit. */
+  /** CancelInboxItem removes a queued submit. */
   cancelInboxItem: {
     path: "/podd.v1.PodService/CancelInboxItem" as const,
     requestStream: false as const,
@@ -6087,9 +6087,9 @@ export interface PodServiceServer extends UntypedServiceImplementation {
    * follow, new entries as they are stored. Ending a stream never ends a turn.
    */
   stream: handleServerStreamingCall<StreamRequest, StreamResponse>;
-  /** ListInbox shows the waiting submits, oldest first. */
+  /** ListInbox shows the queued submits, oldest first. */
   listInbox: handleUnaryCall<ListInboxRequest, ListInboxResponse>;
-  /** CancelInboxItem removes a waiting submit. */
+  /** CancelInboxItem removes a queued submit. */
   cancelInboxItem: handleUnaryCall<CancelInboxItemRequest, CancelInboxItemResponse>;
   /** Cancel ends the running turn with outcome cancelled. Waiting submits stay. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
@@ -6282,7 +6282,7 @@ export interface PodServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamResponse>;
-  /** ListInbox shows the waiting submits, oldest first. */
+  /** ListInbox shows the queued submits, oldest first. */
   listInbox(
     request: ListInboxRequest,
     callback: (error: ServiceError | null, response: ListInboxResponse) => void,
@@ -6298,7 +6298,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListInboxResponse) => void,
   ): ClientUnaryCall;
-  /** CancelInboxItem removes a waiting submit. */
+  /** CancelInboxItem removes a queued submit. */
   cancelInboxItem(
     request: CancelInboxItemRequest,
     callback: (error: ServiceError | null, response: CancelInboxItemResponse) => void,
