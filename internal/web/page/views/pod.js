@@ -3,7 +3,6 @@
 import { device } from "../device.js";
 import { add, el, icon, say } from "../dom.js";
 import { doing, elapsed, fill, place, state, today } from "../fleet.js";
-import { plural } from "../format.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
