@@ -73,3 +73,16 @@ func TestParseRefsAsksLittle(t *testing.T) {
 		}
 	}
 }
+
+// However many @ and blanks that a keyboard does not have a run contains, each @ costs the same memory:
+// the run is searched for these blanks once.
+func TestParseRefsSearchesARunOnce(t *testing.T) {
+	exists := func(string) bool { return false }
+	each := func(n int) float64 {
+		text := strings.Repeat("(@\u202f", n)
+		return testing.AllocsPerRun(1, func() { ParseRefs(text, exists) }) / float64(n)
+	}
+	if few, many := each(64), each(4096); many > few+1 { // The last few have fewer blanks behind them.
+		t.Errorf("each of 64 @ costs %.2f allocations, each of 4,096 costs %.2f", few, many)
+	}
+}
