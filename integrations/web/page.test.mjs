@@ -214,6 +214,33 @@ test("a person writes, and reads the answer as it is written", async () => {
   b.clean();
 });
 
+test("a pasted @path stays text, wherever the draft goes", async () => {
+  fs.writeFileSync(path.join(work, "pasted.txt"), "pasted\n");
+  fs.writeFileSync(path.join(work, "typed.txt"), "typed\n");
+  create("pastes", "--ask", "never");
+  await b.goto("#/pod/pastes");
+  const field = b.page.locator("textarea");
+  await field.fill("@pasted.txt ");
+  await field.press("Control+A");
+  await field.press("Control+X");
+  await field.pressSequentially("say @typed.txt ");
+  await field.press("Home");
+  await field.press("Control+V");
+  await field.press("Control+V");
+  await field.press("Control+Z");
+  await field.press("Control+Shift+Z");
+  await field.press("Home");
+  await field.pressSequentially("x ");
+  await b.goto("#/");
+  await b.goto("#/pod/pastes");
+  await field.press("Enter");
+  await b.page.locator(".end", { hasText: "Turn 1 finished" }).waitFor();
+  const log = podctl("tail", "pastes", "--after", "0", "-o", "json");
+  assert.equal(log.split('{"file_ref":').length - 1, 1, log);
+  assert.ok(log.includes("[File: typed.txt]") && !log.includes("[File: pasted.txt]"), log);
+  b.clean();
+});
+
 test("a prompt that waits stands at the end, and then above its answer", async () => {
   create("queue", "--ask", "never");
   await b.goto("#/pod/queue");

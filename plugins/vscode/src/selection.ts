@@ -1,3 +1,4 @@
+import { parts } from "../../../internal/web/page/transcript/written.js";
 import type { Segment } from "./gen/podd/v1/item";
 
 /** Selected is the selection in an editor. */
@@ -23,6 +24,11 @@ export function segments(message: string, s: Selected | undefined): Segment[] {
     ? { kind: { $case: "fileRef", value: { path: s.path, startLine: s.start, endLine: s.end } } }
     : { kind: { $case: "paste", value: { text: s.text, name: pasteName(s) } } };
   return [...said, what];
+}
+
+/** said is a message of a field, without the @ that were pasted: they add no file. */
+export function said(text: string, pasted: number[] | undefined): Segment[] {
+  return parts(text, pasted).map((p): Segment => ({ kind: p.pasted ? { $case: "paste", value: { text: p.text, name: "" } } : { $case: "text", value: { text: p.text } } }));
 }
 
 /** pasteName names a paste, in less than podd's limit of 256 bytes. */

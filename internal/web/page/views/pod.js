@@ -6,6 +6,7 @@ import { doing, elapsed, fill, place, state, today } from "../fleet.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
+import { Written, parts } from "../transcript/written.js";
 import { draw, ending } from "../transcript/blocks.js";
 import { Transcript } from "../transcript/fold.js";
 
@@ -14,7 +15,7 @@ import { Transcript } from "../transcript/fold.js";
 
 /** How many entries are read at first, and more at each look further back. */
 const page = 400;
-/** What was typed and not sent, by pod. @type {Map<string, string>} */
+/** What was written and not sent, by pod. @type {Map<string, { text: string, pasted: number[] }>} */
 const drafts = new Map();
 
 /** pod shows one. @param {HTMLElement} main @param {string} name @param {number} at an entry to show, or 0 for the end */
@@ -270,11 +271,13 @@ function composer(foot, name) {
   const choice = el("label", { class: "steer", hidden: true, title: "The running turn reads it at its next step. Otherwise it waits for the end of the turn." }, steer, " Join the running turn");
   const form = el("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), submit()) }, input, el("div", { class: "line" }, choice, send));
   foot.append(form);
-  input.value = drafts.get(name) ?? "";
+  const written = new Written(input);
+  const draft = drafts.get(name);
+  if (draft) written.put(draft.text, draft.pasted);
   const grow = () => {
     input.style.blockSize = "auto";
     input.style.blockSize = `${Math.min(input.scrollHeight + 2, 200)}px`;
-    drafts.set(name, input.value);
+    drafts.set(name, { text: input.value, pasted: written.pasted() });
   };
   input.addEventListener("input", grow);
   input.addEventListener("keydown", (e) => {
@@ -287,11 +290,12 @@ function composer(foot, name) {
 
   function submit() {
     const text = input.value;
+    const pasted = written.pasted();
     if (!text.trim() || !id || live.away) return;
     input.value = "";
     grow();
-    void submitted(id, text, steer.checked && !choice.hidden).then((refused) => {
-      if (refused && !input.value) input.value = text;
+    void submitted(id, parts(text, pasted), steer.checked && !choice.hidden).then((refused) => {
+      if (refused && !input.value) written.put(text, pasted);
       if (refused) toast(refused, "bad");
       grow();
     });
@@ -307,9 +311,9 @@ function composer(foot, name) {
   };
 }
 
-/** submitted sends a prompt until podd has answered: the request id keeps it one. @param {string} pod @param {string} text @param {boolean} steer @returns {Promise<string>} why podd refused it, or nothing */
-async function submitted(pod, text, steer) {
-  const request = { pod, segments: [{ text: { text } }], requestId: crypto.randomUUID(), mode: steer ? "SUBMIT_MODE_STEER" : "SUBMIT_MODE_QUEUE", parseRefs: true };
+/** submitted sends a prompt until podd has answered: the request id keeps it one. @param {string} pod @param {{ text: string, pasted: boolean }[]} prompt @param {boolean} steer @returns {Promise<string>} why podd refused it, or nothing */
+async function submitted(pod, prompt, steer) {
+  const request = { pod, segments: prompt.map(({ text, pasted }) => (pasted ? { paste: { text } } : { text: { text } })), requestId: crypto.randomUUID(), mode: steer ? "SUBMIT_MODE_STEER" : "SUBMIT_MODE_QUEUE", parseRefs: true };
   for (;;) {
     try {
       await call("PodService/Submit", request);

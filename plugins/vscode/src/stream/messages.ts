@@ -24,9 +24,10 @@ export type ToPage =
 /** Messages from the page to the extension. */
 export type FromPage =
   | { type: "ready" }
-  | { type: "submit"; text: string; steer: boolean }
+  /** pasted is where the text has pasted @; missing if nowhere. */
+  | { type: "submit"; text: string; pasted?: number[]; steer: boolean }
   /** Choose images and submit them with the text. */
-  | { type: "image"; text: string }
+  | { type: "image"; text: string; pasted?: number[] }
   | { type: "plan"; on: boolean }
   | { type: "complete"; prefix: string }
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }

@@ -2,6 +2,7 @@
 // for browsers; all text is set as text.
 import { el } from "../../../../internal/web/page/dom.js";
 import { type Around, draw } from "../../../../internal/web/page/transcript/blocks.js";
+import { Written } from "../../../../internal/web/page/transcript/written.js";
 import type { Block } from "../../../../internal/web/page/types";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
 import { coloured } from "./highlight";
@@ -12,6 +13,7 @@ const host = acquireVsCodeApi();
 const find = (id: string) => document.getElementById(id)!;
 const list = find("blocks");
 const input = find("input") as HTMLTextAreaElement;
+const written = new Written(input);
 const paths = find("paths");
 const plan = find("plan");
 const shown = new Map<string, HTMLElement>();
@@ -190,15 +192,22 @@ function look(): void {
   else host.postMessage({ type: "complete", prefix });
 }
 
+/** pasted is where the text has pasted @. */
+function pasted(): { pasted?: number[] } {
+  const at = written.pasted();
+  return at.length > 0 ? { pasted: [...at] } : {};
+}
+
 const planning = () => plan.getAttribute("aria-pressed") === "true";
 
 function send(steer: boolean): void {
   const text = input.value;
+  const at = pasted();
   if (!text.trim()) return;
   input.value = "";
   paths.hidden = true;
   // A prompt that steers an idle pod begins a turn, which would act.
-  host.postMessage({ type: "submit", text, steer: steer && (busy || !planning()) });
+  host.postMessage({ type: "submit", text, ...at, steer: steer && (busy || !planning()) });
 }
 
 input.addEventListener("input", look);
@@ -223,7 +232,7 @@ find("form").addEventListener("submit", (event) => {
   event.preventDefault();
   send(false);
 });
-find("image").addEventListener("click", () => host.postMessage({ type: "image", text: input.value }));
+find("image").addEventListener("click", () => host.postMessage({ type: "image", text: input.value, ...pasted() }));
 find("cancel").addEventListener("click", () => host.postMessage({ type: "cancel" }));
 plan.addEventListener("click", () => {
   const on = !planning();

@@ -9,6 +9,7 @@ import { Batch } from "../stream/batch";
 import { html } from "../stream/html";
 import { json } from "../stream/json";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
+import { said } from "../selection";
 import { pageChange } from "../stream/page";
 
 /** Asks is what the panel needs from the extension besides its pod. */
@@ -114,13 +115,12 @@ export class Panel {
         this.post(this.state);
         break;
       case "submit":
-        await this.c.submit(this.pod.pod, [{ kind: { $case: "text", value: { text: m.text } } }], m.steer);
+        await this.c.submit(this.pod.pod, said(m.text, m.pasted), m.steer);
         break;
       case "image": {
         const files = await chooseImages();
         if (!files) break;
-        const said: Segment[] = m.text.trim() ? [{ kind: { $case: "text", value: { text: m.text } } }] : [];
-        await this.c.submit(this.pod.pod, [...said, ...(await images(files))]);
+        await this.c.submit(this.pod.pod, [...(m.text.trim() ? said(m.text, m.pasted) : []), ...(await images(files))]);
         this.post({ type: "sent", text: m.text });
         break;
       }
