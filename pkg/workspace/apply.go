@@ -122,6 +122,9 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 		keep(k.Path, whyMine)
 	}
 	todo = slices.DeleteFunc(todo, func(s checkpoint.Step) bool { return kept[s.Path] })
+	if err := fits(a.r.Source, todo, a.from); err != nil {
+		return err
+	}
 	if dry {
 		for _, s := range todo {
 			out.Paths = append(out.Paths, filepath.Join(a.r.Source, s.Path))
@@ -151,6 +154,14 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 		return err
 	}
 	return a.r.Save()
+}
+
+// fits says why steps cannot be made in a directory; from has the bytes that they want.
+func fits(dir string, steps []checkpoint.Step, from *checkpoint.Workspace) error {
+	return checkpoint.Fits(dir, steps, func(s checkpoint.Step) (int64, error) {
+		data, err := from.Read(s.Want)
+		return int64(len(data)), err
+	})
 }
 
 // filtered are the paths that an apply would write past a filter of git's.

@@ -223,7 +223,10 @@ func (c *Checkpoints) Undo(ctx context.Context, line []item.Checkpoint, merge bo
 			}
 			u.dirs, u.steps[dir], u.todo[dir] = append(u.dirs, dir), steps, todo
 			u.conflicts = append(u.conflicts, absolute(dir, conflicts)...)
-			return err
+			if err != nil {
+				return err
+			}
+			return noSpace(fits(dir, todo, w))
 		})
 		if err != nil {
 			return nil, err
