@@ -50,7 +50,7 @@ func newCancelCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// unqueue is what waits in a pod's queue. With remove it takes that out and lists it, and nothing
+// unqueue returns the queued prompts of a pod. With remove it takes them out and lists them, and nothing
 // waits.
 func (p *program) unqueue(ctx context.Context, c *client.Client, pod string, remove bool) (waiting []*poddv1.InboxItem, err error) {
 	resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})

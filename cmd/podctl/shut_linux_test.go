@@ -12,7 +12,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// shut makes a directory that nobody can change until the test ends, not even root.
+// shut makes a directory read-only until the test ends, even for root.
 func shut(t *testing.T, dir string) (open func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

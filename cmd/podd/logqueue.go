@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// queueBytes bounds what waits for a reader of the log.
+	// queueBytes bounds the lines that are not written yet.
 	queueBytes = 1 << 20
 	// linePatience is how long a caller waits until its line is written. So a crash right after
-	// it loses no line, unless nobody reads.
+	// it loses no line while somebody reads.
 	linePatience = 50 * time.Millisecond
 	// flushPatience is how long podd waits at its end until the lines are written.
 	flushPatience = time.Second
 )
 
 // logQueue writes lines to a file by a goroutine of its own, because the file may accept nothing
-// for as long as it likes: a pipe that nobody reads, a terminal after Ctrl-S. Write never fails
+// for as long as it likes: a pipe without a reader, a terminal after Ctrl-S. Write never fails
 // and hardly waits: without room it counts the line as lost.
 type logQueue struct {
 	to io.Writer
@@ -101,7 +101,7 @@ func (q *logQueue) run() {
 	}
 }
 
-// next is the oldest line, or how many were lost if there is none.
+// next returns the oldest line or, without one, how many were lost.
 func (q *logQueue) next() (l line, lost int, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,7 +150,7 @@ func (q *logQueue) Close() {
 	}
 }
 
-// runsOn is for a command that serves until it is told to stop: whoever reads its standard error
+// runsOn is for a command that serves until somebody stops it: whoever reads its standard error
 // can neither hold it up nor, by closing it, end it.
 func (p *program) runsOn(told func(lines int) []byte) {
 	// Go ends a process that writes to a closed standard error, unless it asks for the signal.

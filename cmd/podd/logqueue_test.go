@@ -19,7 +19,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Whoever logs goes on while nobody reads. What found no room is counted, and told once somebody reads.
+// A program that logs continues without a reader. Lines that do not fit are counted, and a later line says how many.
 func TestLogThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -48,7 +48,7 @@ func TestLogThatNobodyReads(t *testing.T) {
 	})
 }
 
-// The end of podd waits for what is being read, and only a moment for what nobody reads.
+// When podd ends, it waits for a reader that reads, and only a moment for one that does not.
 func TestLogAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

@@ -14,7 +14,7 @@
 // between two symbols. It keeps joiners and non-joiners in words of scripts that spell with
 // them, such as Persian, and escapes all of these elsewhere.
 //
-// [Exact], for text that a person decides on, also escapes what could be taken for other
+// [Exact], for text that a person decides on, also escapes what looks like other
 // text: characters that only look like a space, joiners and variation selectors
 // everywhere, and what a terminal draws in the place of another character without a trace.
 //

@@ -8,7 +8,7 @@ import (
 // scanner is the state on which the meaning of the next rune depends.
 type scanner struct {
 	oneLine bool
-	// exact also escapes what could not be told from other text.
+	// exact also escapes what looks like other text.
 	exact bool
 	// drop omits the characters that would be escaped.
 	drop bool

@@ -43,7 +43,7 @@ func isPlain(name string) bool {
 
 // Alike is the path itself if something has it, or else the one path that looks the same: each name on
 // the way that nothing has becomes the only one in its directory that looks like it. If there are
-// several, the error, of kind NotFound, names them; if there is none, the path is returned as it is.
+// several, the error, of kind NotFound, names them; without one, the path is returned as it is.
 func (f *FS) Alike(given string) (string, error) {
 	if _, err := f.Stat(given); err == nil || f.wrapKind(err) != NotFound {
 		return given, nil

@@ -275,7 +275,7 @@ func (p *part) keep() {
 	}
 }
 
-// trade exchanges the file of the entry with the one of another name in its directory.
+// trade exchanges the file of the entry with another one in its directory.
 func (e entry) trade(other string) error {
 	return e.withDir(func(fd uintptr) error {
 		err := exchangeAt(int(fd), other, e.name)

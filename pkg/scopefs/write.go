@@ -23,7 +23,7 @@ func Unfinished(name string) bool { return unfinished.MatchString(name) }
 // writing are the temporary names that this process uses now.
 var writing sync.Map
 
-// Writing says whether this process now writes a file under a temporary name. Nobody guesses such a
+// Writing says whether this process now writes a file under a temporary name. Others cannot guess such a
 // name, so that it hides no other file.
 func Writing(name string) bool {
 	_, ok := writing.Load(name)

@@ -38,7 +38,7 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 	return nil, err
 }
 
-// openTries is how often a file is tried before it counts as damaged: a disk may fail to read it
+// openTries is how often podd tries a file before it reports damage: a disk may fail to read it
 // once, which bbolt does not tell.
 const openTries = 2
 

@@ -34,7 +34,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%v: %s, want %s", c.err, reason, c.reason)
 		}
 	}
-	// Nobody knows what is in a file that cannot be read.
+	// A file that cannot be read may be sound.
 	if reason := item.ReasonOf(store.OpenError(filepath.Dir(path), berrors.ErrInvalid)); reason != store.ReasonCannotOpen {
 		t.Errorf("a file that cannot be read: %s", reason)
 	}

@@ -17,7 +17,7 @@ func (a answer) isSilent() bool {
 	return !slices.ContainsFunc(a.blocks, isCall) && strings.TrimSpace(a.text) == ""
 }
 
-// sent says what came in a silent answer.
+// sent says what a silent answer had.
 func (a answer) sent() string {
 	what := "neither text nor a call"
 	if slices.ContainsFunc(a.blocks, func(b *block) bool { return b.Kind == llm.BlockReasoning }) {

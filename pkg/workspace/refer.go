@@ -163,7 +163,7 @@ func (r *resolver) typed(ctx context.Context, text string) {
 	flush()
 }
 
-// ref adds what a reference resolves to: found, whose path may only look like the one of the reference.
+// ref adds the file that a reference resolves to. Its path, in found, may only look like that of the reference.
 // ok is false when it does not; without an error the submit already has the most references.
 func (r *resolver) ref(ctx context.Context, ref item.FileRef) (found item.FileRef, ok bool, err error) {
 	if r.refs++; r.refs > maxRefs {

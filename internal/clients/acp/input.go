@@ -11,7 +11,7 @@ import (
 )
 
 // input is the editor's stream, a line at each read. The connection handles each request in a
-// goroutine of its own; what comes behind a prompt, such as its cancel, is read only once the
+// goroutine of its own; messages after a prompt, such as its cancel, are read only once the
 // prompt is known to wait.
 type input struct {
 	lines *bufio.Reader

@@ -173,7 +173,7 @@ func (a frame) transcriptLines(rows int) []line {
 // hint is the view's own message, or a list of keys.
 func (a frame) hint() string {
 	if !a.pasting.IsZero() && a.now().Sub(a.pasting) >= time.Second {
-		return cells.Fit("a paste has not ended: Esc takes what came of it", a.columns)
+		return cells.Fit("a paste has not ended: Esc keeps the part that arrived", a.columns)
 	}
 	if a.said != "" {
 		return cells.Fit(a.said, a.columns)

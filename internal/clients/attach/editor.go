@@ -25,7 +25,7 @@ type editor struct {
 type cell struct {
 	// g is the character: a grapheme.
 	g string
-	// paste is the pasted text, or the line that stands for the picture.
+	// paste is the pasted text, or a line that describes the picture.
 	paste string
 	// name says what the pasted text is, if it comes from a command.
 	name string

@@ -58,7 +58,7 @@ func plain(text string) bool {
 const joiner = '\u200d'
 
 // Advance is how far text moves the cursor. It is less than Width if the terminal draws runes in
-// the place of those before them: vowels and finals of Hangul, and what follows a joiner.
+// the place of those before them: vowels and finals of Hangul, and the rune after a joiner.
 func Advance(text string) int {
 	n := Width(text)
 	if clusters.Load() {

@@ -28,7 +28,7 @@ type Keyboard struct {
 
 	// inside says that a paste is open, late that Read has ended one whose own end may still come.
 	inside, late bool
-	// tail is the end of what came last, which may be a part of a start or an end.
+	// tail is the end of the last input, which may be part of a start or an end.
 	tail []byte
 	// last is when it came.
 	last time.Time

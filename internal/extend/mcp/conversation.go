@@ -138,7 +138,7 @@ func (c *conversation) answer(h *heard, r *jsonrpc.Response, failure *jsonrpc.Er
 	h.messages = append(h.messages, r)
 }
 
-// answered removes a request that waits for its answer; nil if there is none with this id.
+// answered removes the open request with this id; nil without one.
 func (c *conversation) answered(id jsonrpc.ID) *jsonrpc.Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *conversation) waits(id jsonrpc.ID) bool {
 }
 
 // idOf is the id of a request of podd, which are whole numbers: servers also return them as a
-// string, or with a fraction of zero. It is not valid if there is none.
+// string, or with a fraction of zero. Without an id it is not valid.
 func idOf(text json.RawMessage) (id jsonrpc.ID) {
 	var quoted string
 	if json.Unmarshal(text, &quoted) == nil && quoted != "" {
@@ -222,7 +222,7 @@ func requestID(text json.RawMessage) (id jsonrpc.ID) {
 
 func isObject(text json.RawMessage) bool { return bytes.HasPrefix(text, []byte("{")) }
 
-// errorOf is an error in any form; nil if there is none.
+// errorOf returns an error in any form; nil without one.
 func errorOf(text json.RawMessage) *jsonrpc.Error {
 	if len(text) == 0 || string(text) == "null" {
 		return nil

@@ -52,7 +52,7 @@ func (i *instance) definition() Server {
 	return i.def
 }
 
-// with passes the running server to work, or why there is none; it starts the server if needed.
+// with passes the running server, or the reason why it does not run, to work; it starts the server if needed.
 // With wait false it does not wait for a server that failed a moment ago. If the server has
 // forgotten the session, it did nothing, and work runs once more in a new session.
 func (i *instance) with(ctx context.Context, wait bool, work func(*link, error) error) error {

@@ -220,7 +220,7 @@ func wildServer(name string) {
 	}
 }
 
-// What a person can understand of a server's answers is not lost, and no answer is taken for the
+// What a person can understand of a server's answers is not lost, and no answer passes as the
 // end of the server.
 func TestWildServers(t *testing.T) {
 	for name, c := range wild {

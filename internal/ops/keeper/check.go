@@ -103,7 +103,7 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 	return nil, e
 }
 
-// ReasonNotChecked says that nobody knows whether the database is damaged.
+// ReasonNotChecked says that podd could not find out whether the database is damaged.
 const ReasonNotChecked = "STORE_NOT_CHECKED"
 
 // crashes are how Go reports what only damaged pages do to a check: it accesses memory where nothing is,

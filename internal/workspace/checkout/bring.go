@@ -41,7 +41,7 @@ func (all *Checkouts) bring(ctx context.Context, s source, to string) error {
 	defer into.Close()
 	var changed []string
 	for _, entry := range fields(out) {
-		if len(entry) > 3 && !strings.HasSuffix(entry, "/") { // A repository in the repository is no part of it.
+		if len(entry) > 3 && !strings.HasSuffix(entry, "/") { // A nested repository is not part of it.
 			changed = append(changed, entry[3:])
 		}
 	}

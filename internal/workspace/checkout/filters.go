@@ -24,7 +24,7 @@ func (all *Checkouts) persons(ctx context.Context, c command, names string) (pai
 	}
 	out, err := all.git(ctx, c)
 	if failed, ok := errors.AsType[*failure](err); ok && exitedWith(failed.err, 1) {
-		err = nil // There are none.
+		err = nil // No filter is set.
 	}
 	for _, entry := range fields(out) {
 		name, value, has := strings.Cut(entry, "\n")

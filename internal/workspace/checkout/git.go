@@ -89,7 +89,7 @@ func (c command) environ(own []string, home string) []string {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 	}
 	if git.IsDir(c.dir) {
-		env = append(env, "GIT_WORK_TREE=.") // The one of a submodule is not to be seen from there.
+		env = append(env, "GIT_WORK_TREE=.") // The working tree of a submodule is hidden there.
 	}
 	for i, s := range pairs {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[1]))

@@ -190,7 +190,7 @@ func TestLandsWholeOrNotAtAll(t *testing.T) {
 	b.fsck(b.repo)
 }
 
-// What git is told to overlook, and has no text of the person's, follows and stays overlooked.
+// Files that git overlooks follow if the person did not change them, and stay overlooked.
 func TestLandsOverlookedFiles(t *testing.T) {
 	b := setup(t)
 	r := b.make(checkout.Wanted{Name: "p"})

@@ -85,7 +85,7 @@ const (
 )
 
 // atLocal names the program at the other end of a repository on this machine. git does not pass settings on
-// to it, and that repository's programs are nobody's that podd trusts. Only the hooks of a bare
+// to it, and podd trusts none of that repository's programs. Only the hooks of a bare
 // repository run at a push: whoever shares one decides by them what may be pushed.
 func atLocal(url string, args []string) []string {
 	if !strings.HasPrefix(url, "/") && !strings.HasPrefix(url, "file:") || len(args) == 0 {

@@ -15,7 +15,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Anybody may have written a repository: what it names gives nobody a right. So podd sees only those
+// Anybody may have written a repository: a path that it names grants no access. So podd sees only those
 // of the stores of objects it borrows from that look like one, and a git directory only where the
 // repository it is of names the working tree back.
 
@@ -114,7 +114,7 @@ func readOwn(dir, name string) ([]byte, error) {
 // file is a file of the repository's git directory.
 func (s source) file(name string) ([]byte, error) { return readOwn(s.common, name) }
 
-// check refuses a repository whose files name what is none of it.
+// check refuses a repository whose files name paths that do not belong to it.
 func (s source) check(hides func(dir string) bool) error {
 	own := s.dirs[0]
 	if !s.isNamed(own) {
@@ -126,7 +126,7 @@ func (s source) check(hides func(dir string) bool) error {
 	for _, dir := range append(strange, stores...) {
 		if slices.Contains(strange, dir) || hides != nil && hides(dir) {
 			return item.Errorf(item.KindPrecondition, "STRANGE_ALTERNATES",
-				"%s borrows objects from %s, which is no store of objects or is hidden from pods: see who wrote %s", s.top, dir, filepath.Join(s.common, "objects/info/alternates"))
+				"%s borrows objects from %s, which is not a store of objects or is hidden from pods: see who wrote %s", s.top, dir, filepath.Join(s.common, "objects/info/alternates"))
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func TestAlternates(t *testing.T) {
 		refused(name)
 	}
 
-	// What comes later gives no right either.
+	// A later path grants no access either.
 	b.remove(".git/objects/info/alternates")
 	r := b.make(checkout.Wanted{Name: "p"})
 	b.write(b.repo, ".git/objects/info/alternates", keys+"\n"+chained+"\n")

@@ -29,7 +29,7 @@ type tree struct {
 	// landed has the paths that the tree has already, absent those
 	// that it leaves out.
 	landed, absent map[string]bool
-	// marked are the paths that git is told to overlook, by the option that says so.
+	// marked are the paths that git overlooks, by the option that marks them.
 	marked map[string][]string
 }
 
@@ -207,7 +207,7 @@ func (all *Checkouts) between(ctx context.Context, c command, from, to string) (
 	return changes, err
 }
 
-// marks finds the paths that git is told to overlook, and refuses an index with conflicts.
+// marks finds the paths that git overlooks, and refuses an index with conflicts.
 func (t *tree) marks(ctx context.Context) error {
 	touched := make(map[string]bool)
 	for _, c := range t.changes {

@@ -16,7 +16,7 @@ import (
 )
 
 // asidesFile has the files that a restore lays beside their places until it has ended. Their names are
-// new ones, which nobody knows before they exist: in a directory where others write, a fixed name could
+// new ones, which are random: in a directory where others write, a fixed name could
 // be a link to another file, or be taken. After a kill nothing else tells whose they are.
 const asidesFile = "restoring"
 

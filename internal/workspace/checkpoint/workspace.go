@@ -172,7 +172,7 @@ type Look struct {
 	Named []string
 	// Follow begins what [Workspace.Follow] does.
 	Follow bool
-	// Held is the directory in which tools work; nil if there is none. It may have another path by now.
+	// Held is the directory in which tools work; nil without one. It may have another path by now.
 	Held os.FileInfo
 }
 

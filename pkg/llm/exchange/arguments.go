@@ -7,7 +7,7 @@ import (
 
 // Arguments is the one value that a call's arguments mean. Some endpoints send a value that
 // is whole, such as {}, null or "", before the real arguments or after them: the last one
-// with content counts. What is no sequence of such values stays as it came.
+// with content counts. Anything but a sequence of such values stays as it is.
 func Arguments(s string) string {
 	last, at := "", 0
 	dec := json.NewDecoder(strings.NewReader(s))

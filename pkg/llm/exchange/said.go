@@ -81,7 +81,7 @@ func firstByte(body []byte) byte {
 	return body[0]
 }
 
-// firstEvent is the data of the first event of a stream; nil if body is none.
+// firstEvent returns the data of the first event of a stream; nil if body is not a stream.
 func firstEvent(body []byte) []byte {
 	sse := newSSEReader(bytes.NewReader(body))
 	defer sse.close()

@@ -31,7 +31,7 @@ func (d *chatDecoder) settle(dst []llm.Event) []llm.Event {
 	return dst
 }
 
-// settle replaces the reasoning by its final form. The signatures that came cover what came.
+// settle replaces the reasoning by its final form. The streamed signatures cover the streamed form.
 func (r *reasoningBlock) settle(dst []llm.Event, blocks *int, whole *reasoningBlock) []llm.Event {
 	dst = r.start(dst, blocks)
 	if text := whole.text.String(); !strings.Contains(r.text.String(), text) {

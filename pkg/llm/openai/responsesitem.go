@@ -22,7 +22,7 @@ type outputItem struct {
 	callID, name string
 	// text is what was passed on, or waits for the name of a call.
 	text strings.Builder
-	// parts are the final forms of the parts that are over, open what came of the next one.
+	// parts are the final forms of the parts that are over, open the received part of the next one.
 	parts []string
 	open  strings.Builder
 	// summary is the index of the open part of a summary, ended that of the part that was

@@ -36,7 +36,7 @@ func (f *files) named(paths []string) []string {
 	return paths
 }
 
-// alike is the path of a file that is there already; see [scopefs.FS.Alike]. Of several there is none.
+// alike is the path of a file that is there already; see [scopefs.FS.Alike]. Several such files count as none.
 func (f *files) alike(path string) string {
 	path, _ = f.Alike(orWorkspace(path))
 	return path

@@ -7,7 +7,7 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// byteOrderMark may begin a text. It is no part of its first line.
+// byteOrderMark may begin a text. It is not part of the first line.
 const byteOrderMark = "\ufeff"
 
 // bare is a text with the line ends that a model writes.

@@ -8,7 +8,7 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// The quotes that models take for one another.
+// The quotes that models confuse.
 const (
 	singleQuotes = "'‘’‚‛"
 	doubleQuotes = "\"“”„‟"
@@ -90,7 +90,7 @@ func (t *typography) of(text string) (string, bool) {
 	keep := func(n int) {
 		same := []rune(rest[:n])
 		for i, r := range t.style[at : at+len(same)] {
-			// A quote alone may be another one: between other characters, it opens or closes anew.
+			// A quote alone may be another one: between other characters, it opens or closes again.
 			if len(same) == 1 && quoteKind(r) != 0 {
 				add(same[i])
 			} else {

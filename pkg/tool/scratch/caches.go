@@ -161,7 +161,7 @@ type cached struct {
 	used time.Time
 	// bytes is what it takes.
 	bytes int64
-	// useless says that nobody will use it, or that it cannot be measured.
+	// useless says that it was not used for long, its workspace is gone, or it is too large to measure.
 	useless bool
 }
 
@@ -262,7 +262,7 @@ func (c *Caches) remove(root *os.Root, name string) (gone bool, err error) {
 	return true, Remove(root, removedPrefix+name)
 }
 
-// take gives a cache another name, under which nobody begins to use it.
+// take gives a cache another name, so that no command begins to use it.
 func (c *Caches) take(root *os.Root, name string) (gone bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

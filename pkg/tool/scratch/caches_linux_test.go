@@ -115,7 +115,7 @@ func TestACacheIsThatOfADirectory(t *testing.T) {
 	}
 }
 
-// Nothing that stands in place of a directory of the caches is followed.
+// A link in place of a directory of the caches is not followed.
 func TestNoLinkInPlaceOfACache(t *testing.T) {
 	for _, place := range []string{".", "NAME", "NAME/files"} {
 		s := newShelf(t)
@@ -138,7 +138,7 @@ func TestNoLinkInPlaceOfACache(t *testing.T) {
 	}
 }
 
-// If all take too much, whole caches go, those first that nobody has used for the longest time.
+// If all take too much, whole caches go, the least recently used first.
 func TestTheCachesThatAreUnusedLongestGo(t *testing.T) {
 	s := newShelf(t)
 	old := s.cached(s.workspace("old"), 4<<20, 3*time.Hour)

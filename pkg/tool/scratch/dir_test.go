@@ -46,7 +46,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// What stands in place of the directory is not emptied, nor measured.
+// A link or file in place of the directory is neither emptied nor measured.
 func TestALinkIsNotFollowed(t *testing.T) {
 	outside, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	file := filepath.Join(outside, "file")
