@@ -18,7 +18,8 @@ func TestWorkspaceAroundPoddsOwn(t *testing.T) {
 	if err := os.Rename(h.path("state"), h.path("work/sub/state")); err != nil {
 		t.Fatal(err)
 	}
-	h.config.Hidden = []string{filepath.Join(home, "sub/state"), filepath.Join(home, ".config/podd")}
+	h.config.Hidden = []string{filepath.Join(home, "sub/state"), filepath.Join(home, "sub/state/podd.sock"), filepath.Join(home, ".config/podd")}
+	h.write("work/sub/state/podd.sock") // What is in a hidden directory shows no more of it.
 	fs, err := scopefs.Open(scopefs.Config{Dir: home})
 	if err != nil {
 		t.Fatal(err)

@@ -22,14 +22,12 @@ type mounts struct {
 	pinned map[string]*os.File
 	// mode says whether each mount is writable.
 	mode map[string]bool
-	// worked are the git directories whose parts are protected.
-	worked map[string]bool
 	// passed are the open directories that are not bwrap's.
 	passed []*os.File
 	// roots are the writable ones, opened.
 	roots []openRoot
-	// on are the identities of hidden paths below roots.
-	on []string
+	// on are the identities of hidden paths below roots, gone all hidden paths.
+	on, gone []string
 }
 
 type mount struct {
@@ -74,11 +72,6 @@ func (m *mounts) writable(path string, dir *os.File) {
 	m.add(path, "--bind-fd", m.command.add(dir), path)
 	m.roots = append(m.roots, openRoot{path, dir})
 	m.mode[path] = true
-}
-
-// isRoot says whether a path is a writable root.
-func (m *mounts) isRoot(path string) bool {
-	return slices.ContainsFunc(m.roots, func(r openRoot) bool { return r.path == path })
 }
 
 // writableAt says whether a command can write at a path, according to the innermost mount
@@ -207,8 +200,13 @@ func (m *mounts) tmpfs(path string, most int64) {
 	m.list = append(m.list, mount{path, []string{"--size", strconv.FormatInt(most, 10), "--tmpfs", path}, most})
 }
 
-// hide replaces a file or directory by an empty one.
+// hide replaces a file or directory by an empty one. One in a hidden directory is absent: a mount on the way to it would
+// show what is hidden.
 func (m *mounts) hide(path string) {
+	if slices.ContainsFunc(m.gone, func(dir string) bool { return within(dir, path) }) {
+		return
+	}
+	m.gone = append(m.gone, path)
 	if _, _, below := m.rootOf(path); below {
 		file := m.descend(path)
 		if file == nil {
