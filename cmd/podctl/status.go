@@ -148,7 +148,7 @@ func sandbox(s *poddv1.GetStatusResponse) string {
 func weaker(s *poddv1.GetStatusResponse) string {
 	switch s.GetSandbox() {
 	case "landlock":
-		return "Landlock cannot make files read-only: podd asks before commands in a workspace with protected files, such as AGENTS.md; see docs/security.md#without-bubblewrap"
+		return "Landlock cannot make files read-only: podd puts protected files, such as AGENTS.md, back after a change; see docs/security.md#without-bubblewrap"
 	case "none":
 		return "see docs/security.md#without-bubblewrap"
 	}

@@ -91,7 +91,7 @@ func (l *loader) rule(t *table) {
 		prose("path", &r.Path).like(`"infra/**"`, "2"),
 		prose("command", &r.Command).like(`"git push **"`, "1"),
 		prose("host", &r.Host).like(`"*.go.dev"`, "1"),
-		texts("access", `a list of "sandbox", "git", "network" and "host"`, &r.Access, func(level item.Access) bool {
+		texts("access", `a list of "sandbox", "network" and "host"`, &r.Access, func(level item.Access) bool {
 			return slices.Contains(item.Accesses(), level)
 		}).like(`["sandbox", "network"]`, "1"),
 		choice("decision", &r.Decision, policy.Allow, policy.Ask, policy.Deny).needed().like(`"ask"`),

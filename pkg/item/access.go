@@ -7,8 +7,6 @@ type Access string
 const (
 	// AccessSandbox is the sandbox of the pod's commands.
 	AccessSandbox Access = "sandbox"
-	// AccessGit adds a writable .git, except what git executes or obeys.
-	AccessGit Access = "git"
 	// AccessNetwork adds the machine's network.
 	AccessNetwork Access = "network"
 	// AccessHost is no sandbox. The bound on memory stays.
@@ -17,5 +15,5 @@ const (
 
 // Accesses are all levels.
 func Accesses() []Access {
-	return []Access{AccessSandbox, AccessGit, AccessNetwork, AccessHost}
+	return []Access{AccessSandbox, AccessNetwork, AccessHost}
 }

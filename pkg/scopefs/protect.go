@@ -30,7 +30,7 @@ func makeProtections() *Protection {
 			all.add(what, p)
 		}
 	}
-	add(ofGit, ".git/", ".gitmodules", ".gitconfig", ".config/git/", ".husky/")
+	add(ofGit, ".git/", ".gitconfig", ".config/git/", ".husky/")
 	add(ofShell, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".envrc",
 		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc",
 		".mkshrc", ".inputrc", ".config/fish/", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".tmux.conf")

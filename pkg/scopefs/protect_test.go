@@ -21,7 +21,7 @@ func TestProtectedPaths(t *testing.T) {
 	must(t, os.Symlink("repo/hooks", filepath.Join(dir, "h")))
 	for _, path := range []string{
 		".git/hooks/pre-commit", ".git/config", ".git/info/attributes", ".git", "sub/.git/hooks/post-checkout", "sub/.git/config.worktree",
-		".GIT/Hooks/pre-commit", ".Git/config", ".g\u200cit/config", ".git\u200d/hooks/x", "sub/.gIt/CONFIG", ".gitmodules", "deep/er/.gitmodules",
+		".GIT/Hooks/pre-commit", ".Git/config", ".g\u200cit/config", ".git\u200d/hooks/x", "sub/.gIt/CONFIG",
 		"repo/config", "h/pre-push", "repo/hooks/x", filepath.Join(dir, ".git/config"), "plain/../.git/config",
 		"store.git/config", "store.git/hooks/update", "half/HEAD", "half/config", ".husky/pre-commit",
 		".envrc", "sub/.envrc", ".bashrc", ".BASHRC", ".ba\u017fhrc", "rc", ".profile", ".zshenv", ".config/fish/config.fish", ".tmux.conf",

@@ -79,7 +79,7 @@ func TestLevelsAreShownFirst(t *testing.T) {
 
 func TestRulesOverAccessAreChecked(t *testing.T) {
 	for want, r := range map[string]item.Rule{
-		`there is no access "root": write "sandbox", "git", "network" or "host"`:      rule(policy.Allow, "make", "root"),
+		`there is no access "root": write "sandbox", "network" or "host"`:             rule(policy.Allow, "make", "root"),
 		`the rule has access, and tool "read_file" runs no command: leave access out`: {Tool: "read_file", Access: []item.Access{item.AccessHost}, Decision: policy.Deny},
 	} {
 		p, err := policy.New(policy.Risky, []item.Rule{r})

@@ -78,20 +78,6 @@ func plain(line string) ([]command, error) {
 	return commands, nil
 }
 
-// PlainCommands are the words of the commands of a line of plain words, as a rule that
-// allows reads it. ok is false for a line in which a shell does more: one with an
-// expansion, an assignment, a redirection to a file, or a loop.
-func PlainCommands(line string) (commands [][]string, ok bool) {
-	list, err := plain(line)
-	if err != nil {
-		return nil, false
-	}
-	for _, c := range list {
-		commands = append(commands, c.words)
-	}
-	return commands, true
-}
-
 func plainIn(line string, lang syntax.LangVariant) ([]command, error) {
 	file, err := parse(line, lang)
 	if err != nil {

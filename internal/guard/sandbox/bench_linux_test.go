@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -32,8 +33,8 @@ type house struct {
 	client *shim.Client
 	// dies is that of the scope.
 	dies bool
-	// git is what commands may change in repositories.
-	git sandbox.GitAccess
+	// undone is what the last guard took back.
+	undone sandbox.Undone
 }
 
 func newHouse(t testing.TB) *house {
@@ -180,7 +181,7 @@ func (h *house) scope() (sandbox.Scope, func()) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git, Network: h.config.Network, Dies: h.dies}, func() { _ = fs.Close() }
+	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Network: h.config.Network, Dies: h.dies}, func() { _ = fs.Close() }
 }
 
 // run runs a command in the workspace.
@@ -193,6 +194,14 @@ func (h *house) run(s *sandbox.Sandbox, attack string, argv ...string) string {
 
 func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, argv ...string) string {
 	h.t.Helper()
+	if scope.Guard == nil && !scope.Free && s.Confines() {
+		var err error
+		if scope.Guard, err = s.Guard(scope, nil); err != nil {
+			h.t.Fatal(err)
+		}
+		scope.Guard.Watch(func() (string, error) { return h.path("temp"), nil }, slog.New(slog.DiscardHandler))
+		defer func() { h.undone = scope.Guard.End() }()
+	}
 	if h.client != nil && (s.Mode() == sandbox.Bwrap || s.Mode() == sandbox.Landlock) {
 		return h.runByShim(s, scope, attack, argv...)
 	}
@@ -230,9 +239,6 @@ func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, ar
 	}
 	tree.Stop(100 * time.Millisecond)
 	<-tree.Exited()
-	if _, err := c.Held.Repair(); err != nil {
-		h.t.Error(err)
-	}
 	return strings.TrimSpace(out.String())
 }
 

@@ -88,14 +88,14 @@ func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
 // mounts are the file system of a command.
 func (s *Sandbox) mounts(c *Command, scope Scope, hide unseen) (*mounts, error) {
 	m := &mounts{
-		sandbox: s, scope: scope, unseen: hide, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
+		sandbox: s, scope: scope, unseen: hide, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{},
 	}
 	defer func() {
 		for _, file := range m.passed {
 			_ = file.Close()
 		}
 	}()
-	for _, part := range []func() error{m.base, m.openRoots, m.repositories, m.holdProtected} {
+	for _, part := range []func() error{m.base, m.openRoots, m.holdProtected} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -214,17 +214,19 @@ func (m *mounts) openRoots() error {
 	return nil
 }
 
-// holdProtected makes existing protected paths read-only.
+// holdProtected makes git directories outside of the roots writable, and existing protected paths read-only.
 func (m *mounts) holdProtected() error {
-	g := m.scope.Guard
-	if g == nil {
-		var err error
-		if g, err = m.sandbox.Guard(m.scope, nil); err != nil {
+	if m.scope.Guard == nil {
+		return nil
+	}
+	for _, path := range m.scope.Guard.outside() {
+		dir, err := openDir(path)
+		if err != nil {
 			return err
 		}
-		defer g.Close()
+		m.writable(path, dir)
 	}
-	for _, path := range g.hold {
+	for _, path := range m.scope.Guard.hold {
 		m.protect(path)
 	}
 	return nil

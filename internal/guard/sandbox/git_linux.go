@@ -1,136 +1,428 @@
 package sandbox
 
 import (
-	"cmp"
-	"fmt"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"podd/internal/workspace/git"
 )
 
-// ofGitDir are what git executes or obeys in a git directory.
-var ofGitDir = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "worktrees", "modules", "objects/info/alternates"}
+// A command may change what git calls data: objects, references, HEAD, the index, logs, messages, the state of
+// worktrees. What git executes or obeys stays, as follows. Mounts protect hooks, and what the configuration
+// names, in the repositories that the pod works in. All else is compared while the command runs and when it has
+// ended, in all repositories of its directories, also in new ones: see docs/security.md.
 
-// repositories limits a command's changes to repositories. Directories come before their
-// contents.
-func (m *mounts) repositories() error {
-	for _, dir := range m.scope.GitDirs {
-		if err := m.outside(dir); err != nil {
-			return err
+// gitNames are what git executes or obeys in a git directory.
+var gitNames = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes", "objects/info/alternates"}
+
+// guardGit protects the repositories of the roots and those around them.
+func (g *Guard) guardGit(scope Scope) error {
+	home := g.sandbox.variable("HOME")
+	for _, root := range scope.Roots {
+		if root.Writable {
+			if err := g.around(root.Path); err != nil {
+				return err
+			}
 		}
 	}
-	if m.scope.Git == GitAll {
-		return nil
-	}
-	var entries, dirs, obeyed []string
-	for _, root := range m.roots {
-		repos, whole := git.Find(root.path, m.sandbox.variable("HOME"))
-		m.command.Held.Roots = append(m.command.Held.Roots, heldRoot(root.path, repos, whole))
-		for _, repo := range repos {
-			entries, dirs, obeyed = append(entries, repo.Entry), append(dirs, repo.Dirs...), append(obeyed, repo.Obeyed...)
+	for _, root := range slices.Clone(g.roots) {
+		if root.bare {
+			continue
 		}
-	}
-	for _, dir := range byDepth(dirs) {
-		switch {
-		case m.isRoot(dir):
-			m.work(dir)
-		case m.scope.Git == GitWork:
-			m.reopen(dir)
-			m.work(dir)
-		default:
-			m.hold(dir)
-		}
-	}
-	for _, path := range byDepth(slices.Concat(entries, obeyed)) {
-		if !slices.Contains(dirs, path) {
-			m.hold(path)
+		found := g.survey(root)
+		for _, top := range slices.Concat(found.Tops, found.Filled) {
+			repo, ok := git.At(top, home)
+			if !ok {
+				continue
+			}
+			g.repository(repo, top == root.path)
+			if top == root.path {
+				g.index(top)
+			}
 		}
 	}
 	return nil
 }
 
-// outside makes a git directory writable that is in no root.
-func (m *mounts) outside(dir string) error {
-	for _, hidden := range slices.Concat(m.unseen.own, m.unseen.others) {
-		if within(hidden, dir) || within(dir, hidden) {
-			return fmt.Errorf("the git directory %s overlaps %s, which no command sees", dir, hidden)
+// around makes the repository writable that a pod's directory belongs to and that lies outside of it: the one
+// of a linked working tree or of a submodule, and the one in whose working tree it is a directory.
+func (g *Guard) around(dir string) error {
+	repo, top, ok := g.sandbox.around(dir)
+	if !ok {
+		return nil
+	}
+	for _, path := range byDepth(slices.Clone(repo.Dirs)) {
+		if _, _, inside := g.rootOf(path); inside || !git.IsDir(path) || g.overlapsHidden(path) {
+			continue
+		}
+		file, err := openDir(path)
+		if err != nil {
+			return err
+		}
+		g.roots = append(g.roots, &guardedRoot{path: path, dir: file, bare: true})
+	}
+	if top != dir {
+		g.repository(repo, true)
+		g.index(top)
+	}
+	return nil
+}
+
+// outside are the git directories that the command can change and that lie in none of the pod's directories.
+func (g *Guard) outside() (dirs []string) {
+	if g == nil {
+		return nil
+	}
+	for _, root := range g.roots {
+		if root.bare {
+			dirs = append(dirs, root.path)
 		}
 	}
-	if !git.IsDir(dir) {
-		return fmt.Errorf("%s is no git directory", dir)
+	return dirs
+}
+
+// overlapsHidden says whether a directory has something in it that no command sees, or is in that.
+func (g *Guard) overlapsHidden(dir string) bool {
+	all := g.sandbox.unseen()
+	return slices.ContainsFunc(slices.Concat(all.own, all.others), func(hidden string) bool { return within(hidden, dir) || within(dir, hidden) })
+}
+
+// repository protects what git executes or obeys in one repository: by mounts, if the pod works in it; otherwise
+// it can be removed like other directories.
+func (g *Guard) repository(repo git.Repo, works bool) {
+	protect := g.keep
+	if works {
+		protect = g.protect
 	}
-	file, err := openDir(dir)
-	if err != nil {
-		return err
+	if repo.Entry != "" && !slices.Contains(repo.Dirs, repo.Entry) && !g.lets(repo.Entry) {
+		protect(repo.Entry)
 	}
-	m.writable(dir, file)
-	return nil
+	for i, dir := range repo.Dirs {
+		root, rel, ok := g.rootOf(dir)
+		if !ok {
+			continue
+		}
+		if works && i == len(repo.Dirs)-1 {
+			g.protectHooks(dir)
+		}
+		g.keepIn(root, rel, true, gitNames)
+		for _, below := range git.Below(dir) {
+			if root, rel, ok := g.rootOf(below); ok {
+				g.keepIn(root, rel, true, gitNames)
+			}
+		}
+	}
+	for _, path := range repo.Obeyed {
+		switch _, rel, ok := g.rootOf(path); {
+		case !ok || rel == "" || g.lets(path):
+		case exists(path):
+			protect(path)
+		default:
+			g.keep(path)
+		}
+	}
+}
+
+// protectHooks mounts a directory of hooks read-only, which must be there for that.
+func (g *Guard) protectHooks(dir string) {
+	hooks := filepath.Join(dir, "hooks")
+	if g.lets(hooks) || g.sandbox.mode != Bwrap {
+		return
+	}
+	if err := os.Mkdir(hooks, 0o755); err == nil || errors.Is(err, os.ErrExist) && isDir(hooks) && !isLink(hooks) {
+		g.protect(hooks)
+	}
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // byDepth sorts paths so that a directory comes before its contents, each once.
 func byDepth(paths []string) []string {
-	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(paths, func(a, b string) int { return strings.Compare(a, b) })
 	return slices.Compact(paths)
 }
 
-// work makes read-only what git executes or obeys in a writable git directory, and in
-// those inside of it.
-func (m *mounts) work(dir string) {
-	root, rel, ok := m.rootOf(dir)
-	switch {
-	case m.worked[dir]:
-		return
-	case m.isRoot(dir):
-		root.path, rel = dir, "."
-	case !ok || m.pinned[dir] == nil:
-		return
+// index remembers what git has in a working tree.
+func (g *Guard) index(tree string) {
+	if x := git.OpenIndex(tree); x != nil {
+		if mixed, known := g.sandbox.mixed.Load(tree); known {
+			x.Mixed = maps.Clone(mixed.(map[string]string))
+		}
+		g.indexes = append(g.indexes, index{x, tree})
 	}
-	m.worked[dir] = true
-	if at := m.pinned[dir]; at != nil && git.IsDir(dir) {
-		// An existing path can be mounted, which is better than repairing it later; git ignores
-		// an empty one.
-		for _, name := range []string{"hooks", "worktrees", "modules"} {
-			_ = unix.Mkdirat(int(at.Fd()), name, 0o755)
+}
+
+// index is that of one working tree.
+type index struct {
+	*git.Index
+	tree string
+}
+
+// behind are the protected files, and those outside of the pod's directories, that git was kept from.
+func (g *Guard) behind() (changed, removed []string) {
+	for _, x := range g.indexes {
+		kept := func(rel string) bool {
+			root, at, inside := g.rootOf(filepath.Join(x.tree, rel))
+			if !inside || root.bare {
+				return true
+			}
+			_, why, err := unit(root.prefix, at)
+			return err == nil && why != "" && !g.lets(filepath.Join(x.tree, rel))
+		}
+		c, r := x.Behind(kept)
+		g.sandbox.mixed.Store(x.tree, x.Mixed)
+		for _, rel := range c {
+			changed = append(changed, filepath.Join(x.tree, rel))
+		}
+		for _, rel := range r {
+			removed = append(removed, filepath.Join(x.tree, rel))
 		}
 	}
-	for _, name := range ofGitDir {
-		m.hold(filepath.Join(dir, name))
+	return changed, removed
+}
+
+// survey looks for repositories in a root.
+func (g *Guard) survey(root *guardedRoot) *git.Survey {
+	before, _ := g.sandbox.surveys.Load(root.path)
+	old, _ := before.(*git.Survey)
+	now := git.Find(root.path, old)
+	g.sandbox.surveys.Store(root.path, now)
+	return now
+}
+
+// gitDirs are the git directories in the roots now. A .git that leads elsewhere is moved away.
+func (g *Guard) gitDirs() (dirs []string) {
+	for _, root := range g.roots {
+		if root.bare {
+			dirs = append(append(dirs, root.path), git.Below(root.path)...)
+			continue
+		}
+		found := g.survey(root)
+		for _, top := range slices.Concat(found.Tops, found.Filled) {
+			if repo, ok := git.At(top, ""); ok {
+				dirs = append(dirs, g.dirsOf(repo)...)
+			}
+		}
 	}
-	m.command.Held.Dirs = append(m.command.Held.Dirs, heldDir(root.path, rel))
-	for _, below := range git.Below(dir) {
-		m.reopen(below)
-		m.work(below)
+	for _, k := range g.kept {
+		if root := g.rootAt(k.Root); root != nil && k.Git {
+			dirs = append(dirs, filepath.Join(root.path, string(k.Path)))
+		}
+	}
+	return byDepth(dirs)
+}
+
+// dirsOf are the git directories of a repository, and those in them.
+func (g *Guard) dirsOf(repo git.Repo) (dirs []string) {
+	for _, dir := range repo.Dirs {
+		if _, _, inside := g.rootOf(dir); inside {
+			dirs = append(append(dirs, dir), git.Below(dir)...)
+		} else if repo.Entry != "" && !g.keeps(repo.Entry) && !slices.Contains(g.hold, repo.Entry) {
+			g.moveAway(repo.Entry, "it leads git to "+dir)
+		}
+	}
+	return dirs
+}
+
+// leads says whether a .git file of a linked working tree or a submodule is where it should be: gone with all that was
+// beside it, or leading to a git directory that names it back.
+func (g *Guard) leads(path string, has bool) bool {
+	top := filepath.Dir(path)
+	if !has {
+		entries, err := os.ReadDir(top)
+		return err != nil || len(entries) == 0
+	}
+	repo, ok := git.At(top, "")
+	return ok && len(repo.Dirs) > 0 && g.inside("/", repo.Dirs[0]) && repo.NamesBack(top)
+}
+
+// moveAway moves a path away.
+func (g *Guard) moveAway(path, why string) {
+	root, rel, ok := g.rootOf(path)
+	if !ok || g.lets(path) {
+		return
+	}
+	dir, err := place{root: root, rel: filepath.Clean(filepath.Dir(rel))}.open(true)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	g.undo(dir, path, filepath.Base(path), why)
+}
+
+// compareGit compares a git directory with what it was: by its identity, since it may have been moved. A new one
+// is compared with what git itself makes.
+func (g *Guard) compareGit(path string, end bool) {
+	root, rel, ok := g.rootOf(path)
+	if !ok {
+		return
+	}
+	dir, err := place{root: root, rel: rel}.open(true)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	dev, ino, err := identity(dir)
+	if err != nil {
+		return
+	}
+	k := g.keptGit(dev, ino)
+	if k == nil {
+		k = &KeptDir{Root: root.path, Path: []byte(rel), Dev: dev, Ino: ino, Git: true, Names: gitNames, Files: map[string]KeptFile{}, made: true}
+		g.kept = append(g.kept, k)
+		g.watcher.addGit(path, dir)
+		if filepath.Base(path) != gitDir && g.hadHooks(dir) {
+			g.undo(dir, filepath.Join(path, "HEAD"), "HEAD", "with it, git obeys what lies beside it")
+			return
+		}
+	}
+	g.unlink(dir, path, "", k)
+	g.compare(root, rel, k, end && exists(filepath.Join(path, "HEAD")))
+	if end {
+		g.clearTodo(dir, path, k)
 	}
 }
 
-// hold makes a path below a root read-only. One that cannot be mounted is left to whoever
-// runs the command.
-func (m *mounts) hold(path string) {
-	root, rel, ok := m.rootOf(path)
-	if !ok || !m.writableAt(filepath.Dir(path)) || m.protect(path) {
-		return
+// hadHooks says whether what git would obey in a directory was there before the command.
+func (g *Guard) hadHooks(dir *os.File) bool {
+	if g.older(dir, "config") {
+		return true
 	}
-	held := HeldPath{Root: root.path, Path: rel}
-	if target, err := os.Readlink(path); err == nil {
-		held.Link = target
-	} else if _, err := os.Lstat(path); err == nil {
-		return
+	hooks, err := reopen(dir, "hooks", false)
+	if err != nil {
+		return false
 	}
-	m.command.Held.Paths = append(m.command.Held.Paths, held)
+	defer hooks.Close()
+	names, _ := hooks.Readdirnames(maxKeptFiles)
+	return slices.ContainsFunc(names, func(name string) bool { return g.older(hooks, name) })
 }
 
-// reopen makes a directory below a root writable, even if its parent is read-only.
-func (m *mounts) reopen(path string) {
-	if m.mode[path] {
+// maybe says whether something new may be at a path of a git directory, which the command made or not.
+func (g *Guard) maybe(at, path string, is KeptFile, made bool) bool {
+	text := strings.TrimSpace(string(is.Text))
+	switch {
+	case path == "hooks":
+		return is.Dir
+	case strings.HasPrefix(path, "hooks/"):
+		return is.regular() && strings.HasSuffix(path, ".sample")
+	case path == "objects/info/alternates":
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != "" && !strings.HasPrefix(line, "#") && !g.inside(filepath.Join(at, "objects"), line) {
+				return false
+			}
+		}
+		return is.regular()
+	case path == "gitdir":
+		return is.regular() && g.inside(at, text)
+	case path == "commondir":
+		return made && is.regular() && text == "../.." // What git writes for a linked working tree.
+	}
+	return false
+}
+
+// inside says whether a path, which may be relative to a directory, leads into the roots.
+func (g *Guard) inside(dir, path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	_, _, ok := g.rootOf(git.Resolve(path))
+	return ok
+}
+
+// maxBelowGit bounds how deep links are looked for in a git directory.
+const maxBelowGit = 32
+
+// unlink removes new links from a git directory, or from one in it: git would write through them to somewhere else. It
+// leaves out what git never writes to, and what has a look of its own.
+func (g *Guard) unlink(dir *os.File, path, rel string, k *KeptDir) {
+	entries, err := dir.ReadDir(-1)
+	if err != nil || strings.Count(rel, "/") > maxBelowGit {
 		return
 	}
-	if file := m.descend(path); file != nil {
-		m.add(path, "--bind-fd", m.command.add(file), path)
-		m.pinned[path], m.mode[path] = file, true
+	for _, e := range entries {
+		name := e.Name()
+		at := filepath.Join(rel, name)
+		switch {
+		case e.Type()&os.ModeSymlink != 0:
+			full := filepath.Join(path, at)
+			link, _ := readLink(dir, name)
+			// git tries whether there are links, by one to this name.
+			if _, known := k.Files[at]; !known && link != "testing" && !g.older(dir, name) && !g.lets(full) {
+				m := g.note(full, "git would write through it")
+				m.Err = unix.Unlinkat(int(dir.Fd()), name, 0)
+			}
+		case slices.Contains([]string{"hooks", "modules", "worktrees", "lfs", "annex"}, at), strings.HasPrefix(at, "objects/"):
+		case e.IsDir():
+			if sub, err := reopen(dir, name, false); err == nil {
+				g.unlink(sub, path, at, k)
+				_ = sub.Close()
+			}
+		}
+	}
+}
+
+// todo is the file with the remaining steps of a rebase.
+const todo = "rebase-merge/git-rebase-todo"
+
+// maxTodo bounds the bytes of the steps of a rebase that are read.
+const maxTodo = 16 << 20
+
+// isExec says whether a line of a rebase runs a command.
+func isExec(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 0 && (words[0] == "exec" || words[0] == "x")
+}
+
+// readTodo are the steps of a rebase in a git directory, with the directory that has the file and its name there.
+func readTodo(dir *os.File) (at *os.File, name string, lines []string) {
+	sub, name := filepath.Split(todo)
+	at, err := reopen(dir, strings.TrimSuffix(sub, "/"), false)
+	if err != nil {
+		return nil, "", nil
+	}
+	text, err := readIn(at, name, maxTodo)
+	if err != nil {
+		_ = at.Close()
+		return nil, "", nil
+	}
+	return at, name, strings.Split(string(text), "\n")
+}
+
+// execsIn are the lines of a rebase in a git directory that run a command.
+func execsIn(dir *os.File) (execs []string) {
+	at, _, lines := readTodo(dir)
+	if at == nil {
+		return nil
+	}
+	defer at.Close()
+	for _, line := range lines {
+		if isExec(line) {
+			execs = append(execs, line)
+		}
+	}
+	return execs
+}
+
+// clearTodo removes new commands from a rebase that has not ended.
+func (g *Guard) clearTodo(dir *os.File, path string, k *KeptDir) {
+	at, name, lines := readTodo(dir)
+	if at == nil {
+		return
+	}
+	defer at.Close()
+	isNew := func(line string) bool { return isExec(line) && !slices.Contains(k.Exec, line) }
+	if slices.ContainsFunc(lines, isNew) && !g.lets(filepath.Join(path, todo)) {
+		m := g.note(filepath.Join(path, todo), "git runs its exec lines")
+		m.Settings, m.Back = []string{"exec"}, true
+		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))})
 	}
 }

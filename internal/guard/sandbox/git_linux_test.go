@@ -34,6 +34,14 @@ func (h *house) repository() {
 	}
 }
 
+// repositoryOf makes the workspace a copy of another one.
+func (h *house) repositoryOf(first *house) {
+	h.t.Helper()
+	if out, err := exec.Command("cp", "-a", first.path("work")+"/.", h.path("work")).CombinedOutput(); err != nil {
+		h.t.Fatal(string(out))
+	}
+}
+
 // host runs a script in the workspace as the user does, without a sandbox.
 func (h *house) host(script string) (string, error) {
 	cmd := exec.Command("/bin/sh", "-ec", script)
@@ -66,8 +74,8 @@ func (h *house) obeyed(names ...string) string {
 
 var (
 	gitObeys = []string{
-		".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/objects/info/alternates", ".git/worktrees/wt/commondir", ".git/worktrees/wt/gitdir", ".git/worktrees/wt/config.worktree",
-		".git/worktrees/new", ".git/modules/new", ".git/modules/sub/config", ".git/modules/sub/hooks", ".git/modules/sub/commondir", "sub/.git", "wt/.git",
+		".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/objects/info/alternates", ".git/worktrees/wt/commondir", ".git/worktrees/wt/gitdir", ".git/worktrees/wt/config.worktree", "wt/.git/config",
+		".git/worktrees/new/commondir", ".git/modules/new/hooks/post-checkout", ".git/modules/sub/config", ".git/modules/sub/hooks", ".git/modules/sub/commondir",
 		"tools", "extra.inc", "missing.inc", "scripts/check", "vendor/x/.git/config", "vendor/x/.git/hooks", "store/config", "store/hooks",
 	}
 	persistence = []struct{ name, script string }{
@@ -82,9 +90,8 @@ var (
 		{"a worktree", "mkdir -p .git/worktrees/new; echo ../../../evil >.git/worktrees/new/commondir"},
 		{"the configuration of a submodule", "echo evil >>.git/modules/sub/config"},
 		{"a hook of a submodule", "echo evil >.git/modules/sub/hooks/pre-commit"},
-		{"a submodule", "mkdir -p .git/modules/new/hooks; echo evil >.git/modules/new/hooks/post-checkout"},
-		{"the file of a submodule", "echo 'gitdir: ../evil' >sub/.git"},
-		{"the file of a worktree", "rm wt/.git; cp -r store wt/.git"},
+		{"a submodule", "cd .git/modules; mkdir -p new/hooks new/objects new/refs; cp sub/HEAD new; echo evil >new/hooks/post-checkout"},
+		{"a repository in the place of a worktree", "rm wt/.git; cp -r store wt/.git; echo evil >wt/.git/config"},
 		{"a hook in core.hooksPath", "echo evil >tools/hooks/pre-commit"},
 		{"core.hooksPath moved away", "mv tools t; mkdir -p tools/hooks; echo evil >tools/hooks/pre-commit"},
 		{"an included file", "echo evil >>extra.inc"},
@@ -94,42 +101,52 @@ var (
 		{"a nested repository moved away", "mv vendor v; cp -r v vendor; echo evil >vendor/x/.git/config"},
 		{"a hook of a bare repository", "echo evil >store/hooks/update"},
 		{"another repository", "mv .git old; mkdir .git; cp -r old/* .git; echo evil >.git/config"},
-		{"no repository", "rm -rf .git; git init -q"},
 	}
 )
+
+// emptyFile ends the line of an empty file, which git does not obey.
+var emptyFile = fmt.Sprintf("%x", sha256.Sum256(nil))
+
+// difference are the lines of two states that are in one of them.
+func difference(before, after string) string {
+	var b strings.Builder
+	for sign, pair := range map[string][2]string{"- ": {before, after}, "+ ": {after, before}} {
+		for line := range strings.SplitSeq(pair[0], "\n") {
+			if !strings.Contains(pair[1], line) && !strings.HasSuffix(line, emptyFile) {
+				b.WriteString(sign + line + "\n")
+			}
+		}
+	}
+	return b.String()
+}
 
 // The user's next git executes nothing that a command left in a repository, and the
 // repository stays intact.
 func TestPersistenceByGit(t *testing.T) {
 	first := newHouse(t)
 	first.repository()
-	whole := append([]string{".git"}, gitObeys...)
-	for _, c := range []struct {
-		name   string
-		access sandbox.GitAccess
-		holds  []string
-	}{{"read", sandbox.GitRead, whole}, {"work", sandbox.GitWork, gitObeys}} {
-		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t)
-			h.repository()
-			h.git = c.access
-			s := h.sandbox(sandbox.Bwrap)
-			h.run(s, "", "/bin/true") // It creates the directories to mount.
-			before := h.obeyed(c.holds...)
+	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
+		t.Run(mode, func(t *testing.T) {
 			for _, a := range persistence {
 				t.Run(a.name, func(t *testing.T) {
-					if out := h.run(s, "", "/bin/sh", "-c", a.script); h.obeyed(c.holds...) != before {
-						t.Errorf("it succeeded: %s\nbefore:\n%s\nafter:\n%s", out, before, h.obeyed(c.holds...))
+					h := newHouse(t)
+					h.repositoryOf(first)
+					s := h.sandbox(mode)
+					h.run(s, "", "/bin/true") // It creates the directories to mount.
+					before := h.obeyed(gitObeys...)
+					out := h.run(s, "", "/bin/sh", "-c", a.script)
+					// What it removed git does not obey.
+					if changed := difference(before, h.obeyed(gitObeys...)); strings.Contains(changed, "+ ") {
+						t.Errorf("it succeeded: %s\n%s\n%+v", out, changed, h.undone)
 					}
 				})
 			}
 		})
 	}
+	whole := append([]string{".git"}, gitObeys...)
 	for _, a := range persistence {
 		h := newHouse(t)
-		if out, err := exec.Command("cp", "-a", first.path("work")+"/.", h.path("work")).CombinedOutput(); err != nil {
-			t.Fatal(string(out))
-		}
+		h.repositoryOf(first)
 		before := h.obeyed(whole...)
 		if out := h.run(h.sandbox(sandbox.Off), "", "/bin/sh", "-c", a.script); h.obeyed(whole...) == before {
 			t.Errorf("%s: without a sandbox it changes nothing: %s", a.name, out)
@@ -144,7 +161,6 @@ func TestWorkLeavesNoLinksAndNoCommands(t *testing.T) {
 	if out, err := h.host("git rebase -q -x false -x true HEAD~1 || true; ln -s HEAD .git/mine"); err != nil {
 		t.Fatal(out)
 	}
-	h.git = sandbox.GitWork
 	s := h.sandbox(sandbox.Bwrap)
 	h.run(s, "", "/bin/true")
 	names := []string{".git/mine", ".git/logs", ".git/COMMIT_EDITMSG", ".git/rebase-merge"}

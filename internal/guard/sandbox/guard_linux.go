@@ -32,16 +32,13 @@ type Guard struct {
 	away func() (string, error)
 	// hold are the paths to mount read-only.
 	hold []string
-	// open are existing protected paths that cannot be mounted.
-	open []string
 	// hidden are paths that the command does not see.
 	hidden []string
 	// unseen are all such paths, if they were found.
 	unseen *unseen
-	// restores says that the command is git's and restores the files of a repository: paths
-	// below the tops, and instructions for agents, are open to it.
-	restores bool
-	began    time.Time
+	// indexes are those of the working trees that the command can change files of.
+	indexes []index
+	began   time.Time
 	// failed is what kept the first look from being complete.
 	failed  error
 	watcher *watcher
@@ -61,6 +58,8 @@ type Guard struct {
 	garbage []string
 	// forget are paths that are gone, for other guards.
 	forget []string
+	// kept are the paths that no mount protects.
+	kept []*KeptDir
 }
 
 // guardedRoot is a directory, opened.
@@ -68,7 +67,8 @@ type guardedRoot struct {
 	path   string
 	prefix string
 	dir    *os.File
-	deep   bool
+	// deep says that directories in it are watched, too; bare that it is a git directory.
+	deep, bare bool
 }
 
 // Guard examines the directories that a command of the scope can change. The command may
@@ -80,7 +80,6 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 func (s *Sandbox) guard(scope Scope, changes []string, watcher *watcher) (*Guard, error) {
 	scope = scope.reading()
 	g := s.newGuard(changes, watcher)
-	g.restores = scope.Restores || scope.Git == GitAll
 	for _, root := range scope.Roots {
 		if !root.Writable {
 			continue
@@ -90,17 +89,14 @@ func (s *Sandbox) guard(scope Scope, changes []string, watcher *watcher) (*Guard
 			g.Close()
 			return nil, err
 		}
-		g.roots = append(g.roots, &guardedRoot{root.Path, root.Prefix, dir, !g.restores})
-		if scope.Git == GitAll {
-			g.changes = append(g.changes, filepath.Join(root.Path, ".gitmodules"))
-		}
+		g.roots = append(g.roots, &guardedRoot{path: root.Path, prefix: root.Prefix, dir: dir, deep: true})
 	}
 	for _, path := range s.shared(scope) {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			var dir *os.File
 			if dir, err = openDir(resolved); err == nil {
-				g.roots = append(g.roots, &guardedRoot{resolved, "", dir, false})
+				g.roots = append(g.roots, &guardedRoot{path: resolved, dir: dir})
 			}
 		}
 		if err != nil {
@@ -111,6 +107,7 @@ func (s *Sandbox) guard(scope Scope, changes []string, watcher *watcher) (*Guard
 	g.hidden = s.hiddenIn(g, scope)
 	s.guards.Store(g, nil)
 	g.mu.Lock()
+	g.failed = g.guardGit(scope)
 	g.examineAll(before)
 	g.mu.Unlock()
 	if g.failed != nil {
@@ -145,7 +142,7 @@ func (s *Sandbox) newGuard(changes []string, watcher *watcher) *Guard {
 // that is a different one now.
 func (s *Sandbox) Resume(note GuardNote) *Guard {
 	g := s.newGuard(note.Changes, newWatcher(&s.spare))
-	g.began, g.hidden, g.restores = note.Began, note.Hidden, note.Restores
+	g.began, g.hidden, g.hold, g.kept = note.Began, note.Hidden, note.Hold, note.Kept
 	for _, path := range note.Large {
 		g.large[path] = true
 	}
@@ -158,7 +155,7 @@ func (s *Sandbox) Resume(note GuardNote) *Guard {
 			_ = dir.Close()
 			continue
 		}
-		g.roots = append(g.roots, &guardedRoot{root.Path, root.Prefix, dir, root.Deep})
+		g.roots = append(g.roots, &guardedRoot{root.Path, root.Prefix, dir, root.Deep, root.Bare})
 	}
 	for _, path := range note.There {
 		g.there[string(path.Path)] = string(path.Link)
@@ -172,16 +169,17 @@ func (g *Guard) Note() (*GuardNote, error) {
 	if g == nil {
 		return nil, nil
 	}
-	note := &GuardNote{Began: g.began, Changes: g.changes, Hidden: g.hidden, Restores: g.restores, Large: slices.Sorted(maps.Keys(g.large))}
+	note := &GuardNote{Began: g.began, Changes: g.changes, Hidden: g.hidden, Hold: g.hold, Large: slices.Sorted(maps.Keys(g.large))}
 	for _, root := range g.roots {
 		dev, ino, err := identity(root.dir)
 		if err != nil {
 			return nil, err
 		}
-		note.Roots = append(note.Roots, GuardedRoot{root.path, dev, ino, root.prefix, root.deep})
+		note.Roots = append(note.Roots, GuardedRoot{root.path, dev, ino, root.prefix, root.deep, root.bare})
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	note.Kept = g.kept
 	for _, path := range slices.Sorted(maps.Keys(g.there)) {
 		note.There = append(note.There, GuardedPath{[]byte(path), bytes.Clone([]byte(g.there[path]))})
 	}
@@ -194,31 +192,8 @@ func identity(file *os.File) (dev, ino uint64, err error) {
 	return stat.Dev, stat.Ino, err
 }
 
-// Unheld names the first existing protected path of a scope that no mount protects; empty
-// without one. It checks where mounts protect nothing.
-func (s *Sandbox) Unheld(scope Scope) string {
-	if s.mode != Landlock {
-		return ""
-	}
-	g, err := s.guard(scope, nil, blindWatcher())
-	if err != nil {
-		return err.Error()
-	}
-	defer g.Close()
-	return g.Open()
-}
-
 // Held are the paths mounted read-only.
 func (g *Guard) Held() []string { return g.hold }
-
-// Open names the first existing protected path that the command can still change; empty
-// without one.
-func (g *Guard) Open() string {
-	if len(g.open) == 0 {
-		return ""
-	}
-	return g.open[0]
-}
 
 // Watch starts to move away what appears, to a directory that away creates.
 func (g *Guard) Watch(away func() (string, error), log *slog.Logger) {
@@ -228,7 +203,7 @@ func (g *Guard) Watch(away func() (string, error), log *slog.Logger) {
 	g.away, g.log = away, log
 	g.done.Go(func() {
 		// No event reports earlier changes.
-		g.pass(func() { g.examineAll(found) })
+		g.pass(func() { g.examineAll(found); g.compareAll(false) })
 		g.watcher.run(g)
 	})
 }
@@ -254,8 +229,8 @@ func (g *Guard) pass(do func()) {
 }
 
 // End is called when no process of the command is left: it checks once more, and returns
-// what was moved away, in order.
-func (g *Guard) End() []Moved {
+// what was taken back, in order.
+func (g *Guard) End() (undone Undone) {
 	g.watcher.stop()
 	g.done.Wait()
 	g.pass(func() {
@@ -265,18 +240,34 @@ func (g *Guard) End() []Moved {
 			g.examineNested()
 		}
 		g.restoreLinks()
+		g.compareAll(true)
+		undone.Behind, undone.Left = g.behind()
 		g.tidy()
 	})
 	g.Close()
-	var moved []Moved
 	for _, path := range g.order {
 		m := *g.moved[path]
 		if rel, below := strings.CutPrefix(path, g.roots[0].path+"/"); below {
 			m.Path = rel
 		}
-		moved = append(moved, m)
+		undone.Moved = append(undone.Moved, m)
 	}
-	return moved
+	return undone
+}
+
+// Stubborn is a path that the command changes again and again, although it is put back; empty without one.
+func (g *Guard) Stubborn() string {
+	if g == nil {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for path, m := range g.moved {
+		if m.times > maxBack {
+			return path
+		}
+	}
+	return ""
 }
 
 // Close ends a guard without a check. It may be called again, after End, and on nil.
@@ -290,6 +281,9 @@ func (g *Guard) Close() {
 	g.watcher.close()
 	for _, root := range g.roots {
 		_ = root.dir.Close()
+	}
+	for _, x := range g.indexes {
+		x.Close()
 	}
 }
 
@@ -309,11 +303,13 @@ func (s *Sandbox) Allow(path string) {
 		if !ok {
 			return
 		}
-		if what, _, err := unit(root.prefix, rel); err == nil {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.changes = append(g.changes, filepath.Join(root.path, what))
+		what, _, err := unit(root.prefix, rel)
+		if err != nil {
+			what = rel // The configuration of git names it.
 		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.changes = append(g.changes, filepath.Join(root.path, what))
 	})
 }
 

@@ -18,20 +18,17 @@ func (s *Sandbox) Resume(GuardNote) *Guard { return &Guard{} }
 // Note says nothing.
 func (g *Guard) Note() (*GuardNote, error) { return nil, nil }
 
-// Unheld is empty.
-func (s *Sandbox) Unheld(Scope) string { return "" }
-
 // Held is empty.
 func (g *Guard) Held() []string { return nil }
-
-// Open is empty.
-func (g *Guard) Open() string { return "" }
 
 // Watch does nothing.
 func (g *Guard) Watch(func() (string, error), *slog.Logger) {}
 
 // End is for the end of the command.
-func (g *Guard) End() []Moved { return nil }
+func (g *Guard) End() Undone { return Undone{} }
+
+// Stubborn is empty.
+func (g *Guard) Stubborn() string { return "" }
 
 // Close does nothing.
 func (g *Guard) Close() {}

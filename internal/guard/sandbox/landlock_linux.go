@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"podd/internal/commands/confine"
-	"podd/internal/workspace/git"
 )
 
 // wrapLandlock makes the command line of the helper, by a descriptor: the binary may be
@@ -31,14 +30,6 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, hide unseen, argv []stri
 			return err
 		}
 		r.WriteOpen = append(r.WriteOpen, fd)
-	}
-	if scope.Git != GitAll {
-		for _, root := range scope.Roots {
-			if root.Writable {
-				repos, whole := git.Find(root.Path, "")
-				c.Held.Roots = append(c.Held.Roots, heldRoot(root.Path, repos, whole))
-			}
-		}
 	}
 	helper, err := os.Open(path)
 	if err != nil {
@@ -77,7 +68,7 @@ func (s *Sandbox) rules(c *Command, scope Scope, unseen unseen) (confine.Rules, 
 				root.Path, own[i])
 		}
 	}
-	for _, path := range append(slices.Clone(s.shared(scope)), scope.Temp) {
+	for _, path := range slices.Concat(s.shared(scope), []string{scope.Temp}, scope.Guard.outside()) {
 		dir, err := openDir(path)
 		if err != nil {
 			return r, err

@@ -64,7 +64,9 @@ const (
 func (g *Guard) examineAll(how look) {
 	var nested []place
 	for _, root := range g.roots {
-		nested = append(nested, g.enter(place{root: root, rule: ruleAt(root.prefix), fixed: true}, how)...)
+		if !root.bare {
+			nested = append(nested, g.enter(place{root: root, rule: ruleAt(root.prefix), fixed: true}, how)...)
+		}
 	}
 	for n := 0; how == before && n < maxNested && n < len(nested); n++ {
 		nested = append(nested, g.enter(nested[n], how)...)
@@ -150,9 +152,7 @@ func (g *Guard) examine(p place, dir *os.File, name string, isDir bool, how look
 			return p.below(name, nil), true
 		}
 	case rule.Why() != "":
-		if !g.restores || !rule.Instructs() {
-			g.leaf(p, dir, name, rule.Why(), how)
-		}
+		g.leaf(p, dir, name, rule.Why(), how)
 	case isDir:
 		// Directories in one on the way are not examined. In one that has just appeared
 		// everything is new.
@@ -210,7 +210,7 @@ func (g *Guard) protect(path string) {
 	switch {
 	case slices.Contains(g.hold, path):
 	case g.sandbox.mode != Bwrap || len(g.hold) >= maxHold:
-		g.open = append(g.open, path)
+		g.keep(path)
 	default:
 		g.hold = append(g.hold, path)
 	}

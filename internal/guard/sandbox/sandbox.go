@@ -72,26 +72,20 @@ type Scope struct {
 	Show []string
 	// Network lets the command reach the network.
 	Network bool
-	// Git is what the command may change in the repositories of its writable roots. Landlock
-	// does not enforce that.
-	Git GitAccess
-	// GitDirs are git directories outside of the roots that it may change in the same way.
-	GitDirs []string
-	// Restores says that the command is git's and only restores files of its repository.
-	Restores bool
+	// Free keeps nothing in the directories read-only: for a command of podd's own.
+	Free bool
 	// Joined says that the process that starts the command has a network of its own with
 	// the loopback alone, and that the command uses that.
 	Joined bool
 	// Dies ends the command when the process that starts it ends. Landlock does not.
 	Dies bool
-	// Guard has the paths that must not change; nil means all protected paths that exist.
+	// Guard has the paths that must not change; nil means one of its own for the start.
 	Guard *Guard
 }
 
 // Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent use.
 type Sandbox struct {
 	hiding
-	gitCount
 	mode Mode
 	// why says why it is not another mode, in a clause; empty for the first choice.
 	why string
@@ -100,7 +94,11 @@ type Sandbox struct {
 	nested  bool
 
 	// guards are those of running commands.
-	guards   sync.Map
+	guards sync.Map
+	// surveys are where repositories were last, by the directory.
+	surveys sync.Map
+	// mixed are the files that git was kept from, by the working tree.
+	mixed    sync.Map
 	spare    spare
 	prepared prepared
 }
@@ -162,8 +160,6 @@ type Command struct {
 	Env []string
 	// Files are open at the descriptors from the requested one on.
 	Files []*os.File
-	// Held are the paths that no mount protects.
-	Held Held
 	// Entry is a faster way to run it in the same sandbox, if there is one.
 	Entry *enter.Entry
 	// Unprepared is why namespaces to enter could not be prepared, if that was tried.
@@ -205,6 +201,14 @@ func (s *Sandbox) Command(scope Scope, first int, argv ...string) (*Command, err
 		c.Args = argv
 		return c, nil
 	}
+	if scope.Guard == nil && !scope.Free {
+		g, err := s.Guard(scope, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer g.Close()
+		scope.Guard = g
+	}
 	if err := s.wrap(c, scope.reading(), argv); err != nil {
 		c.Close()
 		return nil, err
@@ -230,7 +234,6 @@ func (scope Scope) reading() Scope {
 		scope.Roots[i].Writable = false
 	}
 	scope.Network, scope.Cache = false, nil
-	scope.Git, scope.GitDirs, scope.Restores = GitRead, nil, false
 	return scope
 }
 

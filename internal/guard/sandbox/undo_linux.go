@@ -71,6 +71,7 @@ func (g *Guard) note(path, why string) *Moved {
 		g.moved[path] = m
 		g.order = append(g.order, path)
 	}
+	m.times++
 	return m
 }
 

@@ -16,8 +16,13 @@ import (
 const (
 	// maxWatches bounds the directories that a guard watches.
 	maxWatches = 1024
+	// maxGitWatches bounds the git directories that are watched, with those of their hooks.
+	maxGitWatches = 256
 	// blindPoll is how often the tops are checked if nothing can be watched.
 	blindPoll = 50 * time.Millisecond
+	// comparePoll is how often what is put back is compared without an event; a look takes at most a hundredth of
+	// the time.
+	comparePoll = time.Second
 )
 
 // watcher reports what appears in directories, by inotify. The guard's lock guards its
@@ -27,6 +32,9 @@ type watcher struct {
 	inotify
 	spare *spare
 	at    map[int]place
+	// git are the watched git directories, by watch; next is when to compare without an event.
+	git  map[int]string
+	next time.Time
 	// blind says that not everything that appears is reported.
 	blind atomic.Bool
 	quit  chan struct{}
@@ -87,7 +95,7 @@ func newWatcher(spare *spare) *watcher {
 
 // blindWatcher reports nothing, and costs nothing.
 func blindWatcher() *watcher {
-	w := &watcher{at: map[int]place{}, quit: make(chan struct{})}
+	w := &watcher{at: map[int]place{}, git: map[int]string{}, quit: make(chan struct{})}
 	w.blind.Store(true)
 	return w
 }
@@ -100,7 +108,7 @@ func (w *watcher) add(p place, dir *os.File) {
 	if w.file == nil || !p.fixed && w.full() {
 		return
 	}
-	wd, err := unix.InotifyAddWatch(w.fd, descriptorPath(int(dir.Fd())), unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR)
+	wd, err := unix.InotifyAddWatch(w.fd, descriptorPath(int(dir.Fd())), unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR|unix.IN_MASK_ADD)
 	if err != nil {
 		w.blind.Store(true)
 		return
@@ -111,11 +119,25 @@ func (w *watcher) add(p place, dir *os.File) {
 	}
 }
 
+// addGit watches an open git directory, and the hooks in it.
+func (w *watcher) addGit(path string, dir *os.File) {
+	if w.file == nil || len(w.git) >= maxGitWatches {
+		return
+	}
+	for _, name := range []string{"", "/hooks"} {
+		const mask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_CLOSE_WRITE | unix.IN_MODIFY | unix.IN_ONLYDIR | unix.IN_MASK_ADD
+		if wd, err := unix.InotifyAddWatch(w.fd, descriptorPath(int(dir.Fd()))+name, mask); err == nil {
+			w.git[wd] = path
+		}
+	}
+}
+
 // full says that only directories at fixed paths are watched from now on.
 func (w *watcher) full() bool { return len(w.at) >= maxWatches }
 
 // run reports to the guard what appears until stop.
 func (w *watcher) run(g *Guard) {
+	w.next = time.Now().Add(comparePoll)
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := w.wait(buffer)
@@ -123,10 +145,14 @@ func (w *watcher) run(g *Guard) {
 			return
 		}
 		g.pass(func() {
-			if n == 0 {
+			if n == 0 && w.blind.Load() {
 				g.examineAll(found)
 			}
 			w.dispatch(g, buffer[:n])
+			if began := time.Now(); !began.Before(w.next) {
+				g.compareAll(false)
+				w.next = time.Now().Add(max(comparePoll, 100*time.Since(began)))
+			}
 		})
 	}
 }
@@ -141,9 +167,11 @@ func (w *watcher) wait(buffer []byte) (n int, err error) {
 			return 0, nil
 		}
 	}
+	late := w.next
 	if w.blind.Load() {
-		_ = w.file.SetReadDeadline(time.Now().Add(blindPoll))
+		late = time.Now().Add(blindPoll)
 	}
+	_ = w.file.SetReadDeadline(late)
 	if w.stopped() {
 		return 0, os.ErrClosed
 	}
@@ -181,16 +209,26 @@ func (w *watcher) dispatch(g *Guard, events []byte) {
 		name, _, _ := strings.Cut(string(events[unix.SizeofInotifyEvent:end]), "\x00")
 		events = events[end:]
 		p, known := w.at[wd]
+		if path, isGit := w.git[wd]; isGit && obeyed(name) && !w.stopped() {
+			g.compareGit(path, false)
+		}
 		switch {
 		case mask&unix.IN_Q_OVERFLOW != 0:
 			g.examineAll(found)
 			g.examineNested()
 		case mask&unix.IN_IGNORED != 0:
 			delete(w.at, wd)
+			delete(w.git, wd)
 		case known:
 			g.appeared(p, name, mask&unix.IN_ISDIR != 0)
 		}
 	}
+}
+
+// obeyed says whether a name in a git directory or in its hooks may be one that git obeys: not what it makes and
+// removes all the time.
+func obeyed(name string) bool {
+	return !strings.HasSuffix(name, ".lock") && name != "index" && name != "HEAD" && name != "COMMIT_EDITMSG" && name != "ORIG_HEAD"
 }
 
 func (w *watcher) stopped() bool {
@@ -217,6 +255,9 @@ func (w *watcher) close() {
 		return
 	}
 	for wd := range w.at {
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
+	}
+	for wd := range w.git {
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
 	}
 	// Numbers of watches are not reused: later events with these belong to no watch.

@@ -68,7 +68,6 @@ func daemonAttacks() []attack {
 		{"a hook in the directory of core.hooksPath, and a file that include.path names, by a file tool", "CWE-829", "obeyed", fs, "TestWhatGitObeysIsProtected"},
 		{"a bare repository inside the workspace", "CWE-829, CVE-2022-24765", "repositories", fs, "TestProtectedPaths"},
 		{"a repository made file by file, HEAD last", "CWE-829", "repositories", fs, "TestProtectedPaths"},
-		{"`update = !command` in .gitmodules", "CWE-78, CVE-2019-19604", "protected", fs, "TestProtectedPaths"},
 		{"a start-up file of a shell, and .envrc", "CWE-829", "protected", fs, "TestProtectedPaths"},
 		{".vscode/tasks.json that runs when a folder opens", "CWE-829, CVE-2025-53773", "protected", fs, "TestProtectedPaths"},
 		{"an MCP server in .cursor or .vscode/mcp.json", "CWE-829, CVE-2025-54135", "protected", fs, "TestProtectedPaths"},

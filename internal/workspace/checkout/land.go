@@ -185,8 +185,8 @@ func (w *lander) commitAll(ctx context.Context, message string) (did bool, err e
 	if on, _ := line(w.git(ctx, w.r.reading("symbolic-ref", "--quiet", "--short", "HEAD"))); on != w.r.Branch() {
 		return false, item.Errorf(item.KindPrecondition, "OTHER_BRANCH", "the checkout %s is not on branch %s: run git switch %s there first", w.r.Dir(), w.r.Branch(), sanitize.Word(w.r.Branch()))
 	}
-	if repos, _ := git.Find(w.r.Dir(), ""); len(repos) > 1 {
-		return false, item.Errorf(item.KindPrecondition, "NESTED_REPOSITORY", "a commit cannot have the repository %s: move it out of the checkout", repos[1].Place())
+	if tops := git.Find(w.r.Dir(), nil).Tops; len(tops) > 1 {
+		return false, item.Errorf(item.KindPrecondition, "NESTED_REPOSITORY", "a commit cannot have the repository %s: move it out of the checkout", tops[1])
 	}
 	out, err := w.git(ctx, w.r.reading("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames"))
 	if err != nil {

@@ -127,9 +127,8 @@ func (all *Checkouts) leftFiles(ctx context.Context, r *Record) (left []Left, er
 		add("uncommitted", name)
 	}
 	// Repositories in it have commits of their own.
-	repos, _ := git.Find(r.Dir(), "")
-	for _, repo := range repos {
-		if rel, err := filepath.Rel(r.Dir(), filepath.Dir(repo.Place())); err == nil && rel != "." {
+	for _, top := range git.Find(r.Dir(), nil).Tops {
+		if rel, err := filepath.Rel(r.Dir(), top); err == nil && rel != "." {
 			left = slices.DeleteFunc(left, func(l Left) bool { return l.Name == rel+"/" || l.Name == rel })
 			add("repository", rel+"/")
 		}

@@ -117,7 +117,7 @@ func (s source) file(name string) ([]byte, error) { return readOwn(s.common, nam
 // check refuses a repository whose files name paths that do not belong to it.
 func (s source) check(hides func(dir string) bool) error {
 	own := s.dirs[0]
-	if !s.isNamed(own) {
+	if !(git.Repo{Dirs: s.dirs}).NamesBack(s.top) {
 		return item.Errorf(item.KindPrecondition, "GIT_DIR_ELSEWHERE",
 			"%s names the git directory %s, which does not name it back: name a working tree of that repository, or if it is yours run git -C %s config core.worktree %s",
 			filepath.Join(s.top, ".git"), own, sanitize.Word(s.top), sanitize.Word(s.top))
@@ -130,21 +130,4 @@ func (s source) check(hides func(dir string) bool) error {
 		}
 	}
 	return nil
-}
-
-// isNamed says whether the git directory of a working tree is in it, or names it back: as a linked
-// working tree's and a submodule's do.
-func (s source) isNamed(own string) bool {
-	inside := func(dir, of string) bool { return dir == of || strings.HasPrefix(dir, of+"/") }
-	if own != s.common {
-		// It is that of a linked working tree.
-		back, err := readOwn(own, "gitdir")
-		path := strings.TrimSpace(string(back))
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(own, path)
-		}
-		return err == nil && filepath.Dir(own) == filepath.Join(s.common, "worktrees") && git.Resolve(path) == git.Resolve(filepath.Join(s.top, ".git"))
-	}
-	named := git.WorkTree(own)
-	return named == s.top || named == "" && inside(own, s.top)
 }

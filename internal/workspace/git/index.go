@@ -81,9 +81,9 @@ func (t *Tracked) read(file string) {
 	data := []byte(readUpTo(file, maxIndex))
 	// The format does not say how long its hashes are.
 	for _, hash := range []int{20, 32} {
-		if names, ok := indexNames(data, hash); ok {
-			for _, name := range names {
-				t.add(name)
+		if entries, ok := indexEntries(data, hash); ok {
+			for _, e := range entries {
+				t.add(e.name)
 			}
 			return
 		}
@@ -106,8 +106,11 @@ const (
 	indexLink    = 0o120000
 )
 
-// indexNames are the paths of an index.
-func indexNames(data []byte, hash int) (names []string, ok bool) {
+// indexEntry is a file of an index: its path, and the name of its content.
+type indexEntry struct{ name, hash string }
+
+// indexEntries are the files of an index, in the order of their paths.
+func indexEntries(data []byte, hash int) (entries []indexEntry, ok bool) {
 	if len(data) < 12 || string(data[:4]) != "DIRC" {
 		return nil, false
 	}
@@ -131,11 +134,11 @@ func indexNames(data []byte, hash int) (names []string, ok bool) {
 		}
 		// In a split index, an entry without a name changes one of the other index.
 		if name != "" && (mode == indexRegular || mode == indexLink) {
-			names = append(names, name)
+			entries = append(entries, indexEntry{name, string(data[indexFields : indexFields+hash])})
 		}
 		data, last = data[size:], name
 	}
-	return names, true
+	return entries, true
 }
 
 // indexName is the path of the entry at the beginning of data, and the size of the entry.

@@ -72,22 +72,36 @@ func dirsOf(dir string) (entry string, dirs []string, ok bool) {
 }
 
 // WorkTree is the working tree that the configuration in a git directory names; empty without one.
-func WorkTree(dir string) (top string) {
-	for _, s := range parseConfig(readSome(filepath.Join(dir, "config"))) {
-		if s.section == "core" && s.key == "worktree" && s.value != "" {
-			top = Resolve(beside(dir, s.value))
-		}
+func WorkTree(dir string) string {
+	named := WorkTreeOf(readSome(filepath.Join(dir, "config")), readSome(filepath.Join(dir, "config.worktree")))
+	if named == "" {
+		return ""
 	}
-	return top
+	return Resolve(beside(dir, named))
 }
 
-// Place is the file or directory that makes it a repository: the one called .git, or the
-// directory of a bare one.
-func (r Repo) Place() string {
-	if r.Entry != "" {
-		return r.Entry
+// WorkTreeOf is the working tree that texts of configuration name, the last first, as it is written there.
+func WorkTreeOf(texts ...string) (named string) {
+	for _, text := range texts {
+		for _, s := range parseConfig(text) {
+			if s.isTree() && s.value != "" {
+				named = s.value
+			}
+		}
 	}
-	return r.Dirs[0]
+	return named
+}
+
+// NamesBack says whether the git directory of the working tree at top is in it, or names it: as that of a linked
+// working tree and that of a submodule do. A .git that leads anywhere else may be anybody's.
+func (r Repo) NamesBack(top string) bool {
+	own, common := r.Dirs[0], r.Dirs[len(r.Dirs)-1]
+	if own != common {
+		back := strings.TrimSpace(readSome(filepath.Join(own, "gitdir")))
+		return back != "" && filepath.Dir(own) == filepath.Join(common, "worktrees") && Resolve(beside(own, back)) == Resolve(filepath.Join(top, ".git"))
+	}
+	named := WorkTree(own)
+	return named == top || named == "" && strings.HasPrefix(own+"/", top+"/")
 }
 
 // IsDir says whether git would recognize a directory as a git directory.

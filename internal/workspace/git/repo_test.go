@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,25 +103,38 @@ func TestFind(t *testing.T) {
 		".git/HEAD": "", "vendor/x/.git/HEAD": "", "a/b/c/d/.git/HEAD": "", "a/b/c/d/e/.git/HEAD": "", "node_modules/m/.git/HEAD": "", ".cache/n/.git/HEAD": "",
 		"bare.git/HEAD": "", "bare.git/objects/": "", "bare.git/refs/": "", "bare.git/x/.git/HEAD": "", "link": "->vendor",
 	})
-	var found []string
-	repos, whole := git.Find(dir, "")
-	for _, repo := range repos {
-		rel, err := filepath.Rel(dir, repo.Place())
-		if err != nil {
-			t.Fatal(err)
+	rel := func(tops []string) (all []string) {
+		for _, top := range tops {
+			all = append(all, strings.TrimPrefix(strings.TrimPrefix(top, dir), "/"))
 		}
-		found = append(found, rel)
+		return all
 	}
-	if want := []string{".git", "bare.git", "vendor/x/.git", "a/b/c/d/.git"}; !slices.Equal(found, want) || !whole {
-		t.Errorf("found %q, want %q; whole %v", found, want, whole)
+	found := git.Find(dir, nil)
+	if want := []string{"", "bare.git", "vendor/x", "a/b/c/d", "a/b/c/d/e"}; !slices.Equal(rel(found.Tops), want) {
+		t.Errorf("found %q, want %q", rel(found.Tops), want)
+	}
+	if want := []string{".cache/n", "node_modules/m"}; !slices.Equal(rel(found.Filled), want) {
+		t.Errorf("found %q, want %q", rel(found.Filled), want)
+	}
+	// One that was made since, in a directory whose time of the last write is put back.
+	vendor := filepath.Join(dir, "vendor")
+	info, err := os.Stat(vendor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(vendor, "y/.git"), 0o755), os.Chtimes(vendor, info.ModTime(), info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	if again := git.Find(dir, found); !slices.Contains(rel(again.Tops), "vendor/y") {
+		t.Errorf("found %q", rel(again.Tops))
 	}
 	for i := range 1100 {
 		if err := os.Mkdir(filepath.Join(dir, "a", strconv.Itoa(i)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if repos, whole := git.Find(dir, ""); whole || len(repos) < 2 || repos[0].Place() != filepath.Join(dir, ".git") {
-		t.Errorf("with too many directories: %v, %+v", whole, repos)
+	if many := git.Find(dir, nil); many.Tops[0] != dir {
+		t.Errorf("with too many directories: %+v", many.Tops)
 	}
 }
 

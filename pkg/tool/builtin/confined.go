@@ -31,7 +31,7 @@ func (s *Sandbox) Confine(ctx context.Context, c Confined, argv ...string) (cmd 
 		return nil, nil, err
 	}
 	confined, err := s.box.Command(sandbox.Scope{
-		Dir: c.Dir, Roots: files.Roots(), Temp: c.Temp, ReadOnly: !c.Writes, Git: sandbox.GitAll, Guard: new(sandbox.Guard),
+		Dir: c.Dir, Roots: files.Roots(), Temp: c.Temp, ReadOnly: !c.Writes, Free: true,
 	}, firstFile, argv...)
 	if err != nil {
 		return nil, nil, errors.Join(err, files.Close())

@@ -79,7 +79,7 @@ type shellArgs struct {
 	Terminal   bool   `json:"terminal,omitempty" jsonschema:"give the job a terminal to write to"`
 	// Changes are protected paths that the command will change.
 	Changes []string    `json:"changes,omitempty" jsonschema:"protected files that it changes, such as .npmrc; needs approval"`
-	Access  item.Access `json:"access,omitempty" enum:"sandbox,git,network,host" jsonschema:"more than the sandbox, for this call; needs approval"`
+	Access  item.Access `json:"access,omitempty" enum:"sandbox,network,host" jsonschema:"more than the sandbox, for this call; needs approval"`
 	Why     string      `json:"why,omitempty" jsonschema:"what access is needed for"`
 }
 
@@ -205,12 +205,6 @@ func (s *shell) run(ctx context.Context, call *tool.Invocation, args shellArgs) 
 func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (tool.Output, error) {
 	s.makeRoom(ctx, s.spool.Temp())
 	use := s.granted(r.call, r.args)
-	if s.box != nil {
-		r.gitMark = s.box.GitMark()
-		if use.git.access == sandbox.GitAll || use.host {
-			defer s.box.BeginGit()()
-		}
-	}
 	if err := s.keep(r, use); err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
@@ -275,8 +269,8 @@ func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *j
 	if err != nil {
 		return fmt.Errorf("the command was not run: %w", err)
 	}
-	r.started, r.held, r.guard = time.Now(), confined.Held, guard
-	of := jobNote{Started: r.started, Held: r.held, Guard: note, Leased: r.leased, Cache: r.cacheName()}
+	r.started, r.guard = time.Now(), guard
+	of := jobNote{Started: r.started, Guard: note, Leased: r.leased, Cache: r.cacheName()}
 	if j != nil {
 		r.deadline = r.started.Add(s.jobs.all.MaxTime)
 		of.Job = &jobInfo{ID: j.ID, Command: r.args.Command, Quiet: r.args.Quiet, Deadline: r.deadline}
@@ -327,10 +321,7 @@ func (s *shell) bounds() string {
 	if s.box == nil || !s.box.Confines() {
 		return ""
 	}
-	bounds := " Only the workspace and $TMPDIR can be written"
-	if s.box.Mode() == sandbox.Bwrap {
-		bounds += ", .git by plain git commands (add, commit, switch, ...) on a line of their own"
-	}
+	bounds := " Only the workspace and $TMPDIR can be written, but hooks and configuration of git and protected files only by changes"
 	if s.network() {
 		return bounds + "."
 	}

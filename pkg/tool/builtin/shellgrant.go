@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -24,8 +23,6 @@ func (a *shellArgs) checkAccess() error {
 		return nil
 	}
 	switch a.Why = strings.TrimSpace(a.Why); {
-	case a.Background && a.Access == item.AccessGit:
-		return errors.New(`access "git" is for a command in the foreground: leave background out`)
 	case a.Why == "":
 		return fmt.Errorf("why is missing: say what the command needs access %q for", a.Access)
 	case len(a.Why) > maxWhy:
@@ -43,7 +40,6 @@ type grant struct {
 	beyond bool
 	// network is the machine's network, host everything: no sandbox.
 	network, host bool
-	git           gitUse
 }
 
 // grant is what a command gets that may run.
@@ -56,27 +52,19 @@ func (s *shell) grant(args shellArgs) grant {
 		g.host, g.beyond = true, true
 		return g
 	}
-	g.git, g.network = s.useOf(args), s.network()
-	switch {
-	case g.level == item.AccessNetwork:
+	g.network = s.network()
+	if g.level == item.AccessNetwork {
 		g.network, g.beyond = true, !g.network
-	case g.level == item.AccessGit && (g.git.access == sandbox.GitRead || g.git.names):
-		g.git, g.beyond = s.anyGit(), true
 	}
 	return g
 }
 
-// granted is what a command gets: what must be approved whatever the rules say only once
-// it was. In a turn that only plans no command gets more than to read.
+// granted is what a command gets. In a turn that only plans no command gets more than to read.
 func (s *shell) granted(call *tool.Invocation, args shellArgs) grant {
 	if call.Plan {
 		return grant{level: item.AccessSandbox}
 	}
-	g := s.grant(args)
-	if g.git.ask != "" && !call.Approved {
-		g.git = gitUse{}
-	}
-	return g
+	return s.grant(args)
 }
 
 // reached is what a command with a grant can use.

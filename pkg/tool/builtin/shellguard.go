@@ -3,9 +3,9 @@ package builtin
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"podd/internal/guard/policy"
 	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
@@ -23,8 +23,8 @@ func (s *shell) access(args shellArgs) tool.Access {
 		return a
 	}
 	a.Obeys = len(args.Changes) == 0 && use.level == item.AccessSandbox
-	if use.git.ask != "" {
-		a.Protected = []string{use.git.ask}
+	if policy.Pushes(args.Command) {
+		a.Protected = []string{"it runs git push, which changes what others see"}
 	}
 	roots := s.fs.Roots()
 	for _, path := range args.Changes {
@@ -32,10 +32,6 @@ func (s *shell) access(args shellArgs) tool.Access {
 		if c, err := s.box.Change(roots, path); err == nil {
 			a.Protected = append(a.Protected, fmt.Sprintf("it changes %s, which is protected (%s)", scopefs.Display(s.fs.Rel(c.Path)), c.Why))
 		}
-	}
-	if open := s.box.Unheld(sandbox.Scope{Roots: roots}); open != "" {
-		a.Confined = false
-		a.Note = fmt.Sprintf("%s is protected, and the sandbox Landlock cannot protect it", scopefs.Display(s.fs.Rel(open)))
 	}
 	return a
 }
@@ -53,16 +49,7 @@ func (s *shell) guard(approved bool, scope sandbox.Scope, args shellArgs) (*sand
 			changes = append(changes, c.Path)
 		}
 	}
-	g, err := s.box.Guard(scope, changes)
-	if err != nil {
-		return nil, err
-	}
-	// Policy has considered that mounts protect nothing here.
-	if open := g.Open(); open != "" && !approved && s.box.Mode() == sandbox.Bwrap {
-		g.Close()
-		return nil, fmt.Errorf("the workspace has more protected paths, such as %s, than a sandbox can keep read-only: remove some, or have the command approved", scopefs.Display(s.fs.Rel(open)))
-	}
-	return g, nil
+	return s.box.Guard(scope, changes)
 }
 
 // allow lets the protected paths that a call without a sandbox names change also while other
@@ -80,56 +67,75 @@ func (s *shell) allow(args shellArgs) error {
 
 // unguard is for when nothing of the command is left, and says what it changed against the
 // rules.
-func (r *shellRun) unguard() []sandbox.Moved {
+func (r *shellRun) unguard() sandbox.Undone {
 	if r.guard == nil {
-		return nil
+		return sandbox.Undone{}
 	}
 	return r.guard.End()
 }
 
-// wayToChange says how to change a protected path.
-const wayToChange = "changing it needs approval: use write_file, or name it in changes"
+// wayToChange says how to change protected paths.
+func wayToChange(paths []string) string {
+	return "changing it needs approval: use write_file, or call again with changes " + list(paths)
+}
 
-// sayMoved is a sentence about what was moved away; empty without anything.
-func sayMoved(moved []sandbox.Moved) string {
-	const most = 3
-	var names []string
+// sayUndone is a sentence about what podd took back of a command's changes; empty without anything.
+func (r *shellRun) sayUndone(undone sandbox.Undone) string {
+	var away, back, all []string
 	dir, failed := "", ""
-	for _, m := range moved {
+	for _, m := range undone.Moved {
 		name := scopefs.Display(m.Path)
-		if len(names) < most {
-			names = append(names, name)
+		all = append(all, name)
+		switch {
+		case len(m.Settings) > 0:
+			back = append(back, fmt.Sprintf("%s out of %s", shortList(m.Settings), name))
+		case m.Back:
+			back = append(back, "the change of "+name)
+		default:
+			away = append(away, name)
 		}
 		if m.To != "" {
-			dir = filepath.Dir(m.To)
+			dir = " to " + filepath.Dir(m.To)
 		}
-		if m.Err != nil && failed == "" {
+		switch {
+		case m.Err == nil || failed != "":
+		case m.Back:
+			failed = fmt.Sprintf("; %s could not be put back: look at it before a program obeys it", name)
+		default:
 			failed = fmt.Sprintf("; %s is still there, remove it", name)
 		}
 	}
-	if len(names) == 0 {
-		return ""
+	var said []string
+	if len(away) > 0 {
+		said = append(said, "moved "+shortList(away)+" away"+dir)
 	}
-	text := strings.Join(names, ", ")
-	if more := len(moved) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	if len(back) > 0 {
+		said = append(said, "took "+shortList(back)+" back")
 	}
-	if dir != "" {
-		dir = " to " + dir
+	text := r.sayBehind(undone)
+	if len(said) > 0 {
+		text = strings.TrimSuffix("podd "+strings.Join(said, " and ")+": "+wayToChange(all)+failed+"; "+text, "; ")
 	}
-	return "podd moved " + text + " away" + dir + ": " + wayToChange + failed
+	return text
 }
 
-// sayHeld says which protected path a command could not change, as far as its output
+// sayHeld says which protected paths a command could not change, as far as its output
 // shows; empty without one.
 func (r *shellRun) sayHeld(output string) string {
 	if r.guard == nil || r.shell.fs == nil || !saysReadOnly().MatchString(output) {
 		return ""
 	}
-	held := r.guard.Held()
-	i := slices.IndexFunc(held, func(path string) bool { return strings.Contains(output, filepath.Base(path)) })
-	if i < 0 {
-		return ""
+	var held []string
+	for _, path := range r.guard.Held() {
+		if rel := r.shell.fs.Rel(path); strings.Contains(output, rel) {
+			held = append(held, scopefs.Display(rel))
+		}
 	}
-	return scopefs.Display(r.shell.fs.Rel(held[i])) + " is protected: " + wayToChange
+	switch len(held) {
+	case 0:
+		return ""
+	case 1:
+		return held[0] + " is protected: " + wayToChange(held)
+	}
+	return shortList(held) + " are protected: " + wayToChange(held)
 }

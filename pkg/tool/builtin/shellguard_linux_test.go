@@ -17,7 +17,7 @@ import (
 var missing = []string{
 	".envrc", ".vscode/tasks.json", ".vscode/settings.json", ".mcp.json", ".husky/pre-commit", ".podd/config.toml", ".npmrc", ".mise.toml",
 	".nvim.lua", ".claude/settings.json", ".cursor/mcp.json", ".devcontainer/devcontainer.json", ".idea/workspace.xml", ".zed/settings.json",
-	"AGENTS.md", "CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md", ".yarnrc.yml", ".gitmodules", ".gdbinit", ".bashrc", ".profile",
+	"AGENTS.md", "CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md", ".yarnrc.yml", ".gdbinit", ".bashrc", ".profile",
 	".config/systemd/user/x.service", ".config/autostart/x.desktop", ".config/fish/config.fish", ".ssh/authorized_keys", ".docker/config.json",
 	"x.code-workspace", ".Envrc", "agents.MD",
 }
@@ -59,7 +59,7 @@ func TestShellMakesNoProtectedFiles(t *testing.T) {
 			if there := b.there(missing); len(there) > 0 {
 				t.Errorf("there are %v", there)
 			}
-			if !out.IsError || out.Content != "done\n" || !strings.Contains(out.Summary, "podd moved ") || !strings.Contains(out.Summary, "name it in changes") {
+			if !out.IsError || out.Content != "done\n" || !strings.Contains(out.Summary, "podd moved ") || !strings.Contains(out.Summary, `call again with changes [`) {
 				t.Errorf("got %+v", out)
 			}
 			moved := b.movedTo(".envrc")
@@ -87,7 +87,7 @@ func TestShellMovesAtOnce(t *testing.T) {
 	}
 }
 
-// Existing ones stay unchanged, if mounts can be read-only.
+// Existing ones stay unchanged, or are put back where no mount can be read-only.
 func TestShellChangesNoProtectedFiles(t *testing.T) {
 	files := map[string]string{}
 	for _, path := range missing {
@@ -95,16 +95,27 @@ func TestShellChangesNoProtectedFiles(t *testing.T) {
 			files[path] = "mine"
 		}
 	}
-	b := newBench(t, files, confined(t, sandbox.Bwrap))
-	for path := range files {
-		out := b.call("shell", object("command", fmt.Sprintf("echo x >%[1]s; rm -rf %[1]s; mv %[1]s y; mv $(dirname %[1]s) z; ln %[1]s l && echo x >l", path)))
-		if text, err := os.ReadFile(b.path(path)); err != nil || string(text) != "mine" {
-			t.Errorf("%s: %q, %v; %+v", path, text, err, out)
-		}
-	}
-	out := b.call("shell", object("command", "echo x >.npmrc"))
-	if !strings.Contains(out.Summary, ".npmrc is protected: changing it needs approval: use write_file, or name it in changes") {
-		t.Errorf("summary %q", out.Summary)
+	for _, mode := range sandboxes {
+		t.Run(mode, func(t *testing.T) {
+			b := newBench(t, files, confined(t, mode))
+			if why := b.asks("echo x >.npmrc"); why != "" || !b.tool("shell").Access(object("command", "make")).Confined {
+				t.Errorf("it asks: %s", why)
+			}
+			for path := range files {
+				out := b.call("shell", object("command", fmt.Sprintf("echo x >%[1]s; rm -rf %[1]s; mv %[1]s y; mv $(dirname %[1]s) z; ln %[1]s l && echo x >l", path)))
+				if text, err := os.ReadFile(b.path(path)); err != nil || string(text) != "mine" {
+					t.Errorf("%s: %q, %v; %+v", path, text, err, out)
+				}
+			}
+			out := b.call("shell", object("command", "echo x >.npmrc"))
+			want := `.npmrc is protected: changing it needs approval: use write_file, or call again with changes [".npmrc"]`
+			if mode == sandbox.Landlock {
+				want = `podd took the change of .npmrc back: changing it needs approval: use write_file, or call again with changes [".npmrc"]`
+			}
+			if !out.IsError || !strings.Contains(out.Summary, want) {
+				t.Errorf("summary %q", out.Summary)
+			}
+		})
 	}
 }
 
@@ -194,7 +205,7 @@ func TestShellChangesWhatWasApproved(t *testing.T) {
 	if there := b.there([]string{".husky/pre-commit", ".envrc"}); len(there) != 1 || there[0] != ".husky/pre-commit" || b.read(".npmrc") != "attacked\n" {
 		t.Errorf("with an approval there are %v, .npmrc has %q", there, b.read(".npmrc"))
 	}
-	for path, want := range map[string]string{"file": "is not protected", ".git/config": "git's own", "../.envrc": "in no directory that a command can change"} {
+	for path, want := range map[string]string{"file": "is not protected", "../.envrc": "in no directory that a command can change"} {
 		out, err := b.tool("shell").Run(t.Context(), &tool.Invocation{Arguments: object("command", ": >ran", "changes", []string{path})})
 		if (err == nil || !strings.Contains(err.Error(), want)) && !strings.Contains(out.Summary, want) || len(b.there([]string{"ran"})) > 0 {
 			t.Errorf("%s: %+v, %v", path, out, err)
@@ -323,23 +334,6 @@ func TestShellGuardsForgetWhatWasMoved(t *testing.T) {
 	}
 }
 
-// If no mount protects existing paths, a person is asked.
-func TestShellAsksWhereNothingIsHeld(t *testing.T) {
-	for _, mode := range sandboxes {
-		t.Run(mode, func(t *testing.T) {
-			b := newBench(t, map[string]string{"sub/x": ""}, confined(t, mode))
-			if !b.tool("shell").Access(object("command", "make")).Confined {
-				t.Error("it asks where nothing is protected")
-			}
-			b.write("AGENTS.md", "mine")
-			got := b.tool("shell").Access(object("command", "make"))
-			if want := mode == sandbox.Bwrap; got.Confined != want || strings.Contains(got.Note, "AGENTS.md is protected, and the sandbox Landlock") == want {
-				t.Errorf("access %+v", got)
-			}
-		})
-	}
-}
-
 // A home directory has many protected paths, and some hidden ones.
 func TestShellGuardsAHomeDirectory(t *testing.T) {
 	files := map[string]string{
@@ -370,27 +364,6 @@ func TestShellGuardsAHomeDirectory(t *testing.T) {
 	for name, want := range files {
 		if got := b.read(name); got != want {
 			t.Errorf("%s has %q", name, got)
-		}
-	}
-}
-
-// Instructions for agents that git restores are not a change by the command, in a line
-// that creates nothing.
-func TestShellLetsGitBringInstructionsBack(t *testing.T) {
-	b := gitBench(t, sandbox.Bwrap)
-	onHost(t, b.dir, "echo one >AGENTS.md && echo one >.envrc && git add -A && git commit -q -m three && git switch -q other && echo two >CLAUDE.md && git add -A && git commit -q -m four")
-	for _, line := range []string{"git switch -q main", "git switch -q other", "git merge -q main", "git reset -q --hard HEAD~1"} {
-		if out := b.call("shell", object("command", line)); out.IsError && !strings.Contains(out.Summary, "podd moved .envrc away") {
-			t.Errorf("%s: %+v", line, out)
-		}
-		if line == "git switch -q main" && (b.read("AGENTS.md") != "one\n" || len(b.there([]string{".envrc", "CLAUDE.md"})) > 0) {
-			t.Errorf("%s: there are %v", line, b.there([]string{"AGENTS.md", ".envrc", "CLAUDE.md"}))
-		}
-	}
-	onHost(t, b.dir, "git switch -q -f other && git reset -q --hard && rm -f .envrc")
-	for _, line := range []string{"git mv a.txt AGENTS.md", "echo x >AGENTS.md"} {
-		if out := b.call("shell", object("command", line)); len(b.there([]string{"AGENTS.md"})) > 0 {
-			t.Errorf("%s: %+v", line, out)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"podd/internal/guard/sandbox"
 	"podd/internal/lazy"
-	"podd/internal/workspace/git"
 	"podd/pkg/scopefs"
 )
 
@@ -18,6 +17,7 @@ var (
 		`NameResolutionError|getaddrinfo|EAI_AGAIN|ENOTFOUND|failed to lookup address|dns error|` +
 		`network is unreachable|ENETUNREACH|no route to host|address family not supported|EAFNOSUPPORT`)
 	saysLoopback = lazy.Regexp(`(?i)(?:localhost|127\.0\.0\.1|\[?::1\b).*(?:refused|ECONNREFUSED|connect to server|failed)|(?:refused|ECONNREFUSED).*(?:localhost|127\.0\.0\.1|::1)`)
+	plainPath    = lazy.Regexp(`^[\w@%+:,./-]+$`)
 	saysKey      = lazy.Regexp(`Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed`)
 )
 
@@ -33,11 +33,7 @@ func (r *shellRun) hint(output string) string {
 		text := ""
 		switch {
 		case saysReadOnly().MatchString(said):
-			if git.Names(said) {
-				text = s.gitHint(said, use)
-			} else {
-				text = outsideHint
-			}
+			text = outsideHint
 		case s.box.Mode() == sandbox.Landlock && strings.Contains(said, "Permission denied") && s.isOutside(said):
 			text = outsideHint
 		case !use.network && saysNetwork().MatchString(said):
@@ -55,27 +51,6 @@ func (r *shellRun) hint(output string) string {
 }
 
 const outsideHint = `; only the workspace and $TMPDIR can be written: write there, or call again with access "host" and why`
-
-// gitHint is what to do about a line of output that says that .git is read-only.
-func (s *shell) gitHint(said string, use grant) string {
-	switch {
-	case s.box.Mode() != sandbox.Bwrap:
-		return ""
-	case s.isOutside(said):
-		return `; the repository lies outside of the workspace and is read-only: if it must change, call again with access "host" and why`
-	case use.git.access == sandbox.GitRead:
-		return `; .git is read-only to this command: run git add, commit and the like on a line of their own, in plain words without $, * or <, or call again with access "git" and why`
-	}
-	return ""
-}
-
-// isOutside says whether the path in a message, which is quoted, is in none of the pod's
-// directories.
-func (s *shell) isOutside(said string) bool {
-	_, path, _ := strings.Cut(said, "'")
-	path, _, _ = strings.Cut(path, "'")
-	return filepath.IsAbs(path) && !s.has(path)
-}
 
 // has says whether a path lies in one of the pod's directories.
 func (s *shell) has(path string) bool {

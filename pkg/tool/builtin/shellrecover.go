@@ -69,7 +69,7 @@ func (r *shellRun) watch(note jobNote) {
 // adopt takes over a command that has a process.
 func (r *shellRun) adopt(ctx context.Context, note jobNote) {
 	r.watch(note)
-	r.started, r.held, r.leased = note.Started, note.Held, note.Leased
+	r.started, r.leased = note.Started, note.Leased
 	if r.shell.caches != nil {
 		r.cache = r.shell.caches.Resume(note.Cache)
 	}

@@ -46,12 +46,6 @@ type shellRun struct {
 	status  func() string
 	started time.Time
 	paused  bool
-	// held is what the command must not change.
-	held sandbox.Held
-	// repaired says what of that the command changed. gitMark is from before the held paths
-	// were examined.
-	repaired string
-	gitMark  int
 	// cut is why the command was ended before it was followed.
 	cut error
 	// emptied is why its temporary files were removed, or the cache.
@@ -94,8 +88,8 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 		}
 		return r.tree.Stop(grace)
 	})
-	moved := sync.OnceValue(r.unguard)
-	defer moved()
+	undone := sync.OnceValue(r.unguard)
+	defer undone()
 	defer stop() // Also if a watcher of the progress panics.
 	why = r.follow(ctx)
 	if r.greedy(why) {
@@ -104,15 +98,13 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 	if left := stop(); left > 0 {
 		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
 	}
-	// Even if it ended by itself.
-	r.repaired = r.repair()
 	r.emptyTemp(ctx, why)
 	// What starts commands notes the status once all output is there.
 	_ = r.status()
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
-	return r.output(why, moved())
+	return r.output(why, undone())
 }
 
 // Why a command was stopped, if no other error says so.
@@ -204,7 +196,7 @@ func (r *shellRun) follow(ctx context.Context) error {
 
 // read takes in what the command printed, after a wait, and says how long to wait for more.
 func (r *shellRun) read(waited time.Duration) (time.Duration, error) {
-	if err := r.overHeld(); err != nil {
+	if err := r.overGuard(); err != nil {
 		return 0, err
 	}
 	before := r.captured.total
@@ -273,14 +265,14 @@ func (r *shellRun) hold(behind bool) {
 }
 
 // output is the result of an ended command.
-func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
+func (r *shellRun) output(why error, taken sandbox.Undone) tool.Output {
 	content, cut := r.captured.content(r.shell.limit, r.job.Output.Name())
 	r.keep = cut != nil && cut.SpoolPath != ""
 	ending, success := r.ending(why)
 	r.ended.why, r.ended.text = why, ending
-	undone := sayMoved(moved)
+	undone := r.sayUndone(taken)
 	success = success && undone == ""
-	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success || r.repaired != ""}
+	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success}
 	if path, reads := readsOnly(r.args.Command); reads && success && !r.background {
 		out.Kind = item.OutputRead
 		if path != "" && r.shell.fs != nil {
@@ -302,7 +294,6 @@ func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
 	if out.Kind == item.OutputShell && undone == "" {
 		printed += r.hint(ends)
 	}
-	printed += r.repaired
 	if r.emptied != nil && !r.greedy(why) {
 		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
 	}
@@ -343,7 +334,7 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.Is(why, lease.ErrOver), why == nil && r.status() == shim.StatusOver:
 		return fmt.Sprintf("was ended after %s: %v; it may have taken effect", took, lease.ErrOver), false
-	case errors.As(why, new(errHeld)):
+	case errors.As(why, new(errStubborn)):
 		return fmt.Sprintf("was ended after %s: %v", took, why), false
 	case errors.Is(why, errNoHoles):
 		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes), false

@@ -21,8 +21,6 @@ type starter interface {
 // jobNote is the note about the command in a job's record.
 type jobNote struct {
 	Started time.Time `json:"started,omitzero"`
-	// Held is what the command must not change.
-	Held sandbox.Held `json:"held,omitzero"`
 	shim.Note
 	// Guard is what a later podd protects.
 	Guard *sandbox.GuardNote `json:"guard,omitempty"`
@@ -82,7 +80,6 @@ func (s *shell) confine(ctx context.Context, r *shellRun, path string, use grant
 	roots := s.fs.Roots()
 	scope := sandbox.Scope{
 		Dir: roots[0].Path, Roots: roots, Temp: temp.Path, Cache: cache, Show: append(existing(s.shows), s.spool.Dir()), Network: use.network,
-		Git: use.git.access, GitDirs: use.git.outside, Restores: use.git.restores,
 		ReadOnly: r.call.Plan, Joined: r.keeper.Network, Dies: r.leased,
 	}
 	var err error

@@ -1,0 +1,30 @@
+package sandbox
+
+// KeptDir is a directory in which some names must stay as they are, or be missing.
+type KeptDir struct {
+	// Root is the guarded directory that has it, Path its path in there.
+	Root string `json:"root"`
+	Path []byte `json:"path"`
+	Dev  uint64 `json:"dev"`
+	Ino  uint64 `json:"ino"`
+	// Git says that it is a git directory: its configuration may change by harmless settings.
+	Git bool `json:"git,omitempty"`
+	// Names are kept, with all that is in them.
+	Names []string `json:"names"`
+	// Files are what was there, by path in the directory.
+	Files map[string]KeptFile `json:"files,omitempty"`
+	// Exec are the lines of an unfinished rebase that run commands.
+	Exec []string `json:"exec,omitempty"`
+	// made says that the command made the directory.
+	made bool
+}
+
+// KeptFile is a file, a directory or a link.
+type KeptFile struct {
+	Dir  bool   `json:"dir,omitempty"`
+	Link string `json:"link,omitempty"`
+	Text []byte `json:"text,omitempty"`
+	Mode uint32 `json:"mode,omitempty"`
+	// Large is when it changed last, in nanoseconds, if it is too large to be put back.
+	Large int64 `json:"large,omitempty"`
+}

@@ -1,0 +1,360 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"podd/internal/workspace/git"
+)
+
+const (
+	// maxKeptFile and maxKeptBelow bound the bytes of a file that is put back, and of one in a directory;
+	// maxKeptFiles how many names a directory has.
+	maxKeptFile  = 1 << 20
+	maxKeptBelow = 64 << 10
+	maxKeptFiles = 512
+	// maxBack is how often one path is put back before its command is ended.
+	maxBack = 20
+)
+
+// keep keeps a path that no mount can protect.
+func (g *Guard) keep(path string) {
+	root, rel, ok := g.rootOf(path)
+	if !ok || rel == "" {
+		return
+	}
+	i := slices.IndexFunc(g.kept, func(k *KeptDir) bool { return !k.Git && k.Root == root.path })
+	if i < 0 {
+		g.keepIn(root, ".", false, []string{rel})
+		return
+	}
+	if k := g.kept[i]; !slices.Contains(k.Names, rel) {
+		k.Names = append(k.Names, rel)
+		g.look(root, k, rel)
+	}
+}
+
+// keeps says whether a path is one of those.
+func (g *Guard) keeps(path string) bool {
+	return slices.ContainsFunc(g.kept, func(k *KeptDir) bool {
+		rel, below := strings.CutPrefix(path, k.Root+"/")
+		return !k.Git && below && slices.Contains(k.Names, rel)
+	})
+}
+
+// keepIn keeps names in a directory that can be opened.
+func (g *Guard) keepIn(root *guardedRoot, rel string, isGit bool, names []string) {
+	k := &KeptDir{Root: root.path, Path: []byte(rel), Git: isGit, Names: names, Files: map[string]KeptFile{}}
+	dir, err := place{root: root, rel: rel}.open(false)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if k.Dev, k.Ino, err = identity(dir); err != nil || isGit && g.keptGit(k.Dev, k.Ino) != nil {
+		return
+	}
+	g.kept = append(g.kept, k)
+	for _, name := range names {
+		g.look(root, k, name)
+	}
+	if isGit {
+		k.Exec = execsIn(dir)
+		g.watcher.addGit(filepath.Join(root.path, rel), dir)
+	}
+}
+
+// keptGit is the kept git directory with an identity; nil without it.
+func (g *Guard) keptGit(dev, ino uint64) *KeptDir {
+	i := slices.IndexFunc(g.kept, func(k *KeptDir) bool { return k.Git && k.Dev == dev && k.Ino == ino })
+	if i < 0 {
+		return nil
+	}
+	return g.kept[i]
+}
+
+// look adds what is at a name of a kept directory.
+func (g *Guard) look(root *guardedRoot, k *KeptDir, name string) {
+	dir, err := place{root: root, rel: string(k.Path)}.open(false)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	s := snapshot{files: k.Files, skips: g.holds(filepath.Join(root.path, string(k.Path)))}
+	s.add(dir, name, name)
+}
+
+// holds says which paths in a directory a mount protects.
+func (g *Guard) holds(dir string) func(rel string) bool {
+	return func(rel string) bool { return slices.Contains(g.hold, filepath.Join(dir, rel)) }
+}
+
+// snapshot reads what is in a directory.
+type snapshot struct {
+	files map[string]KeptFile
+	skips func(rel string) bool
+}
+
+// add adds a name of an open directory, whose path from the beginning is rel, and all that is in it.
+func (s *snapshot) add(dir *os.File, name, rel string) {
+	if s.skips(rel) {
+		return
+	}
+	// A name may lie some directories below: info/attributes.
+	for before, after, deeper := strings.Cut(name, "/"); deeper; before, after, deeper = strings.Cut(name, "/") {
+		next, err := reopen(dir, before, false)
+		if err != nil {
+			if link, isLink := readLink(dir, before); isLink {
+				s.files[strings.TrimSuffix(rel, "/"+after)] = KeptFile{Link: link}
+			}
+			return
+		}
+		defer next.Close()
+		dir, name = next, after
+	}
+	s.one(dir, name, rel, maxKeptFile)
+}
+
+// one adds a name of an open directory. Of a file that is larger it adds when that changed.
+func (s *snapshot) one(dir *os.File, name, rel string, most int64) {
+	var stat unix.Stat_t
+	if s.skips(rel) || unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return
+	}
+	file := KeptFile{Mode: stat.Mode & 0o7777}
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		file.Dir = true
+		names, err := s.names(dir, name)
+		if err != nil {
+			file.Large = stat.Ctim.Nano()
+		}
+		s.files[rel] = file
+		if sub, err := reopen(dir, name, false); err == nil {
+			for _, name := range names {
+				s.one(sub, name, rel+"/"+name, maxKeptBelow)
+			}
+			_ = sub.Close()
+		}
+		return
+	case unix.S_IFLNK:
+		file.Link, _ = readLink(dir, name)
+	case unix.S_IFREG:
+		text, err := readIn(dir, name, most)
+		if file.Text = text; err != nil {
+			file.Large = stat.Ctim.Nano()
+		}
+	default:
+		file.Large = stat.Ctim.Nano()
+	}
+	s.files[rel] = file
+}
+
+// names are those in a directory; an error if there are too many to be put back.
+func (s *snapshot) names(dir *os.File, name string) ([]string, error) {
+	sub, err := reopen(dir, name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Close()
+	names, err := sub.Readdirnames(maxKeptFiles + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(names) > maxKeptFiles {
+		return nil, errTooLarge
+	}
+	return names, nil
+}
+
+// readIn reads a regular file of a directory, of at most so many bytes.
+func readIn(dir *os.File, name string, most int64) ([]byte, error) {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), name)
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		return nil, errTooLarge
+	}
+	return text, err
+}
+
+// same says whether two are the same, as far as programs obey it.
+func (f KeptFile) same(other KeptFile) bool {
+	return f.Dir == other.Dir && f.Link == other.Link && f.Large == other.Large && bytes.Equal(f.Text, other.Text) && (f.Mode^other.Mode)&0o111 == 0
+}
+
+// regular says whether it is a file that was read.
+func (f KeptFile) regular() bool { return !f.Dir && f.Link == "" && f.Large == 0 }
+
+// compareAll puts back what differs from what was kept. At the end of a command it also looks for links, and for
+// lines of a rebase.
+func (g *Guard) compareAll(end bool) {
+	for _, k := range slices.Clone(g.kept) {
+		if root := g.rootAt(k.Root); root != nil && !k.Git {
+			g.compare(root, string(k.Path), k, end)
+		}
+	}
+	for _, path := range g.gitDirs() {
+		g.compareGit(path, end)
+	}
+}
+
+func (g *Guard) rootAt(path string) *guardedRoot {
+	i := slices.IndexFunc(g.roots, func(r *guardedRoot) bool { return r.path == path })
+	if i < 0 {
+		return nil
+	}
+	return g.roots[i]
+}
+
+// compare puts back what differs in one directory; what is gone only at the end of the command, which may be removing
+// all of it.
+func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
+	dir, err := place{root: root, rel: rel}.open(true)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	at := filepath.Join(root.path, rel)
+	s := snapshot{files: map[string]KeptFile{}, skips: g.holds(at)}
+	for _, name := range k.Names {
+		s.add(dir, name, name)
+	}
+	all := slices.Sorted(maps.Keys(k.Files))
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		if _, had := k.Files[path]; !had {
+			all = append(all, path)
+		}
+	}
+	gone := ""
+	for _, path := range all {
+		was, had := k.Files[path]
+		is, has := s.files[path]
+		switch {
+		case g.lets(filepath.Join(at, path)), had == has && was.same(is), !has && !end, gone != "" && strings.HasPrefix(path, gone+"/"):
+		case k.Git && g.settles(dir, at, path, k, is, has), has && !had && k.Git && g.maybe(at, path, is, k.made):
+		case filepath.Base(path) == gitDir && g.leads(filepath.Join(at, path), has):
+		default:
+			if g.putBack(dir, at, path, was, had, is, has) {
+				gone = path // With all that is in it.
+			}
+		}
+	}
+}
+
+// putBack makes one path what it was. It says whether it moved away a directory.
+func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, is KeptFile, has bool) (moved bool) {
+	full := filepath.Join(at, path)
+	parent, name := filepath.Split(path)
+	for step := range strings.SplitSeq(strings.TrimSuffix(parent, "/"), "/") {
+		if step == "" {
+			break
+		}
+		_ = unix.Mkdirat(int(dir.Fd()), step, 0o755)
+		sub, err := reopen(dir, step, true)
+		if err != nil {
+			return false
+		}
+		defer sub.Close()
+		dir = sub
+	}
+	why := "git executes it or uses it as configuration"
+	if root, rel, ok := g.rootOf(full); ok {
+		if _, said, err := unit(root.prefix, rel); err == nil && said != "" {
+			why = said
+		}
+	}
+	if !had {
+		g.undo(dir, full, name, why)
+		return is.Dir
+	}
+	if has && was.Large == 0 && !is.Dir || is.Dir != was.Dir {
+		g.undo(dir, full, name, why) // It may be the person's.
+	}
+	m := g.note(full, why)
+	m.Back = true
+	if m.Err = restore(dir, name, was); m.Err != nil {
+		g.log.Error("a protected path that a command changed cannot be put back", "path", full, "error", m.Err)
+	}
+	return false
+}
+
+// restore makes a name of a directory what it was.
+func restore(dir *os.File, name string, was KeptFile) error {
+	at := int(dir.Fd())
+	temp := asidePrefix + rand.Text()[:12]
+	switch {
+	case was.Large != 0:
+		return errTooLarge
+	case was.Dir:
+		if err := unix.Mkdirat(at, name, was.Mode); err != nil && !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+		return nil
+	case was.Link != "":
+		if err := unix.Symlinkat(was.Link, at, temp); err != nil {
+			return err
+		}
+	default:
+		fd, err := unix.Openat(at, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, was.Mode)
+		if err != nil {
+			return err
+		}
+		file := os.NewFile(uintptr(fd), temp)
+		_, err = file.Write(was.Text)
+		if err = errors.Join(err, file.Chmod(os.FileMode(was.Mode&0o777)), file.Close()); err != nil {
+			_ = unix.Unlinkat(at, temp, 0)
+			return err
+		}
+	}
+	err := unix.Renameat(at, temp, at, name)
+	if err != nil {
+		_ = unix.Unlinkat(at, temp, 0)
+	}
+	return err
+}
+
+// settles says whether a path is a configuration of git's, whose harmless changes it accepts and whose others it
+// takes back.
+func (g *Guard) settles(dir *os.File, at, path string, k *KeptDir, is KeptFile, has bool) bool {
+	was := k.Files[path]
+	if path != "config" && path != "config.worktree" || !was.regular() || !is.regular() {
+		return false
+	}
+	if !has {
+		return path == "config.worktree" && len(was.Text) == 0
+	}
+	tree := func(path string) bool {
+		if k.made {
+			return g.inside(at, path)
+		}
+		return path == git.WorkTreeOf(string(k.Files["config"].Text), string(k.Files["config.worktree"].Text))
+	}
+	mended, bad := git.Mend(string(was.Text), string(is.Text), tree)
+	if _, had := k.Files[path]; !had && mended == "" {
+		return len(bad) == 0 // One that is being written is not there yet.
+	}
+	if len(bad) > 0 {
+		g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", bad)
+		m := g.note(filepath.Join(at, path), "git obeys it")
+		m.Back = true
+		m.Settings = slices.Compact(slices.Sorted(slices.Values(append(m.Settings, bad...))))
+		is.Text = []byte(mended)
+		if m.Err = restore(dir, path, is); m.Err != nil {
+			g.log.Error("settings of git that a command made cannot be taken back", "path", filepath.Join(at, path), "error", m.Err)
+		}
+	}
+	return true
+}
