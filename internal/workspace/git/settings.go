@@ -17,18 +17,18 @@ func Mend(before, now string, tree func(path string) bool) (mended string, bad [
 	if before == now {
 		return now, nil
 	}
-	had, has := parseConfig(before), parseConfig(now)
-	for _, s := range had {
-		if !slices.Contains(has, s) && !s.mayGo(has) {
-			bad = append(bad, s.name(before))
+	had, has := collect(before), collect(now)
+	for _, s := range had.list {
+		if !has.all[s] && !s.mayGo(has) {
+			bad = append(bad, s.name(had))
 		}
 	}
 	if len(bad) > 0 {
 		return before, unique(bad)
 	}
-	for _, s := range has {
-		if !slices.Contains(had, s) && !s.mayCome(had, tree) {
-			bad = append(bad, s.name(now))
+	for _, s := range has.list {
+		if !had.all[s] && !s.mayCome(had, tree) {
+			bad = append(bad, s.name(has))
 		}
 	}
 	kept, odd := keptLines(before, now, had, tree)
@@ -39,10 +39,30 @@ func Mend(before, now string, tree func(path string) bool) (mended string, bad [
 	if len(bad) == 0 {
 		return now, nil
 	}
-	if slices.ContainsFunc(parseConfig(kept), func(s setting) bool { return !slices.Contains(had, s) && !s.mayCome(had, tree) }) {
+	if slices.ContainsFunc(parseConfig(kept), func(s setting) bool { return !had.all[s] && !s.mayCome(had, tree) }) {
 		kept = before
 	}
 	return kept, unique(bad)
+}
+
+// settings are those of a configuration, which may be so long that each must be found at once.
+type settings struct {
+	text, lower string
+	list        []setting
+	all         map[setting]bool
+	// sections are those with a setting, urls those with a URL.
+	sections, urls map[string]bool
+}
+
+func collect(text string) *settings {
+	c := &settings{text: text, lower: strings.ToLower(text), list: parseConfig(text), all: map[setting]bool{}, sections: map[string]bool{}, urls: map[string]bool{}}
+	for _, s := range c.list {
+		c.all[s], c.sections[s.section] = true, true
+		if s.key == "url" {
+			c.urls[s.section] = true
+		}
+	}
+	return c
 }
 
 func unique(names []string) []string {
@@ -59,7 +79,7 @@ var (
 
 // keptLines is a configuration without the lines of harmful new settings. odd is a line that was not there
 // before, and that git would write in another form.
-func keptLines(before, now string, had []setting, tree func(string) bool) (kept, odd string) {
+func keptLines(before, now string, had *settings, tree func(string) bool) (kept, odd string) {
 	known := map[string]bool{}
 	for line := range strings.SplitSeq(before, "\n") {
 		known[line] = true
@@ -68,14 +88,14 @@ func keptLines(before, now string, had []setting, tree func(string) bool) (kept,
 	head := ""
 	for line := range strings.SplitSeq(now, "\n") {
 		switch trimmed := strings.TrimSpace(line); {
-		case headLine.MatchString(trimmed) && !strings.Contains(line, "\r"):
-			head = line
+		case headLine.MatchString(trimmed) && (known[line] || !strings.Contains(line, "\r")):
+			head = trimmed
 		case known[line] || trimmed == "":
 		case commentLine.MatchString(line) && !strings.ContainsFunc(line, isControl):
 		case head == "" || !settingLine.MatchString(line) || strings.ContainsFunc(line, isControl):
 			return "", shown(line)
 		}
-		if one := parseConfig(head + "\n" + line); len(one) != 1 || slices.Contains(had, one[0]) || one[0].mayCome(had, tree) {
+		if one := parseConfig(head + "\n" + line); len(one) != 1 || had.all[one[0]] || one[0].mayCome(had, tree) {
 			lines = append(lines, line)
 		}
 	}
@@ -96,11 +116,11 @@ func shown(line string) string {
 	return `the line "` + line[:min(len(line), most)] + `"`
 }
 
-// name is that of the setting, as git-config(1) takes it and a text writes it.
-func (s setting) name(text string) string {
+// name is that of the setting, as git-config(1) takes it and a configuration writes it.
+func (s setting) name(in *settings) string {
 	key := s.key
-	if i := strings.Index(strings.ToLower(text), key); i >= 0 && len(strings.ToLower(text)) == len(text) {
-		key = text[i : i+len(key)]
+	if i := strings.Index(in.lower, key); i >= 0 && len(in.lower) == len(in.text) {
+		key = in.text[i : i+len(key)]
 	}
 	return strings.TrimPrefix(s.section+"."+key, ".")
 }
@@ -115,25 +135,24 @@ func (s setting) kind() (kind, sub string) {
 func (s setting) isTree() bool { return s.section == "core" && s.key == "worktree" }
 
 // mayGo says whether a setting may be missing: a harmless one, and everything of a remote that is gone.
-func (s setting) mayGo(has []setting) bool {
+func (s setting) mayGo(has *settings) bool {
 	if s.isTree() {
 		return true // Then it is where the .git is, or git has moved the setting to config.worktree.
 	}
 	if kind, _ := s.kind(); kind == "remote" || kind == "submodule" {
-		gone := !slices.ContainsFunc(has, func(other setting) bool { return other.section == s.section })
-		return gone || s.key != "url" && s.key != "pushurl" && harmless(s)
+		return !has.sections[s.section] || s.key != "url" && s.key != "pushurl" && harmless(s)
 	}
 	return harmless(s)
 }
 
 // mayCome says whether a setting may be new. What a remote or a submodule of before leads to stays: it is where the
 // person's next push goes, and where the next fetch comes from.
-func (s setting) mayCome(had []setting, tree func(path string) bool) bool {
+func (s setting) mayCome(had *settings, tree func(path string) bool) bool {
 	if s.isTree() {
 		return tree(s.value)
 	}
 	if kind, _ := s.kind(); (kind == "remote" || kind == "submodule") && slices.Contains([]string{"url", "pushurl", "mirror"}, s.key) {
-		return !slices.ContainsFunc(had, func(other setting) bool { return other.section == s.section && other.key == "url" })
+		return !had.urls[s.section]
 	}
 	return harmless(s)
 }
@@ -155,6 +174,16 @@ var safe = map[string]string{
 	"maintenance": "auto autodetach strategy", "merge": "ff conflictstyle renames renamelimit autostash stat", "pack": "threads window depth",
 	"pull": "rebase ff", "push": "default autosetupremote followtags", "rebase": "autosquash autostash updaterefs stat",
 	"rerere": "enabled autoupdate", "tag": "sort gpgsign", "worktree": "guessremote userelativepaths",
+}
+
+// StrategyOf is the way to merge in the options of a cherry-pick or revert that is under way; empty without one.
+func StrategyOf(options string) (strategy string) {
+	for _, s := range parseConfig(options) {
+		if s.section == "options" && s.key == "strategy" {
+			strategy = s.value
+		}
+	}
+	return strategy
 }
 
 // harmless says whether git runs nothing and obeys nothing else because of a setting.

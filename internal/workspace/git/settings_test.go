@@ -1,12 +1,14 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/internal/workspace/git"
 )
@@ -49,6 +51,35 @@ func TestMend(t *testing.T) {
 		if mended != c.mended || !slices.Equal(bad, c.bad) {
 			t.Errorf("%s: %q\nwant %q\n%q", c.name, bad, c.bad, mended)
 		}
+	}
+}
+
+// The time that a configuration takes does not grow with the square of its length.
+func TestMendLongConfigurations(t *testing.T) {
+	var names, odd strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&names, "\tn%d = x\n", i)
+		fmt.Fprintf(&odd, "\to%d = x\n", i)
+	}
+	began := time.Now()
+	if _, bad := git.Mend("[user]\n"+names.String(), "[user]\n"+names.String()+"[core]\n"+odd.String(), nil); len(bad) != 30_000 {
+		t.Errorf("%d settings", len(bad))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// git writes its lines into a configuration of Windows, too.
+func TestMendAmongCarriageReturns(t *testing.T) {
+	windows := strings.ReplaceAll(before, "\n", "\r\n")
+	now := strings.Replace(windows, "[remote", "\tautocrlf = true\n[remote", 1)
+	if mended, bad := git.Mend(windows, now, nil); mended != now {
+		t.Errorf("%q", bad)
+	}
+	now = strings.Replace(windows, "[remote", "\tpager = x\n[remote", 1)
+	if mended, bad := git.Mend(windows, now, nil); mended != windows {
+		t.Errorf("%q: %q", bad, mended)
 	}
 }
 
