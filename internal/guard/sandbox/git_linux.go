@@ -58,7 +58,7 @@ func (g *Guard) around(dir string) error {
 		return nil
 	}
 	for _, path := range byDepth(slices.Clone(repo.Dirs)) {
-		if _, _, inside := g.rootOf(path); inside || !git.IsDir(path) || g.overlapsHidden(path) {
+		if _, _, inside := g.rootOf(path); inside || !git.IsDir(path) || git.HasTrees(path) || g.overlapsHidden(path) {
 			continue
 		}
 		file, err := openDir(path)
@@ -256,7 +256,9 @@ func (g *Guard) moveAway(path, why string) {
 		return
 	}
 	defer dir.Close()
-	g.undo(dir, path, filepath.Base(path), why)
+	if !g.older(dir, filepath.Base(path)) {
+		g.undo(dir, path, filepath.Base(path), why)
+	}
 }
 
 // compareGit compares a git directory with what it was: by its identity, since it may have been moved. A new one
@@ -275,9 +277,13 @@ func (g *Guard) compareGit(path string, end bool) {
 	if err != nil {
 		return
 	}
-	k := g.keptGit(dev, ino)
+	k := g.keptGit(dev, ino, born(dir))
+	if k == nil && g.wasGit(dir, path) {
+		g.keepIn(root, rel, true, gitNames)
+		return
+	}
 	if k == nil {
-		k = &KeptDir{Root: root.path, Path: []byte(rel), Dev: dev, Ino: ino, Git: true, Names: gitNames, Files: map[string]KeptFile{}, made: true}
+		k = &KeptDir{Root: root.path, Path: []byte(rel), Dev: dev, Ino: ino, Born: born(dir), Git: true, Names: gitNames, Files: map[string]KeptFile{}, good: map[string][]byte{}, made: true}
 		g.kept = append(g.kept, k)
 		g.watcher.addGit(path, dir)
 		if filepath.Base(path) != gitDir && g.hadHooks(dir) {
@@ -289,7 +295,18 @@ func (g *Guard) compareGit(path string, end bool) {
 	g.compare(root, rel, k, end && exists(filepath.Join(path, "HEAD")))
 	if end {
 		g.clearTodo(dir, path, k)
+		g.clearStrategy(dir, path, "rebase-merge", "strategy", strings.TrimSpace)
+		g.clearStrategy(dir, path, "sequencer", "opts", git.StrategyOf)
 	}
+}
+
+// wasGit says whether a git directory that is not known was one before the command: the search for repositories finds
+// only the nearest ones, and finds others when some of those are gone.
+func (g *Guard) wasGit(dir *os.File, path string) bool {
+	if g.older(dir, ".") || filepath.Base(path) == gitDir && g.older(dir, "..") {
+		return true
+	}
+	return g.older(dir, "HEAD") && g.older(dir, "objects") && g.older(dir, "refs")
 }
 
 // hadHooks says whether what git would obey in a directory was there before the command.
@@ -322,11 +339,23 @@ func (g *Guard) maybe(at, path string, is KeptFile, made bool) bool {
 		}
 		return is.regular()
 	case path == "gitdir":
-		return is.regular() && g.inside(at, text)
+		return is.regular() && (g.inside(at, text) || leadsTo(text, at))
 	case path == "commondir":
 		return made && is.regular() && text == "../.." // What git writes for a linked working tree.
 	}
 	return false
+}
+
+// follows says whether the gitdir of a working tree says where that has been moved, or is being written.
+func (g *Guard) follows(at string, is KeptFile, end bool) bool {
+	text := strings.TrimSpace(string(is.Text))
+	return is.regular() && (leadsTo(text, at) || text == "" && !end)
+}
+
+// leadsTo says whether a .git file is that of a working tree whose git directory is dir.
+func leadsTo(entry, dir string) bool {
+	repo, ok := git.At(filepath.Dir(entry), "")
+	return ok && repo.Entry == entry && repo.Dirs != nil && repo.Dirs[0] == git.Resolve(dir)
 }
 
 // inside says whether a path, which may be relative to a directory, leads into the roots.
@@ -341,6 +370,18 @@ func (g *Guard) inside(dir, path string) bool {
 // maxBelowGit bounds how deep links are looked for in a git directory.
 const maxBelowGit = 32
 
+// writtenDirs are the directories in a git directory that git writes to, without those that have a look of their own.
+var writtenDirs = []string{"info", "logs", "objects", "rebase-apply", "rebase-merge", "refs", "reftable", "sequencer"}
+
+// writes says whether git may write to a name in a git directory. A bare repository may have working trees and all else
+// beside what is git's.
+func writes(name, dir string) bool {
+	if strings.Contains(dir+"/", "/"+gitDir+"/") || strings.ToUpper(name) == name || slices.Contains(writtenDirs, name) {
+		return true
+	}
+	return slices.Contains([]string{"config", "description", "gc.log", "gc.pid", "index", "packed-refs", "shallow"}, strings.TrimSuffix(name, ".lock"))
+}
+
 // unlink removes new links from a git directory, or from one in it: git would write through them to somewhere else. It
 // leaves out what git never writes to, and what has a look of its own.
 func (g *Guard) unlink(dir *os.File, path, rel string, k *KeptDir) {
@@ -352,6 +393,7 @@ func (g *Guard) unlink(dir *os.File, path, rel string, k *KeptDir) {
 		name := e.Name()
 		at := filepath.Join(rel, name)
 		switch {
+		case rel == "" && !writes(name, path):
 		case e.Type()&os.ModeSymlink != 0:
 			full := filepath.Join(path, at)
 			link, _ := readLink(dir, name)
@@ -360,7 +402,7 @@ func (g *Guard) unlink(dir *os.File, path, rel string, k *KeptDir) {
 				m := g.note(full, "git would write through it")
 				m.Err = unix.Unlinkat(int(dir.Fd()), name, 0)
 			}
-		case slices.Contains([]string{"hooks", "modules", "worktrees", "lfs", "annex"}, at), strings.HasPrefix(at, "objects/"):
+		case rel == "" && !slices.Contains(writtenDirs, name), strings.HasPrefix(at, "objects/"):
 		case e.IsDir():
 			if sub, err := reopen(dir, name, false); err == nil {
 				g.unlink(sub, path, at, k)
@@ -396,6 +438,26 @@ func readTodo(dir *os.File) (at *os.File, name string, lines []string) {
 	}
 	return at, name, strings.Split(string(text), "\n")
 }
+
+// clearStrategy removes the name of a new way to merge from what is under way: git runs it as a program, from a path in it
+// too.
+func (g *Guard) clearStrategy(dir *os.File, path, sub, name string, strategy func(text string) string) {
+	at, err := reopen(dir, sub, false)
+	if err != nil {
+		return
+	}
+	defer at.Close()
+	full := filepath.Join(path, sub, name)
+	text, err := readIn(at, name, maxKeptFile)
+	if errors.Is(err, unix.ENOENT) || err == nil && slices.Contains(strategies, strategy(string(text))) || g.older(at, name) || g.lets(full) {
+		return
+	}
+	m := g.note(full, "git runs the program that it names")
+	m.Err = unix.Unlinkat(int(at.Fd()), name, 0)
+}
+
+// strategies are git's own ways to merge.
+var strategies = []string{"", "octopus", "ort", "ours", "recursive", "resolve", "subtree"}
 
 // execsIn are the lines of a rebase in a git directory that run a command.
 func execsIn(dir *os.File) (execs []string) {

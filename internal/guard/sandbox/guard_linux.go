@@ -60,6 +60,8 @@ type Guard struct {
 	forget []string
 	// kept are the paths that no mount protects.
 	kept []*KeptDir
+	// room is how many bytes of them may still be read to be put back.
+	room int64
 }
 
 // guardedRoot is a directory, opened.
@@ -104,6 +106,9 @@ func (s *Sandbox) guard(scope Scope, changes []string, watcher *watcher) (*Guard
 			return nil, err
 		}
 	}
+	for _, path := range changes {
+		s.Allow(path) // Commands that run already would take it back.
+	}
 	g.hidden = s.hiddenIn(g, scope)
 	s.guards.Store(g, nil)
 	g.mu.Lock()
@@ -134,7 +139,7 @@ func (s *Sandbox) hiddenIn(g *Guard, scope Scope) []string {
 func (s *Sandbox) newGuard(changes []string, watcher *watcher) *Guard {
 	return &Guard{
 		sandbox: s, log: slog.New(slog.DiscardHandler), began: time.Now(), changes: slices.Clone(changes),
-		there: map[string]string{}, large: map[string]bool{}, moved: map[string]*Moved{}, watcher: watcher,
+		there: map[string]string{}, large: map[string]bool{}, moved: map[string]*Moved{}, watcher: watcher, room: maxKeptAll,
 	}
 }
 
@@ -143,6 +148,9 @@ func (s *Sandbox) newGuard(changes []string, watcher *watcher) *Guard {
 func (s *Sandbox) Resume(note GuardNote) *Guard {
 	g := s.newGuard(note.Changes, newWatcher(&s.spare))
 	g.began, g.hidden, g.hold, g.kept = note.Began, note.Hidden, note.Hold, note.Kept
+	for _, k := range g.kept {
+		k.good = map[string][]byte{}
+	}
 	for _, path := range note.Large {
 		g.large[path] = true
 	}
@@ -169,7 +177,9 @@ func (g *Guard) Note() (*GuardNote, error) {
 	if g == nil {
 		return nil, nil
 	}
-	note := &GuardNote{Began: g.began, Changes: g.changes, Hidden: g.hidden, Hold: g.hold, Large: slices.Sorted(maps.Keys(g.large))}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	note := &GuardNote{Began: g.began, Changes: slices.Clone(g.changes), Hidden: g.hidden, Hold: g.hold, Large: slices.Sorted(maps.Keys(g.large))}
 	for _, root := range g.roots {
 		dev, ino, err := identity(root.dir)
 		if err != nil {
@@ -177,9 +187,11 @@ func (g *Guard) Note() (*GuardNote, error) {
 		}
 		note.Roots = append(note.Roots, GuardedRoot{root.path, dev, ino, root.prefix, root.deep, root.bare})
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	note.Kept = g.kept
+	for _, k := range g.kept {
+		copied := *k
+		copied.Files = maps.Clone(k.Files)
+		note.Kept = append(note.Kept, &copied)
+	}
 	for _, path := range slices.Sorted(maps.Keys(g.there)) {
 		note.There = append(note.There, GuardedPath{[]byte(path), bytes.Clone([]byte(g.there[path]))})
 	}

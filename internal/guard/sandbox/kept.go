@@ -7,6 +7,8 @@ type KeptDir struct {
 	Path []byte `json:"path"`
 	Dev  uint64 `json:"dev"`
 	Ino  uint64 `json:"ino"`
+	// Born is when it was made, in nanoseconds, because a number is given again; 0 if its file system does not know.
+	Born int64 `json:"born,omitempty"`
 	// Git says that it is a git directory: its configuration may change by harmless settings.
 	Git bool `json:"git,omitempty"`
 	// Names are kept, with all that is in them.
@@ -17,6 +19,8 @@ type KeptDir struct {
 	Exec []string `json:"exec,omitempty"`
 	// made says that the command made the directory.
 	made bool
+	// good are configurations as they were last with nothing to take back.
+	good map[string][]byte
 }
 
 // KeptFile is a file, a directory or a link.

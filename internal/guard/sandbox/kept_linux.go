@@ -22,6 +22,10 @@ const (
 	maxKeptFile  = 1 << 20
 	maxKeptBelow = 64 << 10
 	maxKeptFiles = 512
+	// maxKeptAll bounds the bytes of all files that are put back, maxKeptNames and maxKeptDeep the names in a kept one.
+	maxKeptAll   = 8 << 20
+	maxKeptNames = 4096
+	maxKeptDeep  = 16
 	// maxBack is how often one path is put back before its command is ended.
 	maxBack = 20
 )
@@ -53,13 +57,14 @@ func (g *Guard) keeps(path string) bool {
 
 // keepIn keeps names in a directory that can be opened.
 func (g *Guard) keepIn(root *guardedRoot, rel string, isGit bool, names []string) {
-	k := &KeptDir{Root: root.path, Path: []byte(rel), Git: isGit, Names: names, Files: map[string]KeptFile{}}
+	k := &KeptDir{Root: root.path, Path: []byte(rel), Git: isGit, Names: names, Files: map[string]KeptFile{}, good: map[string][]byte{}}
 	dir, err := place{root: root, rel: rel}.open(false)
 	if err != nil {
 		return
 	}
 	defer dir.Close()
-	if k.Dev, k.Ino, err = identity(dir); err != nil || isGit && g.keptGit(k.Dev, k.Ino) != nil {
+	k.Born = born(dir)
+	if k.Dev, k.Ino, err = identity(dir); err != nil || isGit && g.keptGit(k.Dev, k.Ino, k.Born) != nil {
 		return
 	}
 	g.kept = append(g.kept, k)
@@ -73,12 +78,21 @@ func (g *Guard) keepIn(root *guardedRoot, rel string, isGit bool, names []string
 }
 
 // keptGit is the kept git directory with an identity; nil without it.
-func (g *Guard) keptGit(dev, ino uint64) *KeptDir {
-	i := slices.IndexFunc(g.kept, func(k *KeptDir) bool { return k.Git && k.Dev == dev && k.Ino == ino })
+func (g *Guard) keptGit(dev, ino uint64, born int64) *KeptDir {
+	i := slices.IndexFunc(g.kept, func(k *KeptDir) bool { return k.Git && k.Dev == dev && k.Ino == ino && k.Born == born })
 	if i < 0 {
 		return nil
 	}
 	return g.kept[i]
+}
+
+// born is when a file was made; 0 if that is not known.
+func born(file *os.File) int64 {
+	var stat unix.Statx_t
+	if unix.Statx(int(file.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &stat) != nil || stat.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return stat.Btime.Sec*1e9 + int64(stat.Btime.Nsec)
 }
 
 // look adds what is at a name of a kept directory.
@@ -88,8 +102,9 @@ func (g *Guard) look(root *guardedRoot, k *KeptDir, name string) {
 		return
 	}
 	defer dir.Close()
-	s := snapshot{files: k.Files, skips: g.holds(filepath.Join(root.path, string(k.Path)))}
+	s := snapshot{files: k.Files, skips: g.holds(filepath.Join(root.path, string(k.Path))), room: g.room}
 	s.add(dir, name, name)
+	g.room = s.room
 }
 
 // holds says which paths in a directory a mount protects.
@@ -101,6 +116,11 @@ func (g *Guard) holds(dir string) func(rel string) bool {
 type snapshot struct {
 	files map[string]KeptFile
 	skips func(rel string) bool
+	// was is what is compared with, which is read whatever the room is.
+	was map[string]KeptFile
+	// room is how many bytes may be read, names how many names of directories there were.
+	room  int64
+	names int
 }
 
 // add adds a name of an open directory, whose path from the beginning is rel, and all that is in it.
@@ -133,7 +153,7 @@ func (s *snapshot) one(dir *os.File, name, rel string, most int64) {
 	switch stat.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		file.Dir = true
-		names, err := s.names(dir, name)
+		names, err := s.list(dir, name, strings.Count(rel, "/"))
 		if err != nil {
 			file.Large = stat.Ctim.Nano()
 		}
@@ -148,9 +168,20 @@ func (s *snapshot) one(dir *os.File, name, rel string, most int64) {
 	case unix.S_IFLNK:
 		file.Link, _ = readLink(dir, name)
 	case unix.S_IFREG:
+		was, had := s.was[rel]
+		switch {
+		case had && was.Large != 0:
+			most = -1
+		case !had || !was.regular():
+			most = min(most, s.room)
+		case most == maxKeptBelow:
+			most = int64(len(was.Text)) // A longer one differs.
+		}
 		text, err := readIn(dir, name, most)
 		if file.Text = text; err != nil {
 			file.Large = stat.Ctim.Nano()
+		} else if !had {
+			s.room -= int64(len(text))
 		}
 	default:
 		file.Large = stat.Ctim.Nano()
@@ -158,8 +189,8 @@ func (s *snapshot) one(dir *os.File, name, rel string, most int64) {
 	s.files[rel] = file
 }
 
-// names are those in a directory; an error if there are too many to be put back.
-func (s *snapshot) names(dir *os.File, name string) ([]string, error) {
+// list are the names in a directory that lies so deep; an error if there are too many to be put back.
+func (s *snapshot) list(dir *os.File, name string, deep int) ([]string, error) {
 	sub, err := reopen(dir, name, false)
 	if err != nil {
 		return nil, err
@@ -169,9 +200,10 @@ func (s *snapshot) names(dir *os.File, name string) ([]string, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(names) > maxKeptFiles {
+	if s.names += len(names); len(names) > maxKeptFiles || s.names > maxKeptNames || deep > maxKeptDeep {
 		return nil, errTooLarge
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
@@ -183,6 +215,9 @@ func readIn(dir *os.File, name string, most int64) ([]byte, error) {
 	}
 	file := os.NewFile(uintptr(fd), name)
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, unix.EINVAL) // Reading a pipe would wait for who writes to it.
+	}
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
 		return nil, errTooLarge
@@ -198,8 +233,7 @@ func (f KeptFile) same(other KeptFile) bool {
 // regular says whether it is a file that was read.
 func (f KeptFile) regular() bool { return !f.Dir && f.Link == "" && f.Large == 0 }
 
-// compareAll puts back what differs from what was kept. At the end of a command it also looks for links, and for
-// lines of a rebase.
+// compareAll puts back what differs from what was kept, and at the end of a command also what is gone.
 func (g *Guard) compareAll(end bool) {
 	for _, k := range slices.Clone(g.kept) {
 		if root := g.rootAt(k.Root); root != nil && !k.Git {
@@ -228,7 +262,7 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 	}
 	defer dir.Close()
 	at := filepath.Join(root.path, rel)
-	s := snapshot{files: map[string]KeptFile{}, skips: g.holds(at)}
+	s := snapshot{files: map[string]KeptFile{}, skips: g.holds(at), was: k.Files, room: maxKeptAll}
 	for _, name := range k.Names {
 		s.add(dir, name, name)
 	}
@@ -238,17 +272,23 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 			all = append(all, path)
 		}
 	}
-	gone := ""
+	var gone []string
 	for _, path := range all {
 		was, had := k.Files[path]
 		is, has := s.files[path]
 		switch {
-		case g.lets(filepath.Join(at, path)), had == has && was.same(is), !has && !end, gone != "" && strings.HasPrefix(path, gone+"/"):
+		case g.lets(filepath.Join(at, path)), had == has && was.same(is), !has && !end:
+		case slices.ContainsFunc(gone, func(dir string) bool { return within(dir, path) }):
 		case k.Git && g.settles(dir, at, path, k, is, has), has && !had && k.Git && g.maybe(at, path, is, k.made):
+		case has && k.Git && path == "gitdir" && g.follows(at, is, end):
 		case filepath.Base(path) == gitDir && g.leads(filepath.Join(at, path), has):
 		default:
 			if g.putBack(dir, at, path, was, had, is, has) {
-				gone = path // With all that is in it.
+				gone = append(gone, path) // With all that is in it.
+			}
+			// One that is too large is named once.
+			if m := g.moved[filepath.Join(at, path)]; has && m != nil && errors.Is(m.Err, errTooLarge) {
+				k.Files[path] = is
 			}
 		}
 	}
@@ -262,7 +302,9 @@ func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, i
 		if step == "" {
 			break
 		}
-		_ = unix.Mkdirat(int(dir.Fd()), step, 0o755)
+		if had {
+			_ = unix.Mkdirat(int(dir.Fd()), step, 0o755)
+		}
 		sub, err := reopen(dir, step, true)
 		if err != nil {
 			return false
@@ -280,10 +322,14 @@ func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, i
 		g.undo(dir, full, name, why)
 		return is.Dir
 	}
-	if has && was.Large == 0 && !is.Dir || is.Dir != was.Dir {
+	moves := has && was.Large == 0 && !is.Dir || is.Dir != was.Dir
+	if moves {
 		g.undo(dir, full, name, why) // It may be the person's.
 	}
-	m := g.note(full, why)
+	m := g.moved[full]
+	if !moves || m == nil {
+		m = g.note(full, why)
+	}
 	m.Back = true
 	if m.Err = restore(dir, name, was); m.Err != nil {
 		g.log.Error("a protected path that a command changed cannot be put back", "path", full, "error", m.Err)
@@ -346,7 +392,12 @@ func (g *Guard) settles(dir *os.File, at, path string, k *KeptDir, is KeptFile, 
 	if _, had := k.Files[path]; !had && mended == "" {
 		return len(bad) == 0 // One that is being written is not there yet.
 	}
-	if len(bad) > 0 {
+	if len(bad) == 0 {
+		k.good[path] = is.Text
+	} else {
+		if good, ok := k.good[path]; ok && mended == string(was.Text) {
+			mended = string(good) // Harmless changes since the beginning stay.
+		}
 		g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", bad)
 		m := g.note(filepath.Join(at, path), "git obeys it")
 		m.Back = true

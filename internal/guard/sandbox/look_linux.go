@@ -209,7 +209,7 @@ func (g *Guard) older(dir *os.File, name string) bool {
 func (g *Guard) protect(path string) {
 	switch {
 	case slices.Contains(g.hold, path):
-	case g.sandbox.mode != Bwrap || len(g.hold) >= maxHold:
+	case g.sandbox.mode != Bwrap || len(g.hold) >= maxHold || isLink(path): // No mount holds a link.
 		g.keep(path)
 	default:
 		g.hold = append(g.hold, path)

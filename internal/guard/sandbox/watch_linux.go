@@ -202,6 +202,7 @@ func (w *watcher) drain(g *Guard) {
 // dispatch passes events to the guard, each of which is a head of unix.SizeofInotifyEvent
 // bytes and a name padded with NULs.
 func (w *watcher) dispatch(g *Guard, events []byte) {
+	changed := map[string]bool{}
 	for len(events) >= unix.SizeofInotifyEvent {
 		wd := int(int32(binary.NativeEndian.Uint32(events)))
 		mask := binary.NativeEndian.Uint32(events[4:])
@@ -210,7 +211,7 @@ func (w *watcher) dispatch(g *Guard, events []byte) {
 		events = events[end:]
 		p, known := w.at[wd]
 		if path, isGit := w.git[wd]; isGit && obeyed(name) && !w.stopped() {
-			g.compareGit(path, false)
+			changed[path] = true
 		}
 		switch {
 		case mask&unix.IN_Q_OVERFLOW != 0:
@@ -222,6 +223,9 @@ func (w *watcher) dispatch(g *Guard, events []byte) {
 		case known:
 			g.appeared(p, name, mask&unix.IN_ISDIR != 0)
 		}
+	}
+	for path := range changed {
+		g.compareGit(path, false)
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 // generated are directories that programs fill and delete: they are searched last.
 var generated = []string{"node_modules", "target", "build", "dist", "out", "_build"}
 
+// ofGit are the directories in a bare repository that are git's.
+var ofGit = []string{"branches", "hooks", "info", "lfs", "logs", "modules", "objects", "rebase-merge", "refs", "reftable", "worktrees"}
+
 // Survey is what a search for repositories found in a directory and below it.
 type Survey struct {
 	// Tops are the directories that have a .git or are a bare repository, outermost first. Filled are more of
@@ -117,7 +120,10 @@ func inspect(path string) *surveyed {
 		}
 	}
 	if there["HEAD"] && there["objects"] && there["refs"] {
-		return &surveyed{top: true} // Nothing in a git directory is a working tree.
+		// Working trees may lie beside what is git's.
+		look.next = slices.DeleteFunc(look.next, func(name string) bool { return slices.Contains(ofGit, name) })
+		look.top = true
+		return look
 	}
 	look.top = there[".git"]
 	return look

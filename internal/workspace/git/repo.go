@@ -114,6 +114,16 @@ func IsDir(dir string) bool {
 	return true
 }
 
+// HasTrees says whether linked working trees lie in a git directory: as beside what is git's in a bare repository.
+func HasTrees(dir string) bool {
+	trees, err := os.ReadDir(filepath.Join(dir, "worktrees"))
+	return err == nil && slices.ContainsFunc(trees, func(e os.DirEntry) bool {
+		own := filepath.Join(dir, "worktrees", e.Name())
+		tree := strings.TrimSpace(readSome(filepath.Join(own, "gitdir")))
+		return tree != "" && strings.HasPrefix(Resolve(beside(own, tree)), dir+"/")
+	})
+}
+
 // Below are the git directories in a git directory, outermost first: those of linked
 // worktrees and of submodules.
 func Below(dir string) (below []string) {

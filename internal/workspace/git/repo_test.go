@@ -110,7 +110,7 @@ func TestFind(t *testing.T) {
 		return all
 	}
 	found := git.Find(dir, nil)
-	if want := []string{"", "bare.git", "vendor/x", "a/b/c/d", "a/b/c/d/e"}; !slices.Equal(rel(found.Tops), want) {
+	if want := []string{"", "bare.git", "bare.git/x", "vendor/x", "a/b/c/d", "a/b/c/d/e"}; !slices.Equal(rel(found.Tops), want) {
 		t.Errorf("found %q, want %q", rel(found.Tops), want)
 	}
 	if want := []string{".cache/n", "node_modules/m"}; !slices.Equal(rel(found.Filled), want) {
