@@ -315,6 +315,21 @@ func TestShellLeavesApprovedChanges(t *testing.T) {
 	}
 }
 
+// What one command may change, because a person agreed, the guard of another one leaves.
+func TestShellLeavesWhatAnotherMayChange(t *testing.T) {
+	b := gitBench(t, sandbox.Bwrap)
+	report := func(string) {
+		if out := b.approvedChanges("git config alias.x '!sh'; echo a >.envrc", ".git/config", ".envrc"); out.IsError {
+			t.Errorf("%s\n%s", out.Summary, out.Content)
+		}
+		b.write("go", "")
+	}
+	out, err := b.tool("shell").Run(t.Context(), &tool.Invocation{Report: report, Arguments: object("command", "echo up; until [ -e go ]; do sleep 0.01; done")})
+	if err != nil || out.IsError || b.read(".envrc") != "a\n" || onHost(t, b.dir, "git config alias.x") != "!sh" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 // A path that one command creates is not an old one for another.
 func TestShellGuardsForgetWhatWasMoved(t *testing.T) {
 	b := newBench(t, nil, confined(t, sandbox.Bwrap))
