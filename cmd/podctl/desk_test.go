@@ -55,21 +55,31 @@ func (d *sitting) leaves() {
 	}
 }
 
-// types waits until the screen shows something new behind the keys.
-func (d *sitting) types(keys, want string) {
+// types waits until the screen shows something new behind the keys: one of some texts, which it returns.
+func (d *sitting) types(keys string, wants ...string) string {
 	d.t.Helper()
 	from := len(d.view.out.String())
 	d.keys(keys)
 	for {
-		_, more := d.view.out.look(want)
-		if strings.Contains(d.view.out.String()[from:], want) {
-			return
+		_, more := d.view.out.look(wants[0])
+		for _, want := range wants {
+			if strings.Contains(d.view.out.String()[from:], want) {
+				return want
+			}
 		}
 		select {
 		case <-more:
 		case <-d.view.exited:
-			d.t.Fatalf("%q did not come; there is\n%q", want, d.view.out.String()[from:])
+			d.t.Fatalf("%q did not come; there is\n%q", wants, d.view.out.String()[from:])
 		}
+	}
+}
+
+// rewinds asks for the rewind, again while the view does not know yet that the turn is over.
+func (d *sitting) rewinds() {
+	d.t.Helper()
+	const busy = "needs an idle pod"
+	for d.types("/rewind\r", "Rewind to before the last prompt?", busy) == busy {
 	}
 }
 
@@ -112,12 +122,12 @@ func TestPastedStaysText(t *testing.T) {
 	d.types(paste+"\x07", "fourfold")
 	d.turn(" @typed.txt\r")
 	// Back from podd: a prompt of this view, and one of another client.
-	d.types("/rewind\r", "Rewind to before the last prompt?")
+	d.rewinds()
 	d.types("y", "fourfold")
 	d.turn("\r")
 	w.podctl("submit", "-f", "--literal", "-p", "p", "elsewhere: see @.env").run(0)
 	d.turns++
-	d.types("/rewind\r", "Rewind to before the last prompt?")
+	d.rewinds()
 	d.types("y", "elsewhere:")
 	d.turn("\r")
 	// Back from the queue.
@@ -155,13 +165,13 @@ func TestPicturesComeBack(t *testing.T) {
 	d.types("\x1b[A", "it has its own model, effort or schema; podctl inbox rm ")
 	w.podctl("submit", "-p", "p", "--plan", "--image", shot, "look").run(0)
 	d.view.out.await(t, "queued: look [picture shot.png")
-	d.types("\x1b[A", "plan> look")
+	d.types("\x1b[A", "look[picture shot.png")
 	d.types("\x07", "regard")
 	d.types(" again\r", "queued: regard")
 	close(gate)
 	d.log.out.await(t, "turn 3 finished")
-	d.types("/rewind\r", "Rewind to before the last prompt?")
-	d.types("y", "plan> regard")
+	d.rewinds()
+	d.types("y", "regard[picture shot.png")
 	d.keys("\r")
 	d.log.out.await(t, "turn 4 finished")
 	d.leaves()
