@@ -262,8 +262,8 @@ func (g *Guard) moveAway(path, why string) {
 }
 
 // compareGit compares a git directory with what it was: by its identity, since it may have been moved. A new one
-// is compared with what git itself makes.
-func (g *Guard) compareGit(path string, end bool) {
+// is compared with what git itself makes. New links are looked for only with links, which takes longest.
+func (g *Guard) compareGit(path string, links, end bool) {
 	root, rel, ok := g.rootOf(path)
 	if !ok {
 		return
@@ -291,7 +291,9 @@ func (g *Guard) compareGit(path string, end bool) {
 			return
 		}
 	}
-	g.unlink(dir, path, "", k)
+	if links {
+		g.unlink(dir, path, "", k)
+	}
 	g.compare(root, rel, k, end && exists(filepath.Join(path, "HEAD")))
 	if end {
 		g.clearTodo(dir, path, k)

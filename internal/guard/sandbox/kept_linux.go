@@ -241,7 +241,7 @@ func (g *Guard) compareAll(end bool) {
 		}
 	}
 	for _, path := range g.gitDirs() {
-		g.compareGit(path, end)
+		g.compareGit(path, true, end)
 	}
 }
 

@@ -225,7 +225,7 @@ func (w *watcher) dispatch(g *Guard, events []byte) {
 		}
 	}
 	for path := range changed {
-		g.compareGit(path, false)
+		g.compareGit(path, false, false)
 	}
 }
 

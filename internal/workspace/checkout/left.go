@@ -127,7 +127,8 @@ func (all *Checkouts) leftFiles(ctx context.Context, r *Record) (left []Left, er
 		add("uncommitted", name)
 	}
 	// Repositories in it have commits of their own.
-	for _, top := range git.Find(r.Dir(), nil).Tops {
+	found := git.Find(r.Dir(), nil)
+	for _, top := range slices.Concat(found.Tops, found.Filled) {
 		if rel, err := filepath.Rel(r.Dir(), top); err == nil && rel != "." {
 			left = slices.DeleteFunc(left, func(l Left) bool { return l.Name == rel+"/" || l.Name == rel })
 			add("repository", rel+"/")

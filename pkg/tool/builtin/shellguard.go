@@ -47,7 +47,6 @@ func (s *shell) guard(approved bool, scope sandbox.Scope, args shellArgs) (*sand
 		}
 		if approved {
 			changes = append(changes, c.Path)
-			s.box.Allow(c.Path) // Other commands that run leave it alone.
 		}
 	}
 	return s.box.Guard(scope, changes)
