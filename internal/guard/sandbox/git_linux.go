@@ -487,6 +487,6 @@ func (g *Guard) clearTodo(dir *os.File, path string, k *KeptDir) {
 	if slices.ContainsFunc(lines, isNew) && !g.lets(filepath.Join(path, todo)) {
 		m := g.note(filepath.Join(path, todo), "git runs its exec lines")
 		m.Settings, m.Back = []string{"exec"}, true
-		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))})
+		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))}, nil)
 	}
 }

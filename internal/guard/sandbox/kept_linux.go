@@ -331,14 +331,15 @@ func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, i
 		m = g.note(full, why)
 	}
 	m.Back = true
-	if m.Err = restore(dir, name, was); m.Err != nil {
+	if m.Err = restore(dir, name, was, nil); m.Err != nil {
 		g.log.Error("a protected path that a command changed cannot be put back", "path", full, "error", m.Err)
 	}
 	return false
 }
 
-// restore makes a name of a directory what it was.
-func restore(dir *os.File, name string, was KeptFile) error {
+// restore makes a name of a directory what it was. With still, it does so only if that holds at the last moment, and
+// returns errChanged otherwise.
+func restore(dir *os.File, name string, was KeptFile, still func() bool) error {
 	at := int(dir.Fd())
 	temp := asidePrefix + rand.Text()[:12]
 	switch {
@@ -365,47 +366,69 @@ func restore(dir *os.File, name string, was KeptFile) error {
 			return err
 		}
 	}
-	err := unix.Renameat(at, temp, at, name)
+	err := errChanged
+	if still == nil || still() {
+		err = unix.Renameat(at, temp, at, name)
+	}
 	if err != nil {
 		_ = unix.Unlinkat(at, temp, 0)
 	}
 	return err
 }
 
+// maxMend is how often a configuration is mended that changes meanwhile.
+const maxMend = 20
+
 // settles says whether a path is a configuration of git's, whose harmless changes it accepts and whose others it
-// takes back.
+// takes back. What git writes at the same moment is not lost.
 func (g *Guard) settles(dir *os.File, at, path string, k *KeptDir, is KeptFile, has bool) bool {
-	was := k.Files[path]
+	was, had := k.Files[path]
 	if path != "config" && path != "config.worktree" || !was.regular() || !is.regular() {
 		return false
 	}
 	if !has {
 		return path == "config.worktree" && len(was.Text) == 0
 	}
-	tree := func(path string) bool {
+	err := errChanged
+	var all []string
+	for try := 1; errors.Is(err, errChanged); try++ {
+		mended, bad := git.Mend(string(was.Text), string(is.Text), g.treeOf(at, k))
+		switch {
+		case !had && mended == "":
+			return len(bad) == 0 // One that is being written is not there yet.
+		case len(bad) == 0:
+			k.good[path], err = is.Text, nil
+			continue
+		}
+		if good, ok := k.good[path]; ok && mended == string(was.Text) {
+			mended = string(good) // Harmless changes since the beginning stay.
+		}
+		read := is.Text
+		err = restore(dir, path, KeptFile{Mode: is.Mode, Text: []byte(mended)}, func() bool {
+			now, err := readIn(dir, path, maxKeptFile)
+			if err == nil {
+				is.Text = now
+			}
+			return try == maxMend || err != nil || bytes.Equal(now, read)
+		})
+		all = append(all, bad...)
+	}
+	if len(all) > 0 {
+		m := g.note(filepath.Join(at, path), "git obeys it")
+		m.Back, m.Err = true, err
+		m.Settings = slices.Compact(slices.Sorted(slices.Values(append(m.Settings, all...))))
+		g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", m.Settings, "error", err)
+	}
+	return true
+}
+
+// treeOf says where the working tree of a kept git directory may be: where it was, and for a new one anywhere in the
+// roots.
+func (g *Guard) treeOf(at string, k *KeptDir) func(path string) bool {
+	return func(path string) bool {
 		if k.made {
 			return g.inside(at, path)
 		}
 		return path == git.WorkTreeOf(string(k.Files["config"].Text), string(k.Files["config.worktree"].Text))
 	}
-	mended, bad := git.Mend(string(was.Text), string(is.Text), tree)
-	if _, had := k.Files[path]; !had && mended == "" {
-		return len(bad) == 0 // One that is being written is not there yet.
-	}
-	if len(bad) == 0 {
-		k.good[path] = is.Text
-	} else {
-		if good, ok := k.good[path]; ok && mended == string(was.Text) {
-			mended = string(good) // Harmless changes since the beginning stay.
-		}
-		g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", bad)
-		m := g.note(filepath.Join(at, path), "git obeys it")
-		m.Back = true
-		m.Settings = slices.Compact(slices.Sorted(slices.Values(append(m.Settings, bad...))))
-		is.Text = []byte(mended)
-		if m.Err = restore(dir, path, is); m.Err != nil {
-			g.log.Error("settings of git that a command made cannot be taken back", "path", filepath.Join(at, path), "error", m.Err)
-		}
-	}
-	return true
 }

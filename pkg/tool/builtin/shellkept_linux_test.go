@@ -119,6 +119,19 @@ func TestAnInstallationGoesOn(t *testing.T) {
 	}
 }
 
+// What git writes while podd takes a setting back is not lost.
+func TestHarmlessSettingsSurvive(t *testing.T) {
+	for _, mode := range sandboxes {
+		t.Run(mode, func(t *testing.T) {
+			b := gitBench(t, mode)
+			out := b.call("shell", object("command", "for i in 1 2 3 4 5 6 7 8; do git config core.hooksPath x$i; git config user.k$i v; done"))
+			if got := onHost(t, b.dir, "git config --get-regexp user.k | wc -l; git config core.hooksPath || echo none"); !out.IsError || got != "8\nnone" {
+				t.Errorf("%s\n%s\n%s", out.Summary, out.Content, got)
+			}
+		})
+	}
+}
+
 // protectedFiles are tracked, and differ between main and other.
 var protectedFiles = []string{".claude/skills/s/SKILL.md", ".claude/settings.json", ".envrc", ".husky/pre-commit", ".vscode/settings.json", "sub/AGENTS.md"}
 
