@@ -266,14 +266,11 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 	for _, name := range k.Names {
 		s.add(dir, name, name)
 	}
-	all := slices.Sorted(maps.Keys(k.Files))
-	for _, path := range slices.Sorted(maps.Keys(s.files)) {
-		if _, had := k.Files[path]; !had {
-			all = append(all, path)
-		}
-	}
+	all := slices.Collect(maps.Keys(k.Files))
+	all = slices.AppendSeq(all, maps.Keys(s.files))
+	slices.Sort(all)
 	var gone []string
-	for _, path := range all {
+	for _, path := range slices.Compact(all) {
 		was, had := k.Files[path]
 		is, has := s.files[path]
 		switch {
