@@ -313,7 +313,7 @@ func (g *Guard) wasGit(dir *os.File, path string) bool {
 
 // hadHooks says whether what git would obey in a directory was there before the command.
 func (g *Guard) hadHooks(dir *os.File) bool {
-	if g.older(dir, "config") {
+	if _, err := readIn(dir, "config", maxKeptFile); err == nil && g.older(dir, "config") {
 		return true
 	}
 	hooks, err := reopen(dir, "hooks", false)
@@ -322,7 +322,7 @@ func (g *Guard) hadHooks(dir *os.File) bool {
 	}
 	defer hooks.Close()
 	names, _ := hooks.Readdirnames(maxKeptFiles)
-	return slices.ContainsFunc(names, func(name string) bool { return g.older(hooks, name) })
+	return slices.ContainsFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".sample") && g.older(hooks, name) })
 }
 
 // maybe says whether something new may be at a path of a git directory, which the command made or not.

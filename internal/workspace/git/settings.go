@@ -26,10 +26,15 @@ func Mend(before, now string, tree func(path string) bool) (mended string, bad [
 	if len(bad) > 0 {
 		return before, unique(bad)
 	}
+	replaces := false
 	for _, s := range has.list {
 		if !had.all[s] && !s.mayCome(had, tree) {
 			bad = append(bad, s.name(has))
+			replaces = replaces || s.key == "remote" && had.follow[s.section]
 		}
+	}
+	if replaces {
+		return before, unique(bad) // The old one is gone.
 	}
 	kept, odd := keptLines(before, now, had, tree)
 	if odd != "" {
@@ -50,16 +55,19 @@ type settings struct {
 	text, lower string
 	list        []setting
 	all         map[setting]bool
-	// sections are those with a setting, urls those with a URL.
-	sections, urls map[string]bool
+	// sections are those with a setting, urls those with a URL, follow those of branches that follow a remote.
+	sections, urls, follow map[string]bool
 }
 
 func collect(text string) *settings {
-	c := &settings{text: text, lower: strings.ToLower(text), list: parseConfig(text), all: map[setting]bool{}, sections: map[string]bool{}, urls: map[string]bool{}}
+	c := &settings{text: text, lower: strings.ToLower(text), list: parseConfig(text), all: map[setting]bool{}, sections: map[string]bool{}, urls: map[string]bool{}, follow: map[string]bool{}}
 	for _, s := range c.list {
 		c.all[s], c.sections[s.section] = true, true
 		if s.key == "url" {
 			c.urls[s.section] = true
+		}
+		if s.key == "remote" {
+			c.follow[s.section] = true
 		}
 	}
 	return c
@@ -145,14 +153,17 @@ func (s setting) mayGo(has *settings) bool {
 	return harmless(s)
 }
 
-// mayCome says whether a setting may be new. What a remote or a submodule of before leads to stays: it is where the
-// person's next push goes, and where the next fetch comes from.
+// mayCome says whether a setting may be new. What a remote or a submodule of before leads to stays, and what a branch
+// follows becomes no new remote: it is where the person's next push goes, and where the next fetch comes from.
 func (s setting) mayCome(had *settings, tree func(path string) bool) bool {
 	if s.isTree() {
 		return tree(s.value)
 	}
-	if kind, _ := s.kind(); (kind == "remote" || kind == "submodule") && slices.Contains([]string{"url", "pushurl", "mirror"}, s.key) {
+	switch kind, _ := s.kind(); {
+	case (kind == "remote" || kind == "submodule") && slices.Contains([]string{"url", "pushurl", "mirror"}, s.key):
 		return !had.urls[s.section]
+	case kind == "branch" && (s.key == "pushremote" || s.key == "remote" && had.follow[s.section]):
+		return s.value == "." || had.urls["remote."+s.value]
 	}
 	return harmless(s)
 }
