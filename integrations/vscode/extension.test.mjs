@@ -73,7 +73,7 @@ check("a call is shown once, asks once, and asks no more once it is answered", a
   await page.locator("#input").fill("run echo three");
   await page.locator("#input").press("Enter");
   await page.locator(".ask").first().waitFor();
-  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
+  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: asks"));
   assert.equal(await page.locator(".block.call").count(), 1);
   assert.equal(await page.locator(".ask").count(), 1);
   assert.equal(await page.locator(".alert").count(), 0);
@@ -278,7 +278,7 @@ check("a few letters of a path offer it", async () => {
 check("the end of a long turn out of sight is a notification", async () => {
   podctl("submit", "-p", "here", "run echo seven");
   await (await e.stream()).locator(".ask").waitFor();
-  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
+  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: asks"));
   await e.closeTab("podd: here");
   await e.later(61_000);
   await e.await("the question", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("here: "));

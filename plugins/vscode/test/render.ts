@@ -101,7 +101,7 @@ async function main(pod: string, until: string, page: string): Promise<void> {
     lost() {},
   };
   await follow(c, pod, 0, to, stop.signal);
-  messages.push({ type: "state", text: `${pod}: waiting`, busy: true, plan: false });
+  messages.push({ type: "state", text: `${pod}: asks`, busy: true, plan: false });
   c.close();
   const dir = path.dirname(page);
   const extension = path.join(__dirname, "..", "..");
