@@ -179,7 +179,11 @@ func (g *Guard) behind() (changed, removed []string) {
 			return err == nil && why != "" && !g.lets(filepath.Join(x.tree, rel))
 		}
 		c, r := x.Behind(kept)
-		g.sandbox.mixed.Store(x.tree, x.Mixed)
+		if len(x.Mixed) > 0 {
+			g.sandbox.mixed.Store(x.tree, x.Mixed)
+		} else {
+			g.sandbox.mixed.Delete(x.tree)
+		}
 		for _, rel := range c {
 			changed = append(changed, filepath.Join(x.tree, rel))
 		}
@@ -287,7 +291,7 @@ func (g *Guard) compareGit(path string, links, end bool) {
 		g.kept = append(g.kept, k)
 		g.watcher.addGit(path, dir)
 		if filepath.Base(path) != gitDir && g.hadHooks(dir) {
-			g.undo(dir, filepath.Join(path, "HEAD"), "HEAD", "with it, git obeys what lies beside it")
+			g.undo(dir, filepath.Join(path, "HEAD"), "HEAD", "it makes git obey the files beside it")
 			return
 		}
 	}

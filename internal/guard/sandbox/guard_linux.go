@@ -150,6 +150,9 @@ func (s *Sandbox) Resume(note GuardNote) *Guard {
 	g.began, g.hidden, g.hold, g.kept = note.Began, note.Hidden, note.Hold, note.Kept
 	for _, k := range g.kept {
 		k.good = map[string][]byte{}
+		if k.Files == nil {
+			k.Files = map[string]KeptFile{}
+		}
 	}
 	for _, path := range note.Large {
 		g.large[path] = true

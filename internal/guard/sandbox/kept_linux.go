@@ -216,7 +216,7 @@ func readIn(dir *os.File, name string, most int64) ([]byte, error) {
 	file := os.NewFile(uintptr(fd), name)
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, unix.EINVAL) // Reading a pipe would wait for who writes to it.
+		return nil, errors.Join(err, unix.EINVAL) // Reading a pipe would block.
 	}
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
@@ -309,7 +309,7 @@ func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, i
 		defer sub.Close()
 		dir = sub
 	}
-	why := "git executes it or uses it as configuration"
+	why := ofGit
 	if root, rel, ok := g.rootOf(full); ok {
 		if _, said, err := unit(root.prefix, rel); err == nil && said != "" {
 			why = said

@@ -20,7 +20,7 @@ type Index struct {
 	Mixed map[string]string
 
 	tree, dir string
-	// file is the index: git replaces it and never writes to it. It is nil if there was none.
+	// file is the index, nil without one. git replaces the file and never writes to it.
 	file  *os.File
 	head  string
 	began time.Time

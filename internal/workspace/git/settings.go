@@ -134,9 +134,9 @@ func (s setting) name(in *settings) string {
 }
 
 // kind is the section without its subsection.
-func (s setting) kind() (kind, sub string) {
-	kind, sub, _ = strings.Cut(s.section, ".")
-	return kind, sub
+func (s setting) kind() string {
+	kind, _, _ := strings.Cut(s.section, ".")
+	return kind
 }
 
 // isTree says whether a setting is where the working tree is.
@@ -147,7 +147,7 @@ func (s setting) mayGo(has *settings) bool {
 	if s.isTree() {
 		return true // Then it is where the .git is, or git has moved the setting to config.worktree.
 	}
-	if kind, _ := s.kind(); kind == "remote" || kind == "submodule" {
+	if kind := s.kind(); kind == "remote" || kind == "submodule" {
 		return !has.sections[s.section] || s.key != "url" && s.key != "pushurl" && harmless(s)
 	}
 	return harmless(s)
@@ -159,7 +159,7 @@ func (s setting) mayCome(had *settings, tree func(path string) bool) bool {
 	if s.isTree() {
 		return tree(s.value)
 	}
-	switch kind, _ := s.kind(); {
+	switch kind := s.kind(); {
 	case (kind == "remote" || kind == "submodule") && slices.Contains([]string{"url", "pushurl", "mirror"}, s.key):
 		return !had.urls[s.section]
 	case kind == "branch" && (s.key == "pushremote" || s.key == "remote" && had.follow[s.section]):
@@ -169,7 +169,7 @@ func (s setting) mayCome(had *settings, tree func(path string) bool) bool {
 }
 
 // safe are the settings because of which git runs nothing and obeys nothing else: by their section, the keys;
-// * is any. A key may stand in a subsection too, such as that of a branch.
+// * is any key. The keys of a subsection, such as one branch, are in the list of their section.
 var safe = map[string]string{
 	"core": "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf sharedrepository " +
 		"sparsecheckout sparsecheckoutcone quotepath abbrev untrackedcache preloadindex whitespace commentchar multipackindex commitgraph",
@@ -199,7 +199,7 @@ func StrategyOf(options string) (strategy string) {
 
 // harmless says whether git runs nothing and obeys nothing else because of a setting.
 func harmless(s setting) bool {
-	kind, _ := s.kind()
+	kind := s.kind()
 	switch {
 	case kind == "submodule" && s.key == "update":
 		return !strings.HasPrefix(strings.TrimSpace(s.value), "!")
