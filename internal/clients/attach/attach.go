@@ -102,7 +102,7 @@ func (a *app) run(follow func() error) error {
 	a.log.gallery.canvas = canvas
 	// Lines have the terminal's own colours, and all others are numbers of pictures.
 	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(a.In, a.fail)),
-		tea.WithOutput(painter{a.Out, canvas, a}), tea.WithColorProfile(colorprofile.TrueColor))
+		tea.WithOutput(painter{a.Out, a.Out.Fd(), canvas, a}), tea.WithColorProfile(colorprofile.TrueColor))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
 	a.begin(func() error { return a.tick(hangup) })

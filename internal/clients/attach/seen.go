@@ -18,9 +18,14 @@ type onScreen struct {
 // other fast, only the last is painted.
 type painter struct {
 	*os.File
+	fd     uintptr
 	canvas *kitty.Canvas
 	app    *app
 }
+
+// Fd is a number, because bubbletea asks for it in a goroutine for which it does not wait, so perhaps while the
+// terminal is closed.
+func (p painter) Fd() uintptr { return p.fd }
 
 func (p painter) Write(b []byte) (int, error) {
 	n, err := p.canvas.Write(b)
