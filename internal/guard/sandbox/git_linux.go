@@ -298,6 +298,7 @@ func (g *Guard) compareGit(path string, links, end bool) {
 	if links {
 		g.unlink(dir, path, "", k)
 	}
+	k.waits = !links && !end
 	g.compare(root, rel, k, end && exists(filepath.Join(path, "HEAD")))
 	if end {
 		g.clearTodo(dir, path, k)
@@ -491,6 +492,6 @@ func (g *Guard) clearTodo(dir *os.File, path string, k *KeptDir) {
 	if slices.ContainsFunc(lines, isNew) && !g.lets(filepath.Join(path, todo)) {
 		m := g.note(filepath.Join(path, todo), "git runs its exec lines")
 		m.Settings, m.Back = []string{"exec"}, true
-		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))}, nil)
+		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))})
 	}
 }

@@ -19,6 +19,8 @@ type KeptDir struct {
 	Exec []string `json:"exec,omitempty"`
 	// made says that the command made the directory.
 	made bool
+	// waits says that a git which holds the lock of a configuration may finish first.
+	waits bool
 	// good are configurations as they were last with nothing to take back.
 	good map[string][]byte
 }

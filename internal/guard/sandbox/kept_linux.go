@@ -328,17 +328,15 @@ func (g *Guard) putBack(dir *os.File, at, path string, was KeptFile, had bool, i
 		m = g.note(full, why)
 	}
 	m.Back = true
-	if m.Err = restore(dir, name, was, nil); m.Err != nil {
+	if m.Err = restore(dir, name, was); m.Err != nil {
 		g.log.Error("a protected path that a command changed cannot be put back", "path", full, "error", m.Err)
 	}
 	return false
 }
 
-// restore makes a name of a directory what it was. With still, it does so only if that holds at the last moment, and
-// returns errChanged otherwise.
-func restore(dir *os.File, name string, was KeptFile, still func() bool) error {
+// restore makes a name of a directory what it was.
+func restore(dir *os.File, name string, was KeptFile) error {
 	at := int(dir.Fd())
-	temp := asidePrefix + rand.Text()[:12]
 	switch {
 	case was.Large != 0:
 		return errTooLarge
@@ -347,37 +345,68 @@ func restore(dir *os.File, name string, was KeptFile, still func() bool) error {
 			return err
 		}
 		return nil
-	case was.Link != "":
-		if err := unix.Symlinkat(was.Link, at, temp); err != nil {
-			return err
-		}
-	default:
-		fd, err := unix.Openat(at, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, was.Mode)
-		if err != nil {
-			return err
-		}
-		file := os.NewFile(uintptr(fd), temp)
-		_, err = file.Write(was.Text)
-		if err = errors.Join(err, file.Chmod(os.FileMode(was.Mode&0o777)), file.Close()); err != nil {
-			_ = unix.Unlinkat(at, temp, 0)
-			return err
-		}
 	}
-	err := errChanged
-	if still == nil || still() {
-		err = unix.Renameat(at, temp, at, name)
-	}
+	temp, err := beside(at, was)
 	if err != nil {
+		return err
+	}
+	if err := unix.Renameat(at, temp, at, name); err != nil {
+		_ = unix.Unlinkat(at, temp, 0)
+		return err
+	}
+	return nil
+}
+
+// beside writes a file or a link under a name that nobody uses.
+func beside(at int, was KeptFile) (temp string, err error) {
+	temp = asidePrefix + rand.Text()[:12]
+	if was.Link != "" {
+		return temp, unix.Symlinkat(was.Link, at, temp)
+	}
+	fd, err := unix.Openat(at, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, was.Mode)
+	if err != nil {
+		return temp, err
+	}
+	file := os.NewFile(uintptr(fd), temp)
+	_, err = file.Write(was.Text)
+	if err = errors.Join(err, file.Chmod(os.FileMode(was.Mode&0o777)), file.Close()); err != nil {
 		_ = unix.Unlinkat(at, temp, 0)
 	}
-	return err
+	return temp, err
+}
+
+// errBusy says that a git holds the lock of a configuration, errChanged that the file has another text than the one
+// which was read.
+var errBusy = errors.New("git is writing it")
+
+// exchange replaces the text read of a file, and returns the text that it did replace: another one if git wrote
+// the file at that moment, and nil if the file system cannot exchange files.
+func exchange(dir *os.File, name string, read []byte, file KeptFile, waits bool) (replaced []byte, err error) {
+	at := int(dir.Fd())
+	temp, err := beside(at, file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Unlinkat(at, temp, 0) }()
+	var stat unix.Stat_t
+	if waits && unix.Fstatat(at, name+".lock", &stat, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return nil, errBusy
+	}
+	if now, err := readIn(dir, name, maxKeptFile); err == nil && !bytes.Equal(now, read) {
+		return now, errChanged
+	}
+	if unix.Renameat2(at, temp, at, name, unix.RENAME_EXCHANGE) != nil {
+		return nil, unix.Renameat(at, temp, at, name)
+	}
+	replaced, _ = readIn(dir, temp, maxKeptFile)
+	return replaced, nil
 }
 
 // maxMend is how often a configuration is mended that changes meanwhile.
 const maxMend = 20
 
 // settles says whether a path is a configuration of git's, whose harmless changes it accepts and whose others it
-// takes back. What git writes at the same moment is not lost.
+// takes back. What git writes at the same moment is not lost; podd takes no lock, which would make that git fail.
 func (g *Guard) settles(dir *os.File, at, path string, k *KeptDir, is KeptFile, has bool) bool {
 	was, had := k.Files[path]
 	if path != "config" && path != "config.worktree" || !was.regular() || !is.regular() {
@@ -386,36 +415,40 @@ func (g *Guard) settles(dir *os.File, at, path string, k *KeptDir, is KeptFile, 
 	if !has {
 		return path == "config.worktree" && len(was.Text) == 0
 	}
-	err := errChanged
-	var all []string
-	for try := 1; errors.Is(err, errChanged); try++ {
-		mended, bad := git.Mend(string(was.Text), string(is.Text), g.treeOf(at, k))
-		switch {
-		case !had && mended == "":
-			return len(bad) == 0 // One that is being written is not there yet.
-		case len(bad) == 0:
-			k.good[path], err = is.Text, nil
-			continue
-		}
-		if good, ok := k.good[path]; ok && mended == string(was.Text) {
+	mended, bad := git.Mend(string(was.Text), string(is.Text), g.treeOf(at, k))
+	switch {
+	case !had && mended == "":
+		return len(bad) == 0 // One that is being written is not there yet.
+	case len(bad) == 0:
+		k.good[path] = is.Text
+		return true
+	}
+	var err error
+	all, read := bad, is.Text
+	for try := range maxMend {
+		if good, ok := k.good[path]; ok && len(bad) > 0 && mended == string(was.Text) {
 			mended = string(good) // Harmless changes since the beginning stay.
 		}
-		read := is.Text
-		err = restore(dir, path, KeptFile{Mode: is.Mode, Text: []byte(mended)}, func() bool {
-			now, err := readIn(dir, path, maxKeptFile)
-			if err == nil {
-				is.Text = now
-			}
-			return try == maxMend || err != nil || bytes.Equal(now, read)
-		})
+		var text []byte
+		text, err = exchange(dir, path, read, KeptFile{Mode: is.Mode, Text: []byte(mended)}, k.waits && try == 0)
+		switch {
+		case errors.Is(err, errBusy):
+			return true // An event follows when that git has written it.
+		case errors.Is(err, errChanged):
+			read = text
+		case err == nil && text != nil && !bytes.Equal(text, read):
+			read, err = []byte(mended), errChanged
+		}
+		if !errors.Is(err, errChanged) {
+			break
+		}
+		mended, bad = git.Mend(string(was.Text), string(text), g.treeOf(at, k))
 		all = append(all, bad...)
 	}
-	if len(all) > 0 {
-		m := g.note(filepath.Join(at, path), "git obeys it")
-		m.Back, m.Err = true, err
-		m.Settings = slices.Compact(slices.Sorted(slices.Values(append(m.Settings, all...))))
-		g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", m.Settings, "error", err)
-	}
+	m := g.note(filepath.Join(at, path), "git obeys it")
+	m.Back, m.Err = true, err
+	m.Settings = slices.Compact(slices.Sorted(slices.Values(append(m.Settings, all...))))
+	g.log.Warn("settings of git that a command made are taken back", "path", filepath.Join(at, path), "settings", m.Settings, "error", err)
 	return true
 }
 

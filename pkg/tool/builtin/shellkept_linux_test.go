@@ -119,13 +119,13 @@ func TestAnInstallationGoesOn(t *testing.T) {
 	}
 }
 
-// What git writes while podd takes a setting back is not lost.
+// What git writes while podd takes a setting back is not lost, and no git fails because of that.
 func TestHarmlessSettingsSurvive(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
 			b := gitBench(t, mode)
-			out := b.call("shell", object("command", "for i in 1 2 3 4 5 6 7 8; do git config core.hooksPath x$i; git config user.k$i v; done"))
-			if got := onHost(t, b.dir, "git config --get-regexp user.k | wc -l; git config core.hooksPath || echo none"); !out.IsError || got != "8\nnone" {
+			out := b.call("shell", object("command", "set -e; for i in 1 2; do git config core.hooksPath x$i; git config user.k$i v; done"))
+			if got := onHost(t, b.dir, "git config --get-regexp user.k | wc -l; git config core.hooksPath || echo none"); !out.IsError || got != "2\nnone" {
 				t.Errorf("%s\n%s\n%s", out.Summary, out.Content, got)
 			}
 		})
