@@ -137,6 +137,10 @@ vet: ## go vet, for Linux and for macOS
 lint: $(LINTER) ## golangci-lint
 	$(LINTER) run ./...
 
+.PHONY: size
+size: ## print where the code is: lines of each package, imports, and the widest types
+	@go run ./internal/testing/size
+
 .PHONY: generate
 generate: $(BUF) $(PLUGINS) ## generate the Go code of proto/; refuses a breaking change (see proto/README.md)
 	$(BUF) format -w

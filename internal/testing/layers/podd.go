@@ -47,6 +47,7 @@ var ranks = map[string]int{
 	"internal/guard/harden":       0,
 	"internal/testing/layers":     0,
 	"internal/testing/pages":      0,
+	"internal/testing/size":       0,
 	"internal/commands":           0,
 	"internal/commands/process":   0,
 	"internal/commands/lease":     0,
