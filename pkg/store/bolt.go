@@ -45,7 +45,6 @@ type Bolt struct {
 	// swap guards db, which a compaction replaces.
 	swap sync.RWMutex
 	db   *bbolt.DB
-	pre  preallocated
 
 	path     string
 	maxBytes int64

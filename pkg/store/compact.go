@@ -150,7 +150,7 @@ func (s *Bolt) replace(temp string) error {
 		s.fail(err)
 		return s.errFailed()
 	}
-	s.db, s.pre = db, f.preallocated()
+	s.db = db
 	if renamed != nil {
 		_ = os.Remove(temp)
 		return cannotWrite(s.path, renamed)

@@ -63,9 +63,6 @@ func (f *boltFile) openFile(path string, flag int, mode os.FileMode) (*os.File, 
 	return file, err
 }
 
-// preallocated is for the opened database.
-func (f *boltFile) preallocated() preallocated { return preallocated{file: f.file, most: f.maxBytes} }
-
 // abandon closes an unused database. Closing a damaged one may fail as well, but the lock
 // must be released in any case.
 func (f *boltFile) abandon(db *bbolt.DB) {

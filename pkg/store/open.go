@@ -53,14 +53,13 @@ func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
 	}
 	// Remove what an unfinished compaction left behind.
 	_ = os.Remove(compactPath(cfg.Path))
-	return start(db, f, cfg), nil
+	return start(db, cfg), nil
 }
 
 // start creates the store and its writer.
-func start(db *bbolt.DB, f *boltFile, cfg BoltConfig) *Bolt {
+func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 	s := &Bolt{
 		db:       db,
-		pre:      f.preallocated(),
 		path:     cfg.Path,
 		maxBytes: cfg.MaxBytes,
 		log:      cfg.Logger,

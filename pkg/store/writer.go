@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"podd/pkg/item"
@@ -54,26 +53,11 @@ func (s *Bolt) gather(p *pending) []*pending {
 		if len(group) == groupLen || bytes >= groupBytes {
 			return group
 		}
-		if p = next(s.queue); p == nil {
+		select {
+		case p = <-s.queue:
+		default:
 			return group
 		}
-	}
-}
-
-// next is a change from the queue, or nil. Before it gives up, it lets those run that are ready to queue
-// one: a transaction with two changes costs little more than a transaction with one.
-func next(queue <-chan *pending) *pending {
-	select {
-	case p := <-queue:
-		return p
-	default:
-	}
-	runtime.Gosched()
-	select {
-	case p := <-queue:
-		return p
-	default:
-		return nil
 	}
 }
 
@@ -90,7 +74,6 @@ func (s *Bolt) commit(group []*pending) {
 			for i, p := range group {
 				p.answer(t.refused[i])
 			}
-			s.pre.extend(s.db)
 			return
 		case t.blamed >= 0:
 			// The others did not cause it; try them again without this one.

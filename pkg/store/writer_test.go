@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,35 +66,6 @@ func beginAlert(ctx context.Context, s *store.Bolt, epoch store.Epoch) <-chan st
 	}()
 	synctest.Wait()
 	return answer
-}
-
-// Changes of goroutines that are ready to run when the writer begins are in its transaction.
-func TestReadyChangesShareATransaction(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
-	epoch := newPod(t, s, "p")
-	// The scheduler may interrupt a goroutine, and under -race it chooses at random. 20 times in a row are no accident.
-	row := 0
-	for range 400 {
-		before, ready := s.Counters().Commits, make(chan struct{})
-		var appends sync.WaitGroup
-		for range 8 {
-			appends.Go(func() {
-				<-ready
-				if err := appendNotes(t.Context(), s, "p", epoch, "x"); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		close(ready)
-		appends.Wait()
-		if s.Counters().Commits != before+1 {
-			row = 0
-		} else if row++; row == 20 {
-			return
-		}
-	}
-	t.Error("eight changes often need more than one transaction")
 }
 
 // A caller that gives up before the writer took its batch returns at once, and the batch
