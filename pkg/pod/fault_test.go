@@ -132,7 +132,7 @@ func TestPanicWhileCompacting(t *testing.T) {
 	})
 	h.run("go")
 	_, err := h.host.Compact(t.Context(), "p")
-	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")
+	wantError(t, err, item.KindInternal, "INTERNAL")
 	if end := h.run("more"); end.Outcome != item.OutcomeFinished {
 		t.Errorf("end %+v", end)
 	}

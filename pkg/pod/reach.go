@@ -55,12 +55,14 @@ func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() 
 	return answered
 }
 
+var errInternal = item.Errorf(item.KindInternal, "INTERNAL", "internal error in podd: see its log")
+
 // contained turns a panic of a goroutine of the pod, other than its own, into an error.
 func (a *actor) contained(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = item.Errorf(item.KindInternal, "INTERNAL", "internal error in podd: see its log")
+			err = errInternal
 		}
 	}()
 	return work()
