@@ -94,8 +94,8 @@ func granted(ctx context.Context, call *tool.Invocation) context.Context {
 }
 
 // access is what a patch changes; one that can't be parsed changes nothing.
-func (p *patcher) access(args patchArgs) tool.Access {
-	changes, _ := p.changes(args)
+func (f *files) patchAccess(args patchArgs) tool.Access {
+	changes, _ := f.patchChanges(args)
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.path)
@@ -103,5 +103,5 @@ func (p *patcher) access(args patchArgs) tool.Access {
 			paths = append(paths, c.moveTo)
 		}
 	}
-	return p.writing(paths...)
+	return f.writing(paths...)
 }

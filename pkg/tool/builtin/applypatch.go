@@ -18,11 +18,8 @@ type patchArgs struct {
 	Input string `json:"input"`
 }
 
-type patcher struct{ *files }
-
 func newApplyPatch(f *files) tool.Tool {
-	p := &patcher{f}
-	return tool.New("apply_patch", patchDescription, p.run, tool.Touches(p.access), tool.Previews(p.preview))
+	return tool.New("apply_patch", patchDescription, f.patch, tool.Touches(f.patchAccess), tool.Previews(f.previewPatch))
 }
 
 // patchDescription shows the format; models know it.
@@ -39,15 +36,15 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 *** Delete File: d.go
 *** End Patch`
 
-func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Output, error) {
-	changes, err := p.changes(args)
+func (f *files) patch(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Output, error) {
+	changes, err := f.patchChanges(args)
 	if err != nil {
 		return failed(ctx, "apply_patch", err)
 	}
-	ctx, p = granted(ctx, call), &patcher{p.bound(call)}
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	plan, err := p.plan(changes)
+	ctx, f = granted(ctx, call), f.bound(call)
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	plan, err := f.planPatch(changes)
 	if err == nil {
 		err = plan.commit(ctx)
 	}
@@ -57,23 +54,23 @@ func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs
 	return plan.output(), nil
 }
 
-func (p *patcher) preview(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Preview, error) {
-	changes, err := p.changes(args)
+func (f *files) previewPatch(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Preview, error) {
+	changes, err := f.patchChanges(args)
 	if err != nil {
 		return fails(ctx, "apply_patch", err)
 	}
-	p = &patcher{p.bound(call)}
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	plan, err := p.plan(changes)
+	f = f.bound(call)
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	plan, err := f.planPatch(changes)
 	if err != nil {
 		return fails(ctx, "apply_patch", err)
 	}
 	return tool.Preview{Files: plan.previews()}, nil
 }
 
-// changes are those of a patch, with the paths of files that are there already.
-func (p *patcher) changes(args patchArgs) ([]fileChange, error) {
+// patchChanges are those of a patch, with the paths of files that are there already.
+func (f *files) patchChanges(args patchArgs) ([]fileChange, error) {
 	changes, err := parsePatch(args.Input)
 	if err != nil {
 		return nil, err
@@ -85,18 +82,18 @@ func (p *patcher) changes(args patchArgs) ([]fileChange, error) {
 		if c.verb == "add" || slices.ContainsFunc(changes[:i], made) {
 			continue
 		}
-		if changes[i].path, err = p.Alike(c.path); err != nil {
+		if changes[i].path, err = f.Alike(c.path); err != nil {
 			return changes, fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
 	return changes, nil
 }
 
-func (p *patcher) plan(changes []fileChange) (*patchPlan, error) {
-	plan := &patchPlan{files: p.files, texts: make(map[string]*plannedText), moves: make(map[string]string)}
+func (f *files) planPatch(changes []fileChange) (*patchPlan, error) {
+	plan := &patchPlan{files: f, texts: make(map[string]*plannedText), moves: make(map[string]string)}
 	for _, c := range changes {
 		if err := plan.add(c); err != nil {
-			return nil, fmt.Errorf("nothing was changed: %s: %w", p.show(c.path), err)
+			return nil, fmt.Errorf("nothing was changed: %s: %w", f.show(c.path), err)
 		}
 	}
 	return plan, nil

@@ -29,27 +29,24 @@ func (a *editArgs) check() error {
 	return needPath(a.Path)
 }
 
-type editor struct{ *files }
-
 func newEditFile(f *files) tool.Tool {
-	e := &editor{f}
-	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check), tool.Previews(e.preview),
+	return tool.New("edit_file", "Replace text in a file.", f.edit, tool.Validate((*editArgs).check), tool.Previews(f.previewEdit),
 		tool.Touches(func(a editArgs) tool.Access { return f.writing(f.alike(a.Path)) }))
 }
 
-func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Output, error) {
+func (f *files) edit(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Output, error) {
 	var err error
-	if args.Path, err = e.Alike(args.Path); err != nil {
+	if args.Path, err = f.Alike(args.Path); err != nil {
 		return failed(ctx, "edit_file", err)
 	}
-	ctx, e = granted(ctx, call), &editor{e.bound(call)}
-	e.changing.Lock()
-	defer e.changing.Unlock()
-	p, err := e.plan(args)
+	ctx, f = granted(ctx, call), f.bound(call)
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	p, err := f.planEdit(args)
 	if err != nil {
 		return failed(ctx, "edit_file", err)
 	}
-	note, err := e.store(ctx, args.Path, []byte(p.after))
+	note, err := f.store(ctx, args.Path, []byte(p.after))
 	if err != nil {
 		return failed(ctx, "edit_file", err)
 	}
@@ -57,22 +54,22 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 		note = "; old differed from the file in " + p.but + note
 	}
 	added, removed, diff := showDiff(p.before, p.edits)
-	out := e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
-		e.show(args.Path), plural(int64(len(p.starts)), "place"), lineList(p.before, p.starts), added, removed, note), diff)
-	out.Diffs = item.NewDiffs(item.FileDiff{Path: e.Rel(args.Path), Diff: diff})
+	out := f.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
+		f.show(args.Path), plural(int64(len(p.starts)), "place"), lineList(p.before, p.starts), added, removed, note), diff)
+	out.Diffs = item.NewDiffs(item.FileDiff{Path: f.Rel(args.Path), Diff: diff})
 	return out, nil
 }
 
-func (e *editor) preview(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Preview, error) {
-	args.Path = e.alike(args.Path)
-	e = &editor{e.bound(call)}
-	e.changing.Lock()
-	defer e.changing.Unlock()
-	p, err := e.plan(args)
+func (f *files) previewEdit(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Preview, error) {
+	args.Path = f.alike(args.Path)
+	f = f.bound(call)
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	p, err := f.planEdit(args)
 	if err != nil {
 		return fails(ctx, "edit_file", err)
 	}
-	return tool.Preview{Files: item.NewPreviews([]item.Preview{e.previewOf(args.Path, planned(p.before), planned(p.after))})}, nil
+	return tool.Preview{Files: item.NewPreviews([]item.Preview{f.previewOf(args.Path, planned(p.before), planned(p.after))})}, nil
 }
 
 // editPlan is what an edit makes of a file.
@@ -81,10 +78,10 @@ type editPlan struct {
 	replacement
 }
 
-func (e *editor) plan(args editArgs) (p editPlan, err error) {
-	data, err := e.load(args.Path)
+func (f *files) planEdit(args editArgs) (p editPlan, err error) {
+	data, err := f.load(args.Path)
 	if err == nil {
-		err = e.unchanged(args.Path, data)
+		err = f.unchanged(args.Path, data)
 	}
 	if err != nil {
 		return p, err
@@ -93,18 +90,18 @@ func (e *editor) plan(args editArgs) (p editPlan, err error) {
 	p.replacement = replacements(p.before, args)
 	switch {
 	case len(p.starts) == 0:
-		return p, answerError{e.absent(p.before, args)}
+		return p, answerError{f.oldAbsent(p.before, args)}
 	case p.mixed:
 		return p, answerError{tool.Error("edit_file: the lines at %s of %s have straight and typographic quotes: copy old from the file, and write the quotes of new as they shall be",
-			lineList(p.before, p.starts), e.show(args.Path))}
+			lineList(p.before, p.starts), f.show(args.Path))}
 	case len(p.starts) > 1 && !args.All:
 		return p, answerError{tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
-			len(p.starts), e.show(args.Path), lineList(p.before, p.starts))}
+			len(p.starts), f.show(args.Path), lineList(p.before, p.starts))}
 	}
 	if p.after, err = udiff.Apply(p.before, p.edits); err != nil {
 		return p, err
 	}
-	return p, e.keepsSecrets(args.Path, p.before, p.after)
+	return p, f.keepsSecrets(args.Path, p.before, p.after)
 }
 
 // occurrences is where old starts in text, without overlaps.
@@ -140,17 +137,17 @@ func lineList(text string, offsets []int) string {
 	return b.String()
 }
 
-// absent says that old is missing, and shows the most similar part of the file.
-func (e *editor) absent(text string, args editArgs) tool.Output {
+// oldAbsent says that old is missing, and shows the most similar part of the file.
+func (f *files) oldAbsent(text string, args editArgs) tool.Output {
 	lines, old := splitLines(text), strings.Split(strings.Trim(strings.ReplaceAll(args.Old, "\r\n", "\n"), "\n"), "\n")
 	at := nearest(lines, old)
 	if at < 0 {
-		return tool.Error("edit_file: old is not in %s, nor are similar lines: read the file again and copy the text from it", e.show(args.Path))
+		return tool.Error("edit_file: old is not in %s, nor are similar lines: read the file again and copy the text from it", f.show(args.Path))
 	}
 	line, how := difference(lines, at, old)
 	first := max(at, line-maxNearestLines/2)
 	last := min(len(lines), at+len(old), first+maxNearestLines)
-	out := tool.Error("edit_file: old is not in %s; the nearest lines are %d-%d, but %s: copy the text from the file", e.show(args.Path), at+1, min(len(lines), at+len(old)), how)
+	out := tool.Error("edit_file: old is not in %s; the nearest lines are %d-%d, but %s: copy the text from the file", f.show(args.Path), at+1, min(len(lines), at+len(old)), how)
 	out.Content = joinLines(lines[min(first, last):last])
 	return out
 }
