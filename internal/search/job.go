@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"runtime"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -45,8 +44,6 @@ func (j *job) read(ctx context.Context, r *run) {
 		if fatal {
 			return
 		}
-		// Turns of pods go first.
-		runtime.Gosched()
 	}
 }
 

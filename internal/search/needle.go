@@ -2,10 +2,8 @@ package search
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -14,33 +12,33 @@ import (
 type needle struct {
 	// runes is the text, folded.
 	runes []rune
-	probe
-	// escapes says that JSON may have the text in another form. Even then it has plain, its
-	// longest piece without escaped characters, as it is; and long, the longest without briefly
-	// escaped ones, unless it has one of units. Each is nil if no piece is left.
-	escapes     bool
-	plain, long *needle
-	// units are the escaped characters of long, as numbers in UTF-16.
-	units map[uint16]bool
+	// at is its rarest rune, forms are what is equal to that.
+	at    int
+	forms [][]byte
+	// escape begins what JSON may have in place of some of the text; empty if no writer of JSON
+	// escapes any of it. Even then JSON has plain, the longest piece between such characters, as it
+	// is; nil if there is none.
+	escape string
+	plain  *needle
 }
 
 // newNeedle prepares text, which is not empty.
 func newNeedle(text string) *needle {
 	n := literal(text)
-	if n.escapes = strings.ContainsFunc(text, escaped); !n.escapes {
+	if !strings.ContainsFunc(text, escaped) {
 		return n
 	}
-	n.plain, n.long = longest(text, escaped), longest(text, briefly)
-	if n.long == nil {
-		return n
+	if n.escape = `\u`; strings.ContainsFunc(text, briefly) {
+		n.escape = `\`
 	}
-	n.units = make(map[uint16]bool)
-	for _, r := range n.long.runes {
-		for _, form := range variants(r) {
-			if escaped(r) {
-				n.units[utf16.Encode([]rune(string(form)))[0]] = true
-			}
+	most := ""
+	for piece := range strings.FieldsFuncSeq(text, escaped) {
+		if len(piece) > len(most) {
+			most = piece
 		}
+	}
+	if most != "" {
+		n.plain = literal(most)
 	}
 	return n
 }
@@ -48,25 +46,28 @@ func newNeedle(text string) *needle {
 // literal is a needle that has no other form.
 func literal(text string) *needle {
 	n := &needle{}
-	for _, r := range text {
+	rarest := -1
+	for i, r := range []rune(text) {
 		n.runes = append(n.runes, fold(r))
+		if rare := rarity(r); rare > rarest {
+			n.at, n.forms, rarest = i, variants(r), rare
+		}
 	}
-	n.probe = bestProbe(n.runes)
 	return n
 }
 
-// longest is the longest piece of text between some characters.
-func longest(text string, between func(rune) bool) *needle {
-	most := ""
-	for piece := range strings.FieldsFuncSeq(text, between) {
-		if len(piece) > len(most) {
-			most = piece
+// common are the characters of code and prose, the most common first.
+const common = " etaoinsrlcdpumfghb\n\t_.,()y\"vw-=:/kxS01CETAIPFRNDMLBOjq[]{}2*U;GHVWz'83"
+
+// rarity is greater the less often texts have a character in one of its forms.
+func rarity(r rune) int {
+	rare := len(common)
+	for _, form := range variants(r) {
+		if i := strings.Index(common, string(form)); i >= 0 {
+			rare = min(rare, i)
 		}
 	}
-	if most == "" {
-		return nil
-	}
-	return literal(most)
+	return rare
 }
 
 // escaped says whether some writers of JSON escape a character within a string. No writer
@@ -104,16 +105,37 @@ func variants(r rune) [][]byte {
 	return forms
 }
 
-// find is the first occurrence in text, as byte offsets.
+// find is an occurrence in text, as byte offsets: the first one.
 func (n *needle) find(text []byte) (start, end int, ok bool) {
-	for from := 0; ; from++ {
-		if from = n.next(text, from); from < 0 {
+	// Where the next of each form is. A character has at most four.
+	var next [4]int
+	for i, form := range n.forms {
+		next[i] = indexFrom(text, form, 0)
+	}
+	for {
+		first := 0
+		for i := range n.forms {
+			if next[i] < next[first] {
+				first = i
+			}
+		}
+		at := next[first]
+		if at == len(text) {
 			return 0, 0, false
 		}
-		if start, end, ok = n.matches(text, from); ok {
+		if start, end, ok = n.matches(text, at); ok {
 			return start, end, true
 		}
+		next[first] = indexFrom(text, n.forms[first], at+1)
 	}
+}
+
+// indexFrom is the first place of form in text from an offset on; the end of text without one.
+func indexFrom(text, form []byte, from int) int {
+	if i := bytes.Index(text[from:], form); i >= 0 {
+		return from + i
+	}
+	return len(text)
 }
 
 // matches says whether the needle is in text with its rune at at offset i.
@@ -145,30 +167,5 @@ func (n *needle) isIn(entry []byte) bool {
 // maybeEscaped says whether JSON in a stored entry, which does not have the needle as it is,
 // may have it in another form.
 func (n *needle) maybeEscaped(entry []byte) bool {
-	switch {
-	case !n.escapes, n.plain != nil && !n.plain.isIn(entry):
-		return false
-	case n.long == nil:
-		return bytes.IndexByte(entry, '\\') >= 0
-	}
-	whole := len(n.long.runes) == len(n.runes)
-	return !whole && n.long.isIn(entry) || n.hasUnit(entry)
-}
-
-// escape begins a unit in JSON.
-var escape = literal(`\u`)
-
-// hasUnit says whether JSON has one of the units.
-func (n *needle) hasUnit(entry []byte) bool {
-	for {
-		_, end, found := escape.find(entry)
-		if !found {
-			return false
-		}
-		entry = entry[end:]
-		unit, err := strconv.ParseUint(string(entry[:min(len(entry), 4)]), 16, 16)
-		if err == nil && n.units[uint16(unit)] {
-			return true
-		}
-	}
+	return n.escape != "" && bytes.Contains(entry, []byte(n.escape)) && (n.plain == nil || n.plain.isIn(entry))
 }
