@@ -17,12 +17,9 @@ import (
 // offersTime bounds how long podd waits for the lists of endpoints.
 const offersTime = 10 * time.Second
 
-// naming knows the names of models.
-type naming struct{ *Daemon }
-
 // offers lists the models of an endpoint, or of all if name is empty. It asks them at the
 // same time; one that does not answer keeps no other from its place.
-func (d naming) offers(ctx context.Context, name string) ([]endpoints.Listing, error) {
+func (d *Daemon) offers(ctx context.Context, name string) ([]endpoints.Listing, error) {
 	l := d.loaded.Load()
 	var asked []endpoints.Endpoint
 	var names []string
@@ -56,7 +53,7 @@ const doubtTime = 1500 * time.Millisecond
 
 // doubt says why a model's name is probably wrong: neither its endpoint nor the catalogue
 // knows it. It is empty for a good name, and without any list.
-func (d naming) doubt(ctx context.Context, name string) string {
+func (d *Daemon) doubt(ctx context.Context, name string) string {
 	return d.loaded.Load().doubt(ctx, name, d.host.Models())
 }
 
@@ -128,8 +125,8 @@ func (l *loaded) doubts(ctx context.Context, keys []string, models fold.Models) 
 	return slices.DeleteFunc(found, func(says string) bool { return says == "" })
 }
 
-// warn raises an alert for each sentence, and returns them.
-func (d naming) warn(says []string) []string {
+// warnNames raises an alert for each sentence, and returns them.
+func (d *Daemon) warnNames(says []string) []string {
 	for _, text := range says {
 		d.Logger.Warn("a name in the configuration is probably wrong", "why", text)
 		d.host.Alerts.Raise(item.LevelWarn, "config", text)

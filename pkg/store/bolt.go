@@ -39,9 +39,6 @@ const LeastMaxBytes = 64 << 20
 
 // Bolt is a Store in one bbolt file. Close ends the goroutine that writes.
 type Bolt struct {
-	boltTrash
-	boltScans
-
 	// swap guards db, which a compaction replaces.
 	swap sync.RWMutex
 	db   *bbolt.DB

@@ -69,7 +69,6 @@ func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 		stopped:  make(chan struct{}),
 		failed:   make(chan struct{}),
 	}
-	s.boltTrash.s, s.boltScans.s = s, s
 	go s.write()
 	return s
 }

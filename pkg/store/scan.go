@@ -18,13 +18,10 @@ type Part struct {
 	From, To   item.Seq
 }
 
-// boltScans are the scans of a Bolt.
-type boltScans struct{ s *Bolt }
-
 // Parts returns the parts of a pod's log, oldest first.
-func (b boltScans) Parts(ctx context.Context, pod string) ([]Part, error) {
+func (s *Bolt) Parts(ctx context.Context, pod string) ([]Part, error) {
 	var parts []Part
-	err := b.s.view(ctx, func(tx *bbolt.Tx) error {
+	err := s.view(ctx, func(tx *bbolt.Tx) error {
 		v, err := openLog(tx, pod)
 		if err != nil {
 			return err
@@ -44,12 +41,12 @@ func (b boltScans) Parts(ctx context.Context, pod string) ([]Part, error) {
 }
 
 // Scan passes the records of a part to want.
-func (b boltScans) Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, next item.Seq, err error) {
-	s := scan{Part: p, want: want}
-	if err = b.s.view(ctx, s.run); isFault(err) {
-		s.next = p.To + 1
+func (s *Bolt) Scan(ctx context.Context, p Part, want func(entry []byte) bool) (found []Record, next item.Seq, err error) {
+	c := scan{Part: p, want: want}
+	if err = s.view(ctx, c.run); isFault(err) {
+		c.next = p.To + 1
 	}
-	return s.found, s.next, podFault(p.Owner, err)
+	return c.found, c.next, podFault(p.Owner, err)
 }
 
 // scan is one Scan. It goes forward, as memory is read ahead.

@@ -13,15 +13,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// boltTrash is the trash of a Bolt.
-type boltTrash struct{ s *Bolt }
-
 // TrashPods moves pods to the trash.
-func (t boltTrash) TrashPods(ctx context.Context, ids []string, at time.Time) error {
+func (s *Bolt) TrashPods(ctx context.Context, ids []string, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return podFault(ids[0], t.s.do(ctx, &trashPods{ids: ids, at: at}))
+	return podFault(ids[0], s.do(ctx, &trashPods{ids: ids, at: at}))
 }
 
 type trashPods struct {
@@ -83,11 +80,11 @@ func openTrashed(id string, sealed []byte) (at time.Time, with string, ok bool) 
 }
 
 // RestorePod moves a pod, and those that were deleted with it, out of the trash.
-func (t boltTrash) RestorePod(ctx context.Context, id, name string) error {
+func (s *Bolt) RestorePod(ctx context.Context, id, name string) error {
 	if err := rules.KeyText("pod name", name); err != nil {
 		return err
 	}
-	return podFault(id, t.s.do(ctx, &restorePod{id: id, name: name}))
+	return podFault(id, s.do(ctx, &restorePod{id: id, name: name}))
 }
 
 type restorePod struct{ id, name string }
@@ -164,9 +161,9 @@ func freeName(tx *bbolt.Tx, name string) string {
 }
 
 // TrashedPods returns the pods in the trash.
-func (t boltTrash) TrashedPods(ctx context.Context) ([]TrashedPod, error) {
+func (s *Bolt) TrashedPods(ctx context.Context) ([]TrashedPod, error) {
 	var found []TrashedPod
-	err := t.s.view(ctx, func(tx *bbolt.Tx) error {
+	err := s.view(ctx, func(tx *bbolt.Tx) error {
 		found = nil
 		return tx.Bucket(bucketTrash).ForEach(func(key, sealed []byte) error {
 			id := string(key)
@@ -184,7 +181,7 @@ func (t boltTrash) TrashedPods(ctx context.Context) ([]TrashedPod, error) {
 		})
 	})
 	if err != nil {
-		return nil, t.s.fileFault(err)
+		return nil, s.fileFault(err)
 	}
 	slices.SortFunc(found, func(a, b TrashedPod) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
