@@ -87,7 +87,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newSearchCommand(p), newExportCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
-		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newSavedCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
+		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	podOperand{p}.flags(root)

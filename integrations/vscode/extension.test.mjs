@@ -319,29 +319,6 @@ check("Always shows its rule first, and adds it after a yes", async () => {
   await idle();
 });
 
-check("what a person saves while a command runs is theirs after an undo", async () => {
-  fs.mkdirSync(path.join(work, "out"));
-  fs.writeFileSync(path.join(work, ".gitignore"), "out/\n");
-  fs.writeFileSync(path.join(work, "saved.txt"), "one\n");
-  podctl("submit", "-p", "here", "run touch out/begun; until [ -e out/go ]; do sleep 0.05; done; echo agent > saved.txt; echo agent > b.txt");
-  podctl("approve", "here", await e.await("the question", () => waiting("here"), (seq) => seq));
-  await e.await("the command", () => fs.existsSync(path.join(work, "out", "begun")), (there) => there);
-  const state = process.env.PODD_STATE_DIR;
-  const journals = fs.readdirSync(state, { recursive: true }).filter((file) => path.basename(file) === "journal");
-  const checkpoints = () => journals.map((file) => fs.readFileSync(path.join(state, file), "latin1")).join();
-  const before = checkpoints();
-  await e.openFile("saved.txt");
-  await e.page.keyboard.press("Control+a");
-  await e.page.keyboard.type("mine");
-  await e.page.keyboard.press("Control+s");
-  await e.await("podd's checkpoint of the save", () => checkpoints() !== before, (there) => there);
-  fs.writeFileSync(path.join(work, "out", "go"), "");
-  await idle();
-  podctl("undo", "here");
-  assert.equal(fs.readFileSync(path.join(work, "saved.txt"), "utf8"), "mine");
-  assert.equal(fs.existsSync(path.join(work, "b.txt")), false);
-});
-
 check("VS Code and Neovim give one notice together, and the other one takes over", async () => {
   await e.closeTab("podd: here");
   const vim = await Neovim.open(home, work);

@@ -2,9 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"path/filepath"
 
 	"google.golang.org/grpc"
 
@@ -62,22 +59,6 @@ func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest)
 		return nil, err
 	}
 	return restored(out), nil
-}
-
-// FileSaved keeps what a person saved.
-func (s *files) FileSaved(ctx context.Context, r *poddv1.FileSavedRequest) (*poddv1.FileSavedResponse, error) {
-	sum, err := hex.DecodeString(r.GetSha256())
-	if err != nil || len(sum) != sha256.Size {
-		return nil, item.Errorf(item.KindInvalid, "BAD_SUM", "sha256 has 64 hexadecimal digits")
-	}
-	if !filepath.IsAbs(r.GetPath()) {
-		return nil, item.Errorf(item.KindInvalid, "BAD_PATH", "the path of a saved file is absolute")
-	}
-	turns, err := s.host.Rollback.Saved(ctx, r.GetPath(), [sha256.Size]byte(sum))
-	if err != nil {
-		return nil, err
-	}
-	return &poddv1.FileSavedResponse{Turns: int64(turns)}, nil
 }
 
 func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {

@@ -10,11 +10,6 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// FileSaved tells podd that a person has saved a file. Like Submit it is repeated while podd restarts.
-func (c *Client) FileSaved(ctx context.Context, req *poddv1.FileSavedRequest) (*poddv1.FileSavedResponse, error) {
-	return again(ctx, c, nil, func() (*poddv1.FileSavedResponse, error) { return c.Files().FileSaved(ctx, req) })
-}
-
 // NewRequestID creates a request id: 128 random bits in hexadecimal.
 func NewRequestID() string {
 	var raw [16]byte

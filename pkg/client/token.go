@@ -31,7 +31,6 @@ var needToken = map[string]bool{
 	poddv1.CheckoutService_ApplyCheckout_FullMethodName:   true,
 	poddv1.CheckoutService_LandCheckout_FullMethodName:    true,
 	poddv1.CheckoutService_RunCheck_FullMethodName:        true,
-	poddv1.FileService_FileSaved_FullMethodName:           true,
 	poddv1.FleetService_MovePod_FullMethodName:            true,
 	poddv1.FleetService_RemoveNode_FullMethodName:         true,
 	poddv1.McpService_AcceptMcpTools_FullMethodName:       true,

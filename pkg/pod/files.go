@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -18,9 +17,6 @@ type Files interface {
 	Undo(ctx context.Context, line []item.Checkpoint, merge bool) (Undo, error)
 	// Restored takes the checkpoints after a restore of some paths.
 	Restored(ctx context.Context, p item.Pod, at fold.Files, paths []string) ([]item.Checkpoint, error)
-	// Saved keeps a file that a person saved, if it still has the bytes with a SHA-256. It returns for
-	// how many running turns it is not the agent's.
-	Saved(ctx context.Context, path string, sum [sha256.Size]byte) (turns int, err error)
 	// Changes passes the changes of consecutive checkpoints to fn, in the order of their paths:
 	// those of the agent first. The names of paths that the directories have and no checkpoint
 	// follow in LeftOut.

@@ -2,13 +2,11 @@ package pod
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/fold"
@@ -224,33 +222,6 @@ func restoreBatch(taken []item.Checkpoint, k item.Restore) (b worker.Batch) {
 	}
 	b.Kinds = append(b.Kinds, k)
 	return b
-}
-
-// resumeTime bounds how long a save waits for the turns that a new podd resumes.
-const resumeTime = 5 * time.Second
-
-// Saved says that a person saved a file, which has the bytes with a SHA-256. It returns for how many
-// running turns that is not the agent's work.
-func (r *Rollback) Saved(ctx context.Context, path string, sum [sha256.Size]byte) (turns int, err error) {
-	if r.host.Files == nil {
-		return 0, nil
-	}
-	until := r.host.Now().Add(resumeTime)
-	for _, a := range r.host.pods.all() {
-		for a.mailbox.resumes(ctx) && r.host.Now().Before(until) && r.host.pods.sleep(pollEvery) {
-		}
-	}
-	return r.host.Files.Saved(ctx, path, sum)
-}
-
-// resumes says that a turn of an earlier podd is about to go on.
-func (m *mailbox) resumes(ctx context.Context) (soon bool) {
-	a := m.actor
-	_ = m.do(ctx, func() {
-		t, last := a.turns.now, &a.journal.state.Turn
-		soon = t != nil && !t.stored && last.Open && t.number == last.Number
-	})
-	return soon
 }
 
 // here refuses checkpoints that another node has: a pod that moves leaves them there. then is what to do

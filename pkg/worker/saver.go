@@ -17,8 +17,6 @@ type Checkpoints interface {
 	// the last one of its directory in at. An error of kind Exhausted means that there is no
 	// space now; with another one, the checkpoints are those of the other directories.
 	Take(ctx context.Context, at fold.Files, c Changes) ([]item.Checkpoint, error)
-	// Resumed says that the turn of an earlier podd goes on: what a person saves is kept from now on.
-	Resumed(at fold.Files) error
 	// Leave is called before the turn ends, and may be again; over is false if it only leaves podd, to
 	// go on later. It brings what the pod committed to
 	// where a person finds it, and returns what the person should know, in a sentence.
@@ -92,11 +90,6 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 
 // goesOn says that an earlier podd started the calls.
 func (s *saver) goesOn(calls []*call) {
-	if s.w.Checkpoints != nil {
-		if err := s.w.Checkpoints.Resumed(s.j.now.Files); err != nil {
-			s.j.logger.Warn("what a person saves counts as the agent's", "error", err)
-		}
-	}
 	for _, c := range calls {
 		if c.recovering && c.acts && !slices.Contains(s.open, c) {
 			s.open = append(s.open, c)

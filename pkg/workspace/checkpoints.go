@@ -2,10 +2,8 @@ package workspace
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,7 +92,6 @@ func (s *saver) close() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.open {
-		w.Unfollow(s.pod)
 		err = errors.Join(err, w.Rest())
 	}
 	clear(s.open)
@@ -103,7 +100,7 @@ func (s *saver) close() (err error) {
 
 // Take takes the checkpoints that are due; see [worker.Checkpoints].
 func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
-	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Follow: true, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
+	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
 	taken, err := s.take(ctx, at, look)
 	if err != nil {
 		s.refs = nil
@@ -113,16 +110,6 @@ func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]it
 		s.refs, s.around = make(refs), make(map[string]string)
 	}
 	return s.withMoves(taken, at, c.Agent), nil
-}
-
-// Resumed keeps what a person saves from now on; see [worker.Checkpoints].
-func (s *saver) Resumed(at fold.Files) (err error) {
-	for _, k := range at.Last {
-		if slices.Contains(s.dirs, k.Dir) {
-			err = errors.Join(err, s.of(k.Dir).Follow(s.pod, k.Commit, k.Partial))
-		}
-	}
-	return err
 }
 
 // Leave brings the pod's commits to the person; see [worker.Checkpoints].
@@ -300,19 +287,6 @@ func (c *Checkpoints) Restored(ctx context.Context, p item.Pod, at fold.Files, p
 // known are the directories that have a checkpoint.
 func known(dirs []string, at fold.Files) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return at.At(dir) == "" })
-}
-
-// Saved keeps a file that a person saved; see [pod.Files].
-func (c *Checkpoints) Saved(ctx context.Context, path string, sum [sha256.Size]byte) (turns int, err error) {
-	// The directories of pods have no links on their way.
-	at, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		turns, err = c.stores.Saved(ctx, at, sum)
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, checkpoint.ErrOtherBytes) {
-		return 0, item.Errorf(item.KindPrecondition, "FILE_CHANGED", "save %s again: it no longer has the bytes that were saved", path)
-	}
-	return turns, noSpace(err)
 }
 
 // Changes passes the changes of checkpoints to fn; see [pod.Files].

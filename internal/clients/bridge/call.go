@@ -73,14 +73,11 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	if err := params(r, in); err != nil {
 		return nil, err
 	}
-	// The first two are repeated while podd restarts, and count once.
+	// A submit is repeated while podd restarts, and counts once.
 	var err error
-	switch in := in.(type) {
-	case *poddv1.SubmitRequest:
-		out, err = b.client.Submit(ctx, in)
-	case *poddv1.FileSavedRequest:
-		out, err = b.client.FileSaved(ctx, in)
-	default:
+	if submit, ok := in.(*poddv1.SubmitRequest); ok {
+		out, err = b.client.Submit(ctx, submit)
+	} else {
 		err = b.client.Conn().Invoke(ctx, m.full, in, out)
 	}
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"podd/pkg/item"
@@ -70,7 +69,7 @@ type files struct {
 	pod *pod
 }
 
-// cycle lets the agent work, in every other cycle beside the person, and then the person, takes back what the agent did, and takes that
+// cycle lets the agent work, while podd ends now and then, and then the person, takes back what the agent did, and takes that
 // back.
 func (f *files) cycle(n int) error {
 	before, from, err := f.rest()
@@ -78,15 +77,13 @@ func (f *files) cycle(n int) error {
 		return err
 	}
 	job := fmt.Sprintf("job-%d: edit/%d/0 write; edit/%d/3 edit/0/0; write", n, f.random.IntN(60), f.random.IntN(60))
-	if n%2 == 0 {
-		job = fmt.Sprintf("job-%d: edit/0/0; over/%d/%d; write", n, 100+f.random.IntN(200), n)
-	}
 	if !f.pod.submits.submit(f.ctx, job) {
 		return f.stuck()
 	}
-	saved, err := f.during(n)
-	if err != nil {
-		return err
+	for range f.random.IntN(3) {
+		if err := f.randomEnd(); err != nil {
+			return err
+		}
 	}
 	left, _, err := f.rest()
 	if err != nil {
@@ -108,33 +105,10 @@ func (f *files) cycle(n int) error {
 			}
 		}
 	}
-	if err := f.takeBack(from, want, saved, "the agent's changes"); err != nil {
+	if err := f.takeBack(from, want, "the agent's changes"); err != nil {
 		return err
 	}
-	return f.takeBack(at, now, nil, "the restore")
-}
-
-// during ends podd now and then while the agent works, and lets the person save files.
-func (f *files) during(n int) (saves, error) {
-	ends := f.tally.Kills + f.tally.Ends
-	s := &saver{files: f, random: newRandom(f.random.Uint64()), cycle: n, all: make(saves)}
-	var working sync.WaitGroup
-	defer working.Wait()
-	ctx, enough := context.WithCancel(f.ctx)
-	defer enough()
-	working.Go(func() { s.work(ctx) })
-	for range f.random.IntN(3) {
-		if err := f.randomEnd(); err != nil {
-			return nil, err
-		}
-	}
-	if _, _, err := f.rest(); err != nil {
-		return nil, err
-	}
-	enough()
-	working.Wait()
-	s.count(f.tally.Kills+f.tally.Ends > ends)
-	return s.all, nil
+	return f.takeBack(at, now, "the restore")
 }
 
 // person changes files between two turns: own ones and the agent's.
@@ -175,8 +149,8 @@ func (f *files) rest() (all map[string]string, last int64, err error) {
 }
 
 // takeBack takes back what changed after an entry, while podd is killed now and then, and compares
-// the files with what is wanted, or with what the person saved.
-func (f *files) takeBack(after int64, want map[string]string, saved saves, what string) error {
+// the files with what is wanted.
+func (f *files) takeBack(after int64, want map[string]string, what string) error {
 	request := &poddv1.RestoreFilesRequest{Pod: f.pod.name, AfterSeq: after, Skip: true}
 	for done := false; !done; {
 		answered := make(chan error, 1)
@@ -212,9 +186,7 @@ func (f *files) takeBack(after int64, want map[string]string, saved saves, what 
 		return err
 	}
 	for _, path := range slices.Sorted(maps.Keys(union(got, want))) {
-		if allowed, known := saved.allow(path, got[path]); known && !allowed {
-			f.tally.Lost.add("%s: after taking back %s since entry %d %s is %q: a save is lost of %v", f.pod.name, what, after, path, got[path], saved[path])
-		} else if !known && got[path] != want[path] {
+		if got[path] != want[path] {
 			f.tally.Lost.add("%s: after taking back %s since entry %d %s is %q, want %q", f.pod.name, what, after, path, got[path], want[path])
 		}
 	}

@@ -17,7 +17,6 @@ import (
 //	ask/MS/STATUS    the same, after a person has agreed
 //	hold             a command that waits until the round opens its gate
 //	edit/MS/STATUS   a command that changes files of the workspace
-//	over/MS/N        a command that overwrites files for a while, in cycle N
 //	many             a command that makes many files
 //	commit           a command that commits all files of a repository
 //	write, read      file tools
@@ -111,8 +110,6 @@ func (a action) command(id string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(id, "c"))
 		return fmt.Sprintf("printf %s >f-%d; %s; mkdir -p d-%d; printf %s >d-%d/x; chmod 6%d0 d-%d/x; rm -f f-%d; [ ! -e f-%d ] || mv f-%d f-%d; exit %d",
 			id, n%5, wait, n%3, id, n%3, n%4+4, n%3, (n+2)%5, (n+1)%5, (n+1)%5, (n+3)%5, a.status)
-	case "over":
-		return a.overwrite(id)
 	case "many":
 		return fmt.Sprintf("mkdir many-%s; for i in $(seq 300); do echo %s >many-%s/$i; done", id, id, id)
 	case "commit":

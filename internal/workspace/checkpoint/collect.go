@@ -156,7 +156,7 @@ func (c *collection) recent(since time.Time) error {
 				return err
 			}
 			// No log has a save before the next look of its turn, however long a command runs.
-			if timeOf(data).Before(since) && !isSave(data) {
+			if timeOf(data).Before(since) {
 				break
 			}
 			if err := c.commit(id); err != nil {

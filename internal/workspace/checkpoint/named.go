@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
+	"podd/internal/workspace/ignore"
 	"podd/pkg/scopefs"
 )
 
@@ -294,4 +295,37 @@ func (w *Workspace) partial(root *os.Root, s *scanner, before *node, named []str
 		}
 	}
 	return now, nil
+}
+
+// rulesAt are the rules for a path, and whether it lies in a directory that git ignores, or would if
+// it was there.
+func rulesAt(root *os.Root, rel string) (rules *ignore.Rules, ignored bool) {
+	has := func(name string) bool {
+		_, err := root.Lstat(name)
+		return err == nil
+	}
+	for at := range above(rel) {
+		base := at
+		if at == "." {
+			base = ""
+		} else if rules.Ignores(at, true) {
+			return rules, true
+		}
+		rules = rules.Enter(root, at, base, has(path.Join(at, ".git")), has(path.Join(at, ignore.File)))
+	}
+	return rules, false
+}
+
+// above are the directories above a path, from ".".
+func above(rel string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		if !yield(".") {
+			return
+		}
+		for i, c := range rel {
+			if c == '/' && !yield(rel[:i]) {
+				return
+			}
+		}
+	}
 }

@@ -189,13 +189,6 @@ func parentOf(data []byte) plumbing.Hash {
 	return hashOf(name)
 }
 
-// authorOf is who made the changes of a commit.
-func authorOf(data []byte) By {
-	_, rest, _ := strings.Cut(string(data), "\nauthor ")
-	name, _, _ := strings.Cut(rest, " <")
-	return By(name)
-}
-
 // timeOf is when a commit was made; zero if it does not say so.
 func timeOf(data []byte) time.Time {
 	_, rest, _ := strings.Cut(string(data), "\nauthor ")

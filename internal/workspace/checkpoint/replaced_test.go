@@ -28,7 +28,7 @@ func TestReplacedDirectory(t *testing.T) {
 			d.write("same", "same")
 			held, err := os.Stat(d.dir)
 			d.must(err)
-			d.take(checkpoint.Look{Held: held, Follow: true})
+			d.take(checkpoint.Look{Held: held})
 			d.replace(line)
 			t.Cleanup(func() { d.must(errors.Join(os.RemoveAll(d.dir+".old"), os.RemoveAll(d.dir+".new"))) })
 			before := files(t, d.dir)

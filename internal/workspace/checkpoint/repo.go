@@ -238,7 +238,7 @@ func (r *repo) root(id plumbing.Hash) (*node, error) {
 	return &node{File: File{Mode: typeDir, Hash: tree}}, err
 }
 
-// point sets a branch to a commit: for people who look with git, and to find saves after a kill.
+// point sets a branch to a commit: for people who look with git.
 func (r *repo) point(branch string, id plumbing.Hash) error {
 	return replace(r.ref(branch), []byte(id.String()+"\n"))
 }

@@ -18,8 +18,7 @@ import (
 // who changed what there.
 var ErrReplaced = errors.New("it was moved or replaced while a turn worked in it: what the turn changes goes to the earlier directory, which podd does not look at")
 
-// take returns the saves before what it takes, which follows them.
-func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Taken, err error) {
+func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error) {
 	at, err := w.stands(l.Held)
 	if err != nil {
 		return nil, err
@@ -42,10 +41,9 @@ func (w *Workspace) take(ctx context.Context, l Look, saves []Taken) (taken []Ta
 	if seen.at, err = w.stands(l.Held); err != nil || seen.at != at {
 		return nil, cmp.Or(err, ErrReplaced)
 	}
-	taken = seen.describe(saves)
 	also := compare(last.covers, seen.covers)
 	if last.root != nil && last.root.Hash == seen.root.Hash && len(also.fresh) == 0 && !other {
-		return taken, w.found(seen, last.commit, l.Branch)
+		return nil, w.found(seen, last.commit, l.Branch)
 	}
 	steps, err := w.sides(last.root, seen.root, l, also)
 	if err != nil {

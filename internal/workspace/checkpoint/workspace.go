@@ -58,7 +58,7 @@ func (s *Stores) Of(dir string) *Workspace {
 	defer s.mu.Unlock()
 	w := s.open[dir]
 	if w == nil {
-		w = &Workspace{all: s, dir: dir, path: s.place(dir), turns: make(map[string]*turn)}
+		w = &Workspace{all: s, dir: dir, path: s.place(dir)}
 		s.open[dir] = w
 	}
 	w.users++
@@ -111,8 +111,6 @@ type Workspace struct {
 	// gits are the directories with a .git, as far as looks reach. tracked is what git has there.
 	gits    map[string]bool
 	tracked *indexes
-	// turns are those that run, by their pods.
-	turns map[string]*turn
 	// watch is nil before the first look, and where directories cannot be watched; blind says
 	// that they cannot.
 	watch *watch
@@ -170,8 +168,6 @@ type Look struct {
 	// Named are absolute paths that file tools are about to change or have changed. They are covered
 	// also where looks leave them out, and are the only ones in a directory beyond the bounds.
 	Named []string
-	// Follow begins what [Workspace.Follow] does.
-	Follow bool
 	// Held is the directory in which tools work; nil without one. It may have another path by now.
 	Held os.FileInfo
 }
@@ -196,22 +192,8 @@ func (w *Workspace) Take(ctx context.Context, l Look) ([]Taken, error) {
 	if err := w.begin(); err != nil {
 		return nil, w.failed(err)
 	}
-	saves, err := w.unlogged(l.Branch, l.After)
-	if err != nil {
-		return nil, w.failed(err)
-	}
-	if n := len(saves); n > 0 {
-		l.After = saves[n-1].Commit
-	}
-	taken, err := w.take(ctx, l, saves)
-	if err != nil {
-		return nil, w.failed(err)
-	}
-	if l.Follow && w.turns[l.Branch] == nil {
-		w.turns[l.Branch] = new(turn)
-	}
-	w.turns[l.Branch].took(l.After, taken)
-	return taken, nil
+	taken, err := w.take(ctx, l)
+	return taken, w.failed(err)
 }
 
 // ErrUnknown says that the repository does not have the checkpoint: somebody removed it.
@@ -266,14 +248,6 @@ type seen struct {
 	// with whole.
 	outs           leftOut
 	whole, partial bool
-}
-
-// describe says of saves what the look that follows found.
-func (s seen) describe(saves []Taken) []Taken {
-	for i := range saves {
-		saves[i].LeftOut, saves[i].Partial = s.leftOut, s.partial
-	}
-	return saves
 }
 
 // found keeps what a look found, which a checkpoint has.

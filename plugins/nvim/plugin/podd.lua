@@ -30,23 +30,6 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   end,
 })
 
-vim.api.nvim_create_autocmd('BufWritePost', {
-  group = group,
-  callback = function(o)
-    if vim.bo[o.buf].buftype == '' then
-      require('podd.saves').report(o.match)
-    end
-  end,
-})
-vim.api.nvim_create_autocmd('VimLeavePre', {
-  group = group,
-  callback = function()
-    if package.loaded['podd.saves'] then
-      require('podd.saves').leave()
-    end
-  end,
-})
-
 for name, link in pairs({
   PoddHead = 'Title',
   PoddTool = 'Function',

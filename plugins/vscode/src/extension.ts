@@ -64,8 +64,6 @@ class Extension {
       vscode.commands.registerCommand(review, (pod: string) => this.open(pod)),
       vscode.commands.registerCommand(acknowledge, (seq: number) => this.report(this.connect().acknowledge([seq]).then(() => this.watch.look()))),
       vscode.window.tabGroups.onDidChangeTabs(() => this.notifier.questions()),
-      vscode.workspace.onDidSaveTextDocument((d) => this.saved(d.uri)),
-      vscode.workspace.onDidSaveNotebookDocument((d) => this.saved(d.uri)),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
       { dispose: () => this.watch.stop() },
       { dispose: () => this.disconnect() },
@@ -109,15 +107,6 @@ class Extension {
       this.connection = new Connection(places({ socket: set.get("socket"), stateDir: set.get("stateDir") }));
     }
     return this.connection;
-  }
-
-  /** saved says that a person saved a file: it is not the work of an agent whose command runs. An error is no concern of the person's. */
-  private saved(uri: vscode.Uri): void {
-    if (uri.scheme !== "file" || this.watch.state.away) return;
-    fs.promises
-      .readFile(uri.fsPath)
-      .then((bytes) => this.connect().saved(uri.fsPath, bytes))
-      .catch(() => undefined);
   }
 
   private disconnect(): void {

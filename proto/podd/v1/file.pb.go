@@ -602,106 +602,6 @@ func (x *KeptFile) GetWhy() string {
 	return ""
 }
 
-type FileSavedRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absolute.
-	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// The SHA-256 of the bytes that were saved, in hexadecimal digits.
-	Sha256        string `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FileSavedRequest) Reset() {
-	*x = FileSavedRequest{}
-	mi := &file_podd_v1_file_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FileSavedRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FileSavedRequest) ProtoMessage() {}
-
-func (x *FileSavedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FileSavedRequest.ProtoReflect.Descriptor instead.
-func (*FileSavedRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *FileSavedRequest) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
-}
-
-func (x *FileSavedRequest) GetSha256() string {
-	if x != nil {
-		return x.Sha256
-	}
-	return ""
-}
-
-type FileSavedResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// For how many running turns the file is the person's: 0 if none runs there, or if checkpoints do
-	// not have the file.
-	Turns         int64 `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FileSavedResponse) Reset() {
-	*x = FileSavedResponse{}
-	mi := &file_podd_v1_file_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FileSavedResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FileSavedResponse) ProtoMessage() {}
-
-func (x *FileSavedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FileSavedResponse.ProtoReflect.Descriptor instead.
-func (*FileSavedResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *FileSavedResponse) GetTurns() int64 {
-	if x != nil {
-		return x.Turns
-	}
-	return 0
-}
-
 var File_podd_v1_file_proto protoreflect.FileDescriptor
 
 const file_podd_v1_file_proto_rawDesc = "" +
@@ -746,16 +646,10 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\x05moved\x18\a \x03(\v2\x12.podd.v1.RefChangeR\x05moved\"0\n" +
 	"\bKeptFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
-	"\x03why\x18\x02 \x01(\tR\x03why\">\n" +
-	"\x10FileSavedRequest\x12\x12\n" +
-	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
-	"\x06sha256\x18\x02 \x01(\tR\x06sha256\")\n" +
-	"\x11FileSavedResponse\x12\x14\n" +
-	"\x05turns\x18\x01 \x01(\x03R\x05turns2\xe4\x01\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why2\xa0\x01\n" +
 	"\vFileService\x12D\n" +
 	"\tDiffFiles\x12\x19.podd.v1.DiffFilesRequest\x1a\x1a.podd.v1.DiffFilesResponse0\x01\x12K\n" +
-	"\fRestoreFiles\x12\x1c.podd.v1.RestoreFilesRequest\x1a\x1d.podd.v1.RestoreFilesResponse\x12B\n" +
-	"\tFileSaved\x12\x19.podd.v1.FileSavedRequest\x1a\x1a.podd.v1.FileSavedResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\fRestoreFiles\x12\x1c.podd.v1.RestoreFilesRequest\x1a\x1d.podd.v1.RestoreFilesResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_file_proto_rawDescOnce sync.Once
@@ -769,7 +663,7 @@ func file_podd_v1_file_proto_rawDescGZIP() []byte {
 	return file_podd_v1_file_proto_rawDescData
 }
 
-var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_podd_v1_file_proto_goTypes = []any{
 	(*DiffFilesRequest)(nil),     // 0: podd.v1.DiffFilesRequest
 	(*DiffFilesResponse)(nil),    // 1: podd.v1.DiffFilesResponse
@@ -778,24 +672,20 @@ var file_podd_v1_file_proto_goTypes = []any{
 	(*RestoreFilesRequest)(nil),  // 4: podd.v1.RestoreFilesRequest
 	(*RestoreFilesResponse)(nil), // 5: podd.v1.RestoreFilesResponse
 	(*KeptFile)(nil),             // 6: podd.v1.KeptFile
-	(*FileSavedRequest)(nil),     // 7: podd.v1.FileSavedRequest
-	(*FileSavedResponse)(nil),    // 8: podd.v1.FileSavedResponse
-	(CheckpointBy)(0),            // 9: podd.v1.CheckpointBy
+	(CheckpointBy)(0),            // 7: podd.v1.CheckpointBy
 }
 var file_podd_v1_file_proto_depIdxs = []int32{
 	3, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
 	2, // 1: podd.v1.DiffFilesResponse.moved:type_name -> podd.v1.RefChange
-	9, // 2: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
+	7, // 2: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
 	6, // 3: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
 	2, // 4: podd.v1.RestoreFilesResponse.moved:type_name -> podd.v1.RefChange
 	0, // 5: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
 	4, // 6: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
-	7, // 7: podd.v1.FileService.FileSaved:input_type -> podd.v1.FileSavedRequest
-	1, // 8: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
-	5, // 9: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
-	8, // 10: podd.v1.FileService.FileSaved:output_type -> podd.v1.FileSavedResponse
-	8, // [8:11] is the sub-list for method output_type
-	5, // [5:8] is the sub-list for method input_type
+	1, // 7: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
+	5, // 8: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
+	7, // [7:9] is the sub-list for method output_type
+	5, // [5:7] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name
 	5, // [5:5] is the sub-list for extension extendee
 	0, // [0:5] is the sub-list for field type_name
@@ -818,7 +708,7 @@ func file_podd_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_file_proto_rawDesc), len(file_podd_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

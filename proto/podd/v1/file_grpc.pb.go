@@ -21,7 +21,6 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	FileService_DiffFiles_FullMethodName    = "/podd.v1.FileService/DiffFiles"
 	FileService_RestoreFiles_FullMethodName = "/podd.v1.FileService/RestoreFiles"
-	FileService_FileSaved_FullMethodName    = "/podd.v1.FileService/FileSaved"
 )
 
 // FileServiceClient is the client API for FileService service.
@@ -38,10 +37,6 @@ type FileServiceClient interface {
 	// does not merge it:
 	// FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
 	RestoreFiles(ctx context.Context, in *RestoreFilesRequest, opts ...grpc.CallOption) (*RestoreFilesResponse, error)
-	// FileSaved says that a person has just saved a file. While a command runs there, podd takes the
-	// change for the person's, not for the agent's, and keeps the bytes also if the command overwrites
-	// them. FAILED_PRECONDITION, reason FILE_CHANGED, if the file has other bytes by now.
-	FileSaved(ctx context.Context, in *FileSavedRequest, opts ...grpc.CallOption) (*FileSavedResponse, error)
 }
 
 type fileServiceClient struct {
@@ -81,16 +76,6 @@ func (c *fileServiceClient) RestoreFiles(ctx context.Context, in *RestoreFilesRe
 	return out, nil
 }
 
-func (c *fileServiceClient) FileSaved(ctx context.Context, in *FileSavedRequest, opts ...grpc.CallOption) (*FileSavedResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(FileSavedResponse)
-	err := c.cc.Invoke(ctx, FileService_FileSaved_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // FileServiceServer is the server API for FileService service.
 // All implementations must embed UnimplementedFileServiceServer
 // for forward compatibility.
@@ -105,10 +90,6 @@ type FileServiceServer interface {
 	// does not merge it:
 	// FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
 	RestoreFiles(context.Context, *RestoreFilesRequest) (*RestoreFilesResponse, error)
-	// FileSaved says that a person has just saved a file. While a command runs there, podd takes the
-	// change for the person's, not for the agent's, and keeps the bytes also if the command overwrites
-	// them. FAILED_PRECONDITION, reason FILE_CHANGED, if the file has other bytes by now.
-	FileSaved(context.Context, *FileSavedRequest) (*FileSavedResponse, error)
 	mustEmbedUnimplementedFileServiceServer()
 }
 
@@ -124,9 +105,6 @@ func (UnimplementedFileServiceServer) DiffFiles(*DiffFilesRequest, grpc.ServerSt
 }
 func (UnimplementedFileServiceServer) RestoreFiles(context.Context, *RestoreFilesRequest) (*RestoreFilesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RestoreFiles not implemented")
-}
-func (UnimplementedFileServiceServer) FileSaved(context.Context, *FileSavedRequest) (*FileSavedResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method FileSaved not implemented")
 }
 func (UnimplementedFileServiceServer) mustEmbedUnimplementedFileServiceServer() {}
 func (UnimplementedFileServiceServer) testEmbeddedByValue()                     {}
@@ -178,24 +156,6 @@ func _FileService_RestoreFiles_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _FileService_FileSaved_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(FileSavedRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(FileServiceServer).FileSaved(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: FileService_FileSaved_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(FileServiceServer).FileSaved(ctx, req.(*FileSavedRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // FileService_ServiceDesc is the grpc.ServiceDesc for FileService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -206,10 +166,6 @@ var FileService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RestoreFiles",
 			Handler:    _FileService_RestoreFiles_Handler,
-		},
-		{
-			MethodName: "FileSaved",
-			Handler:    _FileService_FileSaved_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

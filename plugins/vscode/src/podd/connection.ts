@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type ClientUnaryCall, Metadata, type ServiceError, credentials, status } from "@grpc/grpc-js";
 
 import { AdminServiceClient, type ListModelsResponse } from "../gen/podd/v1/admin";
@@ -180,12 +180,6 @@ export class Connection {
   /** restore takes back what the agent changed in files, or says what it would take back. */
   async restore(pod: string, how: Omit<RestoreFilesRequest, "pod">): Promise<RestoreFilesResponse> {
     return this.call(this.files.restoreFiles.bind(this.files), { pod, ...how });
-  }
-
-  /** saved says that a person has just saved a file, which has these bytes. */
-  async saved(path: string, bytes: Uint8Array): Promise<void> {
-    const request = { path, sha256: createHash("sha256").update(bytes).digest("hex") };
-    await this.repeated(() => this.call(this.files.fileSaved.bind(this.files), request, true));
   }
 
   async stats(pod: string): Promise<GetStatsResponse> {

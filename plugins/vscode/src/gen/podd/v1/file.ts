@@ -124,21 +124,6 @@ export interface KeptFile {
   why: string;
 }
 
-export interface FileSavedRequest {
-  /** Absolute. */
-  path: string;
-  /** The SHA-256 of the bytes that were saved, in hexadecimal digits. */
-  sha256: string;
-}
-
-export interface FileSavedResponse {
-  /**
-   * For how many running turns the file is the person's: 0 if none runs there, or if checkpoints do
-   * not have the file.
-   */
-  turns: number;
-}
-
 function createBaseDiffFilesRequest(): DiffFilesRequest {
   return { pod: "", turn: 0, afterSeq: 0, paths: [], leftOut: false };
 }
@@ -738,109 +723,6 @@ export const KeptFile: MessageFns<KeptFile> = {
   },
 };
 
-function createBaseFileSavedRequest(): FileSavedRequest {
-  return { path: "", sha256: "" };
-}
-
-export const FileSavedRequest: MessageFns<FileSavedRequest> = {
-  encode(message: FileSavedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.path !== "") {
-      writer.uint32(10).string(message.path);
-    }
-    if (message.sha256 !== "") {
-      writer.uint32(18).string(message.sha256);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FileSavedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFileSavedRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.sha256 = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseFileSavedResponse(): FileSavedResponse {
-  return { turns: 0 };
-}
-
-export const FileSavedResponse: MessageFns<FileSavedResponse> = {
-  encode(message: FileSavedResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.turns !== 0) {
-      writer.uint32(8).int64(message.turns);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FileSavedResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFileSavedResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.turns = longToNumber(reader.int64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 /** FileService shows and takes back what pods changed in files. */
 export type FileServiceService = typeof FileServiceService;
 export const FileServiceService = {
@@ -873,20 +755,6 @@ export const FileServiceService = {
       Buffer.from(RestoreFilesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RestoreFilesResponse => RestoreFilesResponse.decode(value),
   },
-  /**
-   * FileSaved says that a person has just saved a file. While a command runs there, podd takes the
-   * change for the person's, not for the agent's, and keeps the bytes also if the command overwrites
-   * them. FAILED_PRECONDITION, reason FILE_CHANGED, if the file has other bytes by now.
-   */
-  fileSaved: {
-    path: "/podd.v1.FileService/FileSaved" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: FileSavedRequest): Buffer => Buffer.from(FileSavedRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): FileSavedRequest => FileSavedRequest.decode(value),
-    responseSerialize: (value: FileSavedResponse): Buffer => Buffer.from(FileSavedResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): FileSavedResponse => FileSavedResponse.decode(value),
-  },
 } as const;
 
 export interface FileServiceServer extends UntypedServiceImplementation {
@@ -902,12 +770,6 @@ export interface FileServiceServer extends UntypedServiceImplementation {
    * FAILED_PRECONDITION, reason FILES_CHANGED. Without changes: reason NO_CHANGES.
    */
   restoreFiles: handleUnaryCall<RestoreFilesRequest, RestoreFilesResponse>;
-  /**
-   * FileSaved says that a person has just saved a file. While a command runs there, podd takes the
-   * change for the person's, not for the agent's, and keeps the bytes also if the command overwrites
-   * them. FAILED_PRECONDITION, reason FILE_CHANGED, if the file has other bytes by now.
-   */
-  fileSaved: handleUnaryCall<FileSavedRequest, FileSavedResponse>;
 }
 
 export interface FileServiceClient extends Client {
@@ -941,26 +803,6 @@ export interface FileServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RestoreFilesResponse) => void,
-  ): ClientUnaryCall;
-  /**
-   * FileSaved says that a person has just saved a file. While a command runs there, podd takes the
-   * change for the person's, not for the agent's, and keeps the bytes also if the command overwrites
-   * them. FAILED_PRECONDITION, reason FILE_CHANGED, if the file has other bytes by now.
-   */
-  fileSaved(
-    request: FileSavedRequest,
-    callback: (error: ServiceError | null, response: FileSavedResponse) => void,
-  ): ClientUnaryCall;
-  fileSaved(
-    request: FileSavedRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: FileSavedResponse) => void,
-  ): ClientUnaryCall;
-  fileSaved(
-    request: FileSavedRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: FileSavedResponse) => void,
   ): ClientUnaryCall;
 }
 
