@@ -42,7 +42,8 @@ const (
 	exitFailed = 1
 	// exitUsage is a wrong command line or configuration: EX_USAGE of sysexits(3).
 	exitUsage = 64
-	// exitDamaged is a damaged database: a person has to decide how to continue.
+	// exitDamaged is a damaged database: a person has to decide how to continue. The start after
+	// a commit that met damage reads the whole file before it says so.
 	exitDamaged = 3
 )
 

@@ -98,7 +98,8 @@ func (f *Fold) base() base {
 }
 
 // Save returns the stored form of the fold, from which Restore makes it again. Every call
-// needs its result.
+// needs its result. The form is gob, not protobuf: a base may be thrown away, so it needs no
+// compatibility.
 func (f *Fold) Save() ([]byte, error) {
 	if len(f.Context.open) > 0 {
 		return nil, errors.New("a call has no result")

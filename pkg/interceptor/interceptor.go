@@ -44,7 +44,8 @@ type Submit struct {
 	// Text is the user message's text with its references as placeholders.
 	Text string
 	// Resolved are the resolved file references of Segments, as of when podd accepted the
-	// submit. FileRefs adds them to the history; no other interceptor has to.
+	// submit. FileRefs adds them to the history; no other interceptor has to. A verdict may have
+	// another text, but no segments, so that a rewrite can't make podd read another file.
 	Resolved []item.Item
 	// Conversation is the conversation before it.
 	Conversation

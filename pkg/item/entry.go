@@ -144,7 +144,8 @@ type Setup struct {
 	AnswerLimit int64
 	// OutputLimits bound the results that are sent, whatever limits they were stored under:
 	// the general limit, then those of single tools, by name. An empty list sends results as
-	// they are stored.
+	// they are stored. They are here so that the same log gives the same request after the
+	// configuration has changed.
 	OutputLimits []OutputLimit
 }
 

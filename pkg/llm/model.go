@@ -29,7 +29,8 @@ type Model interface {
 }
 
 // Incremental is optional for a Model: it encodes only once what a request has in common
-// with the previous one. Package llmtest compares its bodies with Model.Body.
+// with the previous one: encoding all items again at each step was a fifth of a long turn's
+// work, and grew with the conversation. Package llmtest compares its bodies with Model.Body.
 type Incremental interface {
 	// Encoder begins a conversation.
 	Encoder() Encoder

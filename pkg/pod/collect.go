@@ -12,7 +12,7 @@ import (
 // with changes for longer and always.
 const (
 	keepTime  = 30 * 24 * time.Hour
-	keepTurns = 20
+	keepTurns = 20 // with every checkpoint: one a turn would merge the changes of agent and person
 )
 
 // Collect frees the space of checkpoints that are not kept any more, and of deleted pods. If a

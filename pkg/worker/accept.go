@@ -13,7 +13,7 @@ import (
 // accept stores an answer: its items and what it cost. If no interceptor decides, the
 // same transaction starts each call that is going to run; otherwise the answer is on disk
 // before anyone decides on its calls. An answer without calls is stored together with the
-// turn's end, if no interceptor decides on that and nothing joins the turn. One without text
+// turn's end, which saves a sync, if no interceptor decides on that and nothing joins the turn. One without text
 // and calls is no answer: the turn asks again once.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls, err := t.prepare(a)

@@ -155,7 +155,8 @@ func (t *asker) send(ctx context.Context, m llm.Model, body llm.Body, live func(
 }
 
 // prune stores which results are sent as their summary from now on, if that is
-// worthwhile.
+// worthwhile. It commits alone: results are stored one by one, so nothing else precedes the
+// request, and a decision names entries that must be stored first.
 func (t *asker) prune(ctx context.Context) error {
 	var d fold.Decision
 	if err := t.j.view(func(s *fold.Context) { d = s.Decide(t.w.Now()) }); err != nil {

@@ -13,6 +13,9 @@ import (
 // process maps (a memfd that is only written, a file in a tmpfs) or that the kernel uses
 // for them.
 //
+// The kernel's own limits don't fit: RLIMIT_AS and RLIMIT_DATA count reserved memory, which
+// breaks Go, node and the JVM, and a control group needs a delegated memory controller.
+//
 // The check is cheap while the whole machine uses less than limit.
 func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 	if used, ok := used(); ok && used <= limit {

@@ -199,7 +199,8 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 	return decision{verdict: v}
 }
 
-// refusal is the exit status of a command that refuses; its standard error is the reason.
+// refusal is the exit status of a command that refuses; its standard error is the reason. So
+// `make lint >&2 || exit 2` is a whole interceptor.
 const refusal = 2
 
 func (i *Interceptor) refusal(edge hook.EdgeName, stderr string) string {

@@ -1,6 +1,8 @@
 // Package traces sends turns to an OpenTelemetry collector as spans, following the GenAI
 // conventions: invoke_agent for a turn, chat for a model request, execute_tool for a call.
-// It is a hook, so turns do not depend on it. It never sends text of a conversation.
+// It is a hook, so turns do not depend on it. It never sends text of a conversation. Spans are
+// made from committed entries and sent over HTTP by OpenTelemetry's SDK, which reads the
+// standard variables.
 //
 // Rank 3: it imports pkg/hook and pkg/item.
 package traces

@@ -9,7 +9,8 @@
 //
 // So a map needs no build, no index and no grammar, and it makes mistakes: it does not
 // tell apart two things with the same name, and outside of Go a word in a comment is a
-// use.
+// use. podd parses files that it does not trust, without cgo: tree-sitter needs cgo, and its
+// port to Go can take gigabytes for a small file.
 //
 // The package is pure: the same files in the same order give the same map. It reads no
 // files itself. A [Map] is for one goroutine.

@@ -142,7 +142,8 @@ func budget(effort string, limit int64) int64 {
 	return n
 }
 
-// mark is a further member of a block, which makes it a cache breakpoint.
+// mark is a further member of a block, which makes it a cache breakpoint. Bedrock, Vertex and
+// gateways before them answer 400 to a mark at the top level, so podd uses none there.
 func mark(ttl string) string {
 	if ttl == "" {
 		return `,"cache_control":{"type":"ephemeral"}`

@@ -17,7 +17,8 @@ type fit struct {
 
 // findLines looks for want in lines, at or after from, in the strictest way that
 // succeeds: exactly; except for blanks at line ends and typographic quotes and dashes; or
-// with another indentation of all lines. With atEnd it looks only at the end of the file.
+// with another indentation of all lines. It knows no similarity of words and no gaps: what
+// could mean two things is refused. With atEnd it looks only at the end of the file.
 func findLines(lines []textLine, want []string, from int, atEnd bool) fit {
 	if atEnd {
 		from = max(from, len(lines)-len(want))

@@ -11,7 +11,8 @@ export function claimsDir(): string {
  * Claims decide which window of which editor gives a notice, so that one does. A claim is a
  * file that they share; it names the process of the window that has it, and counts as long
  * as that process runs. The claim after that of process 7 is a file with .7 behind the name,
- * so that of several successors one gets it.
+ * so that of several successors one gets it. podd can't decide: it knows calls and connections,
+ * and nothing of windows.
  */
 export class Claims {
   private readonly mine = new Map<string, string>();
