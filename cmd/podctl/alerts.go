@@ -44,7 +44,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 		Use:               "ack SEQ...",
 		Short:             "Acknowledge alerts",
 		Example:           "  podctl alerts ack 4 5\n  podctl alerts ack --all",
-		ValidArgsFunction: completer{p}.alerts,
+		ValidArgsFunction: p.completeAlerts,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
@@ -98,9 +98,9 @@ func (p *program) ackAll(ctx context.Context, c *client.Client) error {
 	return p.print(resp, line("acknowledged %s", plural(len(seqs), "alert")))
 }
 
-// alerts offers the alerts that are not acknowledged.
-func (p completer) alerts(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return p.from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+// completeAlerts offers the alerts that are not acknowledged.
+func (p *program) completeAlerts(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
 		resp, err := c.Alerts().ListAlerts(ctx, &poddv1.ListAlertsRequest{Unacked: true})
 		for _, a := range resp.GetAlerts() {
 			offer(fmt.Sprint(a.GetSeq()), a.GetText())

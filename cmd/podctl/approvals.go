@@ -29,7 +29,7 @@ func newApprovalsCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				missingNodes(p, resp.GetMissingNodes(), "approvals")
+				p.missingNodes(resp.GetMissingNodes(), "approvals")
 				list := resp.GetApprovals()
 				if p.output == outputText {
 					return p.approvalBlocks(p.stdout, list)

@@ -68,7 +68,7 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 			seq, pod, view.ShortDigest(string(a.GetDigest())), flags.digest, pod)
 	}
 	if ok && flags.always {
-		if err := proposeRule(ctx, p, c, a); err != nil {
+		if err := p.proposeRule(ctx, c, a); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 
 // proposeRule asks the person at the terminal about the rule that always would add. Without a
 // terminal --always is the answer.
-func proposeRule(ctx context.Context, p *program, c *client.Client, a *poddv1.Approval) error {
+func (p *program) proposeRule(ctx context.Context, c *client.Client, a *poddv1.Approval) error {
 	if _, ok := terminal(p.stdin); !ok {
 		return nil
 	}

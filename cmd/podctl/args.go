@@ -60,14 +60,11 @@ func operands(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// podOperand is the operand POD of the verbs.
-type podOperand struct{ *program }
-
-// flags lets every verb whose first operand is POD take it as -p too, as submit does.
+// podFlags lets every verb whose first operand is POD take it as -p too, as submit does.
 // Where the usage line has [POD], the verb runs with "" in its place if it was not given.
-func (p podOperand) flags(cmd *cobra.Command) {
+func (p *program) podFlags(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		p.flags(sub)
+		p.podFlags(sub)
 	}
 	operand := strings.Fields(cmd.Use)
 	if len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
@@ -82,7 +79,7 @@ func (p podOperand) flags(cmd *cobra.Command) {
 		switch {
 		case cmd.Flags().Changed("pod"):
 			return slices.Insert(slices.Clone(args), 0, *flag)
-		case !p.given(cmd, args):
+		case !p.podGiven(cmd, args):
 			return slices.Insert(slices.Clone(args), 0, podHere)
 		}
 		return args
@@ -99,7 +96,7 @@ func (p podOperand) flags(cmd *cobra.Command) {
 		if cmd.Flags().Changed("pod") {
 			return complete(cmd, whole(args), start)
 		}
-		return p.complete(cmd, complete, args, start)
+		return p.completeBehindPod(cmd, complete, args, start)
 	}
 	p.completePodFlag(cmd)
 }
@@ -129,10 +126,10 @@ const withoutPodKey = "without-pod"
 // it: one has no NUL byte.
 const podHere = "\x00"
 
-// complete completes an argument with what complete offers for it. Where POD may be left out,
+// completeBehindPod completes an argument with what complete offers for it. Where POD may be left out,
 // that is the pods for the first argument, and what complete offers behind POD.
-func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if p.given(cmd, nil) || len(args) > 0 && p.given(cmd, append(slices.Clone(args), start)) {
+func (p *program) completeBehindPod(cmd *cobra.Command, complete cobra.CompletionFunc, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if p.podGiven(cmd, nil) || len(args) > 0 && p.podGiven(cmd, append(slices.Clone(args), start)) {
 		return complete(cmd, args, start)
 	}
 	if len(args) == 0 {
@@ -140,7 +137,7 @@ func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, 
 	}
 	here := ""
 	if len(strings.Fields(cmd.Use)) > 2 {
-		here = p.here(cmd.Context())
+		here = p.podOfDir(cmd.Context())
 	}
 	if here == "" {
 		return found, cobra.ShellCompDirectiveNoFileComp
@@ -149,11 +146,11 @@ func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, 
 	return append(found, more...), directive
 }
 
-// given says whether the first argument is the POD of a usage line. If one argument is
+// podGiven says whether the first argument is the POD of a usage line. If one argument is
 // missing, it is POD. Where more may be missing, the first one is POD if a pod can have that
 // name, which a number is not; but a single word for a note is the note, and a single path that
 // exists is the path.
-func (p podOperand) given(cmd *cobra.Command, args []string) bool {
+func (p *program) podGiven(cmd *cobra.Command, args []string) bool {
 	names := strings.Fields(cmd.Use)[1:]
 	switch {
 	case names[0] == "POD":
@@ -175,9 +172,9 @@ func (p podOperand) given(cmd *cobra.Command, args []string) bool {
 	return len(args) >= len(names)
 }
 
-// here is the pod whose calls, jobs or prompts are offered if none is named; "" if
+// podOfDir is the pod whose calls, jobs or prompts are offered if none is named; "" if
 // podd does not answer or no pod is here.
-func (p podOperand) here(ctx context.Context) (name string) {
+func (p *program) podOfDir(ctx context.Context) (name string) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
 	_ = p.with(func(c *client.Client) (err error) {

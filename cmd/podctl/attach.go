@@ -64,7 +64,7 @@ func allowNew(ctx context.Context, p *program, c *client.Client, dir string) err
 	if item.ReasonOf(none) != reasonNoPod {
 		return none
 	}
-	if wide(p, dir) != "" {
+	if p.wide(dir) != "" {
 		return p.allowWide(ctx, dir, false)
 	}
 	return p.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none)

@@ -74,12 +74,9 @@ func (p *program) podNames(ctx context.Context, start string) []cobra.Completion
 	return names
 }
 
-// completer completes arguments that are no pods.
-type completer struct{ *program }
-
-// from offers what list finds, each with a description, once. It is silent when
+// completeFrom offers what list finds, each with a description, once. It is silent when
 // podd does not answer.
-func (p completer) from(ctx context.Context, args []string, start string, list func(ctx context.Context, c *client.Client, offer func(value, about string)) error) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (p *program) completeFrom(ctx context.Context, args []string, start string, list func(ctx context.Context, c *client.Client, offer func(value, about string)) error) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
 	_ = p.with(func(c *client.Client) error {

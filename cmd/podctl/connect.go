@@ -58,7 +58,7 @@ func (p *program) with(f func(*client.Client) error) error {
 
 // explainPod adds a next step to the error about a pod that does not exist: the pod that was
 // probably meant, or how to list them.
-func explainPod(ctx context.Context, p *program, err error) error {
+func (p *program) explainPod(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*item.Error](err)
 	if !ok || e.Reason != "POD_NOT_FOUND" {
 		return err

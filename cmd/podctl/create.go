@@ -58,7 +58,7 @@ func newCreateCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warn(p, resp.GetWarnings())
+				p.warn(resp.GetWarnings())
 				pod := resp.GetPod()
 				return p.print(pod, line("created pod %s in %s", sanitize.Line(pod.GetName()), workplace(pod.GetSpec())))
 			})
@@ -70,7 +70,7 @@ func newCreateCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&tree.WithChanges, "with-changes", false, "with --worktree, also your uncommitted changes and untracked files")
 	cloneFlags(cmd, tree, &ref)
 	yesFlag(cmd, &yes)
-	completeModels(p, cmd)
+	p.completeModels(cmd)
 	return cmd
 }
 

@@ -114,7 +114,7 @@ func (p trashVerbs) complete(cmd *cobra.Command, args []string, start string) ([
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return completer(p).from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
 		resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
 		for _, pod := range resp.GetPods() {
 			offer(pod.GetPod().GetName(), pod.GetPod().GetSpec().GetDir())

@@ -17,11 +17,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// jobVerbs are the verbs about jobs.
-type jobVerbs struct{ *program }
-
-func newJobsCommand(of *program) *cobra.Command {
-	p := jobVerbs{of}
+func newJobsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobs [POD]",
 		Short: "List background commands",
@@ -36,9 +32,9 @@ func newJobsCommand(of *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				missingNodes(p.program, resp.GetMissingNodes(), "jobs")
+				p.missingNodes(resp.GetMissingNodes(), "jobs")
 				if p.output == outputText {
-					return p.table(p.stdout, args[0], resp.GetJobs())
+					return p.jobTable(p.stdout, args[0], resp.GetJobs())
 				}
 				for _, j := range resp.GetJobs() {
 					if err := p.printJSON(j); err != nil {
@@ -53,13 +49,13 @@ func newJobsCommand(of *program) *cobra.Command {
 	return cmd
 }
 
-func newJobsStopCommand(p jobVerbs) *cobra.Command {
+func newJobsStopCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "stop [POD] ID...",
 		Short:             "End background commands",
 		Long:              "Ends jobs and everything that they started, and shows how they ended. The pod's model gets a note.",
 		Args:              operands,
-		ValidArgsFunction: p.complete,
+		ValidArgsFunction: p.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids := make([]string, len(args)-1)
 			for i, id := range args[1:] {
@@ -94,7 +90,7 @@ func writeStopped(w io.Writer, j *poddv1.StoppedJob) error {
 	return err
 }
 
-func newJobsLogsCommand(p jobVerbs) *cobra.Command {
+func newJobsLogsCommand(p *program) *cobra.Command {
 	var after int64
 	var follow bool
 	cmd := &cobra.Command{
@@ -103,13 +99,13 @@ func newJobsLogsCommand(p jobVerbs) *cobra.Command {
 		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it " +
 			"begins at a mark. With -f it prints new output until the job ends, across restarts of podd.",
 		Args:              operands,
-		ValidArgsFunction: p.complete,
+		ValidArgsFunction: p.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if after < 0 {
 				return usagef("--after %d: use 0 or more", after)
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				return p.logs(cmd.Context(), c, client.JobOptions{Pod: pod, ID: valid(args[1]), After: after, Follow: follow})
+				return p.jobLogs(cmd.Context(), c, client.JobOptions{Pod: pod, ID: valid(args[1]), After: after, Follow: follow})
 			})
 		},
 	}
@@ -119,8 +115,8 @@ func newJobsLogsCommand(p jobVerbs) *cobra.Command {
 	return cmd
 }
 
-// logs shows a job's output.
-func (p jobVerbs) logs(ctx context.Context, c *client.Client, o client.JobOptions) error {
+// jobLogs shows a job's output.
+func (p *program) jobLogs(ctx context.Context, c *client.Client, o client.JobOptions) error {
 	show, end := func(m *poddv1.ReadJobResponse) error { return p.printJSON(m) }, func() error { return nil }
 	if p.output == outputText {
 		out := &jobOutput{out: sanitize.NewWriter(p.stdout), said: p.stderr, asked: o.After, last: "\n", id: sanitize.Line(o.ID)}
@@ -197,8 +193,8 @@ func (o *jobOutput) close() error {
 	return err
 }
 
-// table shows jobs, a row each. pod is the one that was asked for; empty means all.
-func (p jobVerbs) table(w io.Writer, pod string, jobs []*poddv1.JobInfo) error {
+// jobTable shows jobs, a row each. pod is the one that was asked for; empty means all.
+func (p *program) jobTable(w io.Writer, pod string, jobs []*poddv1.JobInfo) error {
 	if len(jobs) == 0 {
 		says := "no jobs run"
 		if pod != "" {
@@ -231,9 +227,9 @@ func jobState(j *poddv1.JobInfo) string {
 	return "unknown"
 }
 
-// complete offers the pods, and then the jobs of one: all for logs, and the running
+// completeJobs offers the pods, and then the jobs of one: all for logs, and the running
 // ones that are not named yet for stop.
-func (p jobVerbs) complete(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *program) completeJobs(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	stops := cmd.Name() == "stop"
 	if len(args) == 0 || len(args) > 1 && !stops {
 		return p.completePods(cmd, args, start)

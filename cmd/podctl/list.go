@@ -35,11 +35,11 @@ func newListCommand(p *program) *cobra.Command {
 			return p.with(func(c *client.Client) error {
 				switch {
 				case watching:
-					return watchPods(cmd.Context(), p, c)
+					return p.watchPods(cmd.Context(), c)
 				case trash:
 					return trashVerbs{p}.list(cmd.Context(), c)
 				}
-				return listPods(cmd.Context(), p, c)
+				return p.listPods(cmd.Context(), c)
 			})
 		},
 	}
@@ -48,7 +48,7 @@ func newListCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func listPods(ctx context.Context, p *program, c *client.Client) error {
+func (p *program) listPods(ctx context.Context, c *client.Client) error {
 	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod) error {
 	fmt.Fprintln(t, strings.Join(podColumns[:], "\t"))
 	for _, message := range pods {
 		pod := wire.PodFromProto(message)
-		row := rowOf(p, pod, cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
+		row := p.rowOf(pod, cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
 		fmt.Fprintln(t, strings.Join(row[:], "\t"))
 	}
 	return t.Flush()
@@ -103,7 +103,7 @@ func (r podRow) sameAs(other podRow) bool {
 }
 
 // rowOf shows a pod; parent is the name of the pod that spawned it.
-func rowOf(p *program, pod item.Pod, parent string) podRow {
+func (p *program) rowOf(pod item.Pod, parent string) podRow {
 	state := p.state(pod)
 	if parent != "" {
 		state += ", spawned by " + sanitize.Line(parent)

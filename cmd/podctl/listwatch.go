@@ -28,7 +28,7 @@ type podLister struct {
 }
 
 // watchPods lists the pods, and then each change, until ctx ends.
-func watchPods(ctx context.Context, p *program, c *client.Client) error {
+func (p *program) watchPods(ctx context.Context, c *client.Client) error {
 	defer endWithReader(p.stdout)()
 	w := &podLister{program: p, pods: make(map[string]*poddv1.WatchedPod), rows: make(map[string]podRow), seen: make(map[string]bool)}
 	lost := func(err error) {
@@ -94,7 +94,7 @@ func (w *podLister) row(id string) podRow {
 	pod := w.pods[id]
 	parent := pod.GetPod().GetSpec().GetParent()
 	name := cmp.Or(w.pods[parent].GetPod().GetName(), parent)
-	return rowOf(w.program, wire.PodFromProto(pod.GetPod()), name)
+	return w.rowOf(wire.PodFromProto(pod.GetPod()), name)
 }
 
 // show prints a pod unless it looks as before.

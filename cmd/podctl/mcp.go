@@ -63,12 +63,12 @@ func newMCPListCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// servers offers the MCP servers of a workspace.
-func (p completer) servers(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeServers offers the MCP servers of a workspace.
+func (p *program) completeServers(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return p.from(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
 		r := &poddv1.ListMcpServersRequest{}
 		if err := p.at.directory(cmd.Flag("dir").Value.String(), &r.Dir); err != nil {
 			return err
@@ -158,7 +158,7 @@ func newMCPTestCommand(p *program) *cobra.Command {
 		Use:               "test NAME",
 		Short:             "Start an MCP server, list what it offers, and stop it",
 		Args:              operands,
-		ValidArgsFunction: completer{p}.servers,
+		ValidArgsFunction: p.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {
@@ -192,7 +192,7 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks " +
 			"because they changed. Rules and the approval mode still apply.",
 		Args:              operands,
-		ValidArgsFunction: completer{p}.servers,
+		ValidArgsFunction: p.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {

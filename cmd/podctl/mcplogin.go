@@ -32,7 +32,7 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 			"tokens and renews them. If the browser runs elsewhere, use --paste and copy the address where it ends.",
 		Example:           "  podctl mcp login tickets --browser",
 		Args:              operands,
-		ValidArgsFunction: completer{p}.servers,
+		ValidArgsFunction: p.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(flags.dir, &at); err != nil {
@@ -140,7 +140,7 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A warning " +
 			"says if the server did not revoke them: end the sign-in there, too.",
 		Args:              operands,
-		ValidArgsFunction: completer{p}.servers,
+		ValidArgsFunction: p.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at string
 			if err := p.at.directory(dir, &at); err != nil {

@@ -25,9 +25,9 @@ func newModelsCommand(p *program) *cobra.Command {
 		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint that " +
 			"has no list shows the models of the configuration, and those that its vendor publishes.",
 		Args:              operands,
-		ValidArgsFunction: completeEndpoints(p),
+		ValidArgsFunction: p.completeEndpoints(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return listModels(cmd.Context(), p, strings.Join(args, ""))
+			return p.listModels(cmd.Context(), strings.Join(args, ""))
 		},
 	}
 	cmd.AddCommand(newModelsRefreshCommand(p))

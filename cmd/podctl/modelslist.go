@@ -16,7 +16,7 @@ import (
 )
 
 // listModels prints what an endpoint offers, or what all offer if it is empty.
-func listModels(ctx context.Context, p *program, endpoint string) error {
+func (p *program) listModels(ctx context.Context, endpoint string) error {
 	return p.with(func(c *client.Client) error {
 		resp, err := c.Admin().ListModels(ctx, &poddv1.ListModelsRequest{Endpoint: valid(endpoint)})
 		if err != nil {
@@ -117,7 +117,7 @@ func sources(from map[string]string) string {
 
 // completeEndpoints offers the names of the endpoints. It is silent when podd does not
 // answer.
-func completeEndpoints(p *program) cobra.CompletionFunc {
+func (p *program) completeEndpoints() cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
@@ -135,7 +135,7 @@ func completeEndpoints(p *program) cobra.CompletionFunc {
 }
 
 // completeModels offers the models of the endpoints for the flag model.
-func completeModels(p *program, cmd *cobra.Command) {
+func (p *program) completeModels(cmd *cobra.Command) {
 	mustRegister(cmd.RegisterFlagCompletionFunc("model", func(cmd *cobra.Command, _ []string, start string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
@@ -155,7 +155,7 @@ func completeModels(p *program, cmd *cobra.Command) {
 }
 
 // warn prints what podd warns about.
-func warn(p *program, warnings []string) {
+func (p *program) warn(warnings []string) {
 	for _, text := range warnings {
 		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
 	}

@@ -26,7 +26,7 @@ func newNodesCommand(p *program) *cobra.Command {
 					return err
 				}
 				if p.output == outputText {
-					return nodeTable(p, resp.GetNodes())
+					return p.nodeTable(resp.GetNodes())
 				}
 				for _, n := range resp.GetNodes() {
 					if err := p.printJSON(n); err != nil {
@@ -42,7 +42,7 @@ func newNodesCommand(p *program) *cobra.Command {
 }
 
 // nodeTable shows nodes, a row each, and what is wrong with them below.
-func nodeTable(p *program, nodes []*poddv1.Node) error {
+func (p *program) nodeTable(nodes []*poddv1.Node) error {
 	if len(nodes) == 0 {
 		_, err := fmt.Fprintln(p.stderr, "this podd has all pods; docs/nodes.md says how several share a database")
 		return err
@@ -114,7 +114,7 @@ func nodeFact(pod item.Pod) string {
 }
 
 // missingNodes says on standard error which nodes did not answer.
-func missingNodes(p *program, names []string, what string) {
+func (p *program) missingNodes(names []string, what string) {
 	if len(names) > 0 {
 		fmt.Fprintf(p.stderr, "podctl: no answer from node %s: its %s are missing\n", sanitize.Line(strings.Join(names, ", ")), what)
 	}

@@ -27,7 +27,7 @@ func newReloadCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warn(p, resp.GetWarnings())
+				p.warn(resp.GetWarnings())
 				return p.print(resp, func(w io.Writer) error { return writeReloaded(w, resp) })
 			})
 		},

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	err := cmp.Or(root.ExecuteContext(ctx), p.unknown)
-	err = interruption(ctx, explainPod(ctx, &p, p.explainAge(ctx, err)))
+	err = interruption(ctx, p.explainPod(ctx, p.explainAge(ctx, err)))
 	if err != nil {
 		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(view.LocalTimes(err.Error())))
 	}
@@ -90,7 +90,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
-	podOperand{p}.flags(root)
+	p.podFlags(root)
 	wrapHelp(p, root)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {

@@ -16,11 +16,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// ruleVerbs are the verbs about rules.
-type ruleVerbs struct{ *program }
-
-func newRulesCommand(of *program) *cobra.Command {
-	p := ruleVerbs{of}
+func newRulesCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "rules [POD]",
 		Annotations: withoutPod("all pods"),
@@ -36,7 +32,7 @@ func newRulesCommand(of *program) *cobra.Command {
 					return err
 				}
 				if p.output == outputText {
-					return p.table(p.stdout, args[0], resp.GetRules())
+					return p.ruleTable(p.stdout, args[0], resp.GetRules())
 				}
 				for _, r := range resp.GetRules() {
 					if err := p.printJSON(r); err != nil {
@@ -51,13 +47,13 @@ func newRulesCommand(of *program) *cobra.Command {
 	return cmd
 }
 
-func newRulesRmCommand(p ruleVerbs) *cobra.Command {
+func newRulesRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm [POD] ID",
 		Short:             "Remove a rule of a pod",
 		Long:              "Removes a rule of a pod. It no longer applies to the next call, also in a running turn.",
 		Args:              operands,
-		ValidArgsFunction: p.complete,
+		ValidArgsFunction: p.completeRules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				resp, err := c.Approvals().RemoveRule(cmd.Context(), &poddv1.RemoveRuleRequest{Pod: pod, Id: valid(args[1])})
@@ -74,7 +70,7 @@ func newRulesRmCommand(p ruleVerbs) *cobra.Command {
 // shortRule is as much of a rule's id as people type.
 func shortRule(r *poddv1.PodRule) string { return sanitize.Line(r.GetId()[:min(6, len(r.GetId()))]) }
 
-func (p ruleVerbs) table(w io.Writer, pod string, rules []*poddv1.PodRule) error {
+func (p *program) ruleTable(w io.Writer, pod string, rules []*poddv1.PodRule) error {
 	if len(rules) == 0 {
 		whose := "no pod has"
 		if pod != "" {
@@ -99,8 +95,8 @@ func (p ruleVerbs) table(w io.Writer, pod string, rules []*poddv1.PodRule) error
 	return t.Flush()
 }
 
-// complete offers the pods, and then the rules of one.
-func (p ruleVerbs) complete(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeRules offers the pods, and then the rules of one.
+func (p *program) completeRules(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) != 1 {
 		return p.completePods(cmd, args, start)
 	}

@@ -28,7 +28,7 @@ func newShowCommand(p *program) *cobra.Command {
 					return err
 				}
 				if p.output == outputJSON {
-					return printShown(p, resp)
+					return p.printShown(resp)
 				}
 				shown := p.podFacts(wire.PodFromProto(resp.GetPod()))
 				shown = append(shown, networkFact(resp), projectFact(resp), undoFact(resp))
@@ -106,7 +106,7 @@ func modelFacts(settings []*poddv1.ModelSetting) facts {
 }
 
 // printShown prints the pod, with the other members of the answer beside its own.
-func printShown(p *program, resp *poddv1.GetPodResponse) error {
+func (p *program) printShown(resp *poddv1.GetPodResponse) error {
 	pod, err := wire.JSON(resp.GetPod())
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 	yesFlag(cmd, &flags.yes)
 	p.render.register(cmd)
 	completeWith(cmd, "request-id")
-	completeModels(p, cmd)
+	p.completeModels(cmd)
 	completeEffort(cmd)
 	p.completePodFlag(cmd)
 	return cmd
@@ -130,7 +130,7 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	if err != nil {
 		return err
 	}
-	warn(p, resp.GetWarnings())
+	p.warn(resp.GetWarnings())
 	if flags.follow {
 		return p.follow(ctx, c, pod, resp, flags.schema != "")
 	}

@@ -29,27 +29,24 @@ func newTopCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, out, err := p.wholeTerminal("top", false)
 			if once || err != nil {
-				return p.with(func(c *client.Client) error { return topVerb{p}.once(cmd.Context(), c) })
+				return p.with(func(c *client.Client) error { return p.topOnce(cmd.Context(), c) })
 			}
 			settings, err := desk.Load(desk.File(p.env, "desk.toml"))
 			if err != nil {
 				return usagef("%w", err)
 			}
-			return p.with(func(c *client.Client) error { return topVerb{p}.live(cmd.Context(), c, in, out, settings) })
+			return p.with(func(c *client.Client) error { return p.topLive(cmd.Context(), c, in, out, settings) })
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "print the table once")
 	return cmd
 }
 
-// topVerb shows all pods.
-type topVerb struct{ *program }
-
 // measuring is how long once watches at most for what takes time to know.
 const measuring = 3 * time.Second
 
-// once prints the pods as they are now.
-func (p topVerb) once(ctx context.Context, c *client.Client) error {
+// topOnce prints the pods as they are now.
+func (p *program) topOnce(ctx context.Context, c *client.Client) error {
 	fleet := top.NewFleet()
 	until, stop := context.WithCancel(ctx)
 	defer stop()
@@ -83,8 +80,8 @@ func (p topVerb) once(ctx context.Context, c *client.Client) error {
 	return top.Write(p.stdout, pods, p.now())
 }
 
-// live shows the table, and the pods that the person chooses, until the person quits.
-func (p topVerb) live(ctx context.Context, c *client.Client, in, out *os.File, settings desk.Settings) error {
+// topLive shows the table, and the pods that the person chooses, until the person quits.
+func (p *program) topLive(ctx context.Context, c *client.Client, in, out *os.File, settings desk.Settings) error {
 	watch := func(ctx context.Context, lost func(error)) iter.Seq2[*poddv1.WatchResponse, error] {
 		return c.Watch(ctx, &poddv1.WatchRequest{Work: true}, lost)
 	}
@@ -95,7 +92,7 @@ func (p topVerb) live(ctx context.Context, c *client.Client, in, out *os.File, s
 		if err != nil || chosen == "" {
 			return err
 		}
-		if _, err := attach.Run(ctx, attachment(p.program, c, chosen, in, out, settings)); err != nil {
+		if _, err := attach.Run(ctx, attachment(p, c, chosen, in, out, settings)); err != nil {
 			return err
 		}
 	}

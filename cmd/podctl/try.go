@@ -78,7 +78,7 @@ func newTryCommand(of *program) *cobra.Command {
 	for _, name := range []string{"count", "check", "name", "base"} {
 		completeWith(cmd, name)
 	}
-	completeModels(of, cmd)
+	of.completeModels(cmd)
 	return cmd
 }
 

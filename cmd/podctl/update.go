@@ -36,12 +36,12 @@ func newUpdateCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warn(p, resp.GetWarnings())
+				p.warn(resp.GetWarnings())
 				return p.print(resp.GetPod(), line("updated pod %s", sanitize.Line(resp.GetPod().GetName())))
 			})
 		},
 	}
 	flags.register(cmd, "")
-	completeModels(p, cmd)
+	p.completeModels(cmd)
 	return cmd
 }

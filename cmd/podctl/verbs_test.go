@@ -202,13 +202,13 @@ func TestPodIsGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.stdin = (*os.File)(nil) // Nothing is piped in.
-		if got := (podOperand{p}).given(cmd, rest); got != want {
+		if got := p.podGiven(cmd, rest); got != want {
 			t.Errorf("%q names the pod: %t, want %t", args, got, want)
 		}
 	}
 	p := &program{stdin: strings.NewReader("")}
 	cmd, rest, _ := newRootCommand(p).Find([]string{"notify", "p"})
-	if !(podOperand{p}).given(cmd, rest) {
+	if !p.podGiven(cmd, rest) {
 		t.Error("notify p does not name the pod of a note that is piped in")
 	}
 }

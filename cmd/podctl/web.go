@@ -30,9 +30,6 @@ func newWebCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// webVerbs are the verbs of podctl web.
-type webVerbs struct{ *program }
-
 // pairFlags are the flags of web pair and web open.
 type pairFlags struct {
 	scope string
@@ -57,7 +54,7 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 		Example: "  podctl web pair --scope answer --days 7\n  podctl web pair --pod web --pod api",
 		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error { return webVerbs{p}.pair(cmd.Context(), c, flags) })
+			return p.with(func(c *client.Client) error { return p.pair(cmd.Context(), c, flags) })
 		},
 	}
 	if open {
@@ -71,7 +68,7 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 	return cmd
 }
 
-func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) error {
+func (p *program) pair(ctx context.Context, c *client.Client, flags pairFlags) error {
 	scope, ok := poddv1.DeviceScope_value[scopePrefix+strings.ToUpper(flags.scope)]
 	if !ok || scope == 0 {
 		return usagef("unknown scope %q: it is one of %s", flags.scope, strings.Join(scopeNames, ", "))
@@ -88,11 +85,11 @@ func (p webVerbs) pair(ctx context.Context, c *client.Client, flags pairFlags) e
 	if err != nil {
 		return err
 	}
-	return p.follow(ctx, c, stream, flags)
+	return p.followPairing(ctx, c, stream, flags)
 }
 
-// follow shows the progress of a pairing.
-func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
+// followPairing shows the progress of a pairing.
+func (p *program) followPairing(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
 	code := ""
 	var there *forwarded
 	defer func() { there.close() }()
@@ -107,7 +104,7 @@ func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.We
 		switch {
 		case m.GetCode() != nil:
 			code = m.GetCode().GetCode()
-			if there, err = p.forward(ctx, m.GetCode().GetOrigin()); err == nil {
+			if there, err = p.forwardPage(ctx, m.GetCode().GetOrigin()); err == nil {
 				err = p.showCode(ctx, m.GetCode(), flags)
 			}
 		case m.GetBrowser() != nil:
@@ -127,7 +124,7 @@ func (p webVerbs) follow(ctx context.Context, c *client.Client, stream poddv1.We
 }
 
 // showCode shows where to go, or opens it.
-func (p webVerbs) showCode(ctx context.Context, code *poddv1.PairingCode, flags pairFlags) error {
+func (p *program) showCode(ctx context.Context, code *poddv1.PairingCode, flags pairFlags) error {
 	origin := sanitize.Line(code.GetOrigin())
 	if origin == "" {
 		return item.Errorf(item.KindPrecondition, "NO_WEB", "the page is not served: run podd web beside podd first")
@@ -152,7 +149,7 @@ func (p webVerbs) showCode(ctx context.Context, code *poddv1.PairingCode, flags 
 }
 
 // letIn asks whether the browser shows the same number.
-func (p webVerbs) letIn(ctx context.Context, c *client.Client, code string, b *poddv1.PairingBrowser) error {
+func (p *program) letIn(ctx context.Context, c *client.Client, code string, b *poddv1.PairingBrowser) error {
 	fmt.Fprintf(p.stderr, "%q asks to be let in. Its number is %s\n", sanitize.Line(b.GetName()), sanitize.Line(b.GetNumber()))
 	no := item.Errorf(item.KindPrecondition, "NOT_PAIRED", "you did not let the browser in")
 	refused := p.asked(ctx, "Does the browser show the same number?", no, no)
@@ -174,13 +171,13 @@ func newWebDevicesCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return webVerbs{p}.listDevices(resp.GetDevices())
+				return p.listDevices(resp.GetDevices())
 			})
 		},
 	}
 }
 
-func (p webVerbs) listDevices(devices []*poddv1.Device) error {
+func (p *program) listDevices(devices []*poddv1.Device) error {
 	if p.output == outputJSON {
 		for _, d := range devices {
 			if err := p.printJSON(d); err != nil {

@@ -21,9 +21,9 @@ type forwarded struct {
 	*remote.Forwarding
 }
 
-// forward makes the page at an origin reachable here. It returns nil if there is nothing to
+// forwardPage makes the page at an origin reachable here. It returns nil if there is nothing to
 // forward: if podd runs on this machine, or if the page has a name of its own.
-func (p webVerbs) forward(ctx context.Context, origin string) (*forwarded, error) {
+func (p *program) forwardPage(ctx context.Context, origin string) (*forwarded, error) {
 	text, err := p.at.hostText()
 	if err != nil || text == "" || origin == "" || strings.HasPrefix(origin, "https://") {
 		return nil, err
@@ -33,7 +33,7 @@ func (p webVerbs) forward(ctx context.Context, origin string) (*forwarded, error
 		// Nothing that another machine says opens a port to others.
 		return nil, item.Errorf(item.KindPrecondition, "WEB_PORT", "podd there serves its page at %s, which ssh cannot forward: let podd web listen at 127.0.0.1", sanitize.Line(origin))
 	}
-	f := &forwarded{program: p.program, address: where.String()}
+	f := &forwarded{program: p, address: where.String()}
 	if f.host, err = parseHost(text); err != nil {
 		return nil, err
 	}

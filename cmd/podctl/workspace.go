@@ -73,7 +73,7 @@ func podID(ctx context.Context, c *client.Client, pod string) string {
 
 // wide is what a directory is in which a pod may change all files of a person or of the machine;
 // empty for another one, and for one that podd says something about.
-func wide(p *program, dir string) string {
+func (p *program) wide(dir string) string {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if p.at.remote() {
 		resolved, err = filepath.Clean(dir), nil
@@ -88,7 +88,7 @@ func wide(p *program, dir string) string {
 // allowWide refuses a pod for the root or the home directory unless the person at the
 // terminal, or --yes, wants one.
 func (p *program) allowWide(ctx context.Context, dir string, yes bool) error {
-	what := wide(p, dir)
+	what := p.wide(dir)
 	if what == "" || yes {
 		return nil
 	}
