@@ -49,7 +49,7 @@ func (r *rig) bin(name string) string { return filepath.Join(r.dir, "bin", name)
 
 // build builds the programs as a release does.
 func (r *rig) build(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", filepath.Join(r.dir, "bin")+"/",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace,typed", "-ldflags=-s -w", "-o", filepath.Join(r.dir, "bin")+"/",
 		"podd/cmd/podd", "podd/cmd/podd-launch", "podd/cmd/podctl", "podd/internal/testing/bench", "podd/internal/testing/bench/floor", "podd/internal/testing/bench/floorctl")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if output, err := cmd.CombinedOutput(); err != nil {

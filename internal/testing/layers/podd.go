@@ -193,7 +193,6 @@ func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
-		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "pkg/tool/builtin"},
 		"github.com/go-git/go-billy/v5":                   {"internal/workspace/checkpoint"},
 		"github.com/go-git/go-git/v5":                     {"internal/workspace/checkpoint"},

@@ -1,11 +1,7 @@
 package anthropic
 
 import (
-	"context"
 	"net/http"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
@@ -43,37 +39,16 @@ func New(cfg Config) (*Client, error) {
 	return &Client{x}, nil
 }
 
-// wire assembles the SDK's client itself, because the SDK's constructor reads keys,
-// profiles, base URL and headers from the environment.
-func wire(x *exchange.Client) exchange.Wire {
-	e := x.Endpoint
-	client := sdk.Client{Options: []option.RequestOption{
-		option.WithBaseURL(e.Base.String()),
-		option.WithHTTPClient(x.HTTP()),
-		option.WithMaxRetries(0),
-		option.WithoutOpenTelemetry(),
-		option.WithHeader("User-Agent", e.UserAgent),
-		// A compressed stream would arrive in lumps.
-		option.WithHeader("Accept-Encoding", "identity"),
-	}}
+// wire is what requests and answers have by the API.
+func wire(e *exchange.Endpoint) exchange.Wire {
+	h := http.Header{"Anthropic-Version": {"2023-06-01"}}
 	if e.APIKey != "" {
-		client.Options = append(client.Options, option.WithAPIKey(e.APIKey))
-	}
-	for name, value := range e.Headers {
-		client.Options = append(client.Options, option.WithHeader(name, value))
+		h.Set("X-Api-Key", e.APIKey)
 	}
 	return exchange.Wire{
 		Path:    "messages",
+		Header:  h,
 		Decoder: func(e *exchange.Endpoint) exchange.Decoder { return &decoder{endpoint: e} },
-		Send: func(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-			var resp *http.Response
-			if method == http.MethodGet {
-				err := client.Get(ctx, path, nil, &resp)
-				return resp, err
-			}
-			err := client.Post(ctx, path, body, &resp, option.WithHeader("Accept", "text/event-stream"))
-			return resp, err
-		},
 	}
 }
 

@@ -53,14 +53,14 @@ func (d *decoder) Over() bool { return d.over }
 func (d *decoder) Complete() bool { return d.over || d.stop != "" }
 
 // Decode reads one event.
-func (d *decoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
+func (d *decoder) Decode(dst []llm.Event, name, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		return dst, nil
 	}
 	ev := gjson.Parse(data)
 	kind := ev.Get("type").Str
 	if kind == "" {
-		kind = string(name)
+		kind = name
 	}
 	switch kind {
 	case "message_start":
@@ -87,9 +87,9 @@ func (d *decoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event
 func (d *decoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	message := gjson.Parse(data)
 	if !message.Get("content").IsArray() {
-		return d.Decode(dst, nil, data)
+		return d.Decode(dst, "", data)
 	}
-	err := d.endpoint.Failure(nil, data)
+	err := d.endpoint.Failure("", data)
 	if err != nil {
 		return dst, err
 	}

@@ -1,9 +1,7 @@
-// Package anthropic is the adapter for endpoints that speak Anthropic's Messages API. It is
-// the only home of anthropic-sdk-go.
+// Package anthropic is the adapter for endpoints that speak Anthropic's Messages API.
 //
-// anthropic-sdk-go sends the request: base URL, headers and version. This package encodes
-// the request and decodes the answer itself, as package openai does and for the same
-// reasons. It does not retry.
+// The package encodes the request and decodes the answer itself, as package openai does and
+// for the same reasons. It does not retry.
 //
 // # What a request carries
 //

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"net/http"
 	"sync"
 )
@@ -12,9 +11,8 @@ type Wire struct {
 	Path string
 	// DefaultModel is the endpoint's default; empty for the first that it lists.
 	DefaultModel string
-	// Send sends one request; body is nil for GET. The caller closes the body of a response,
-	// which may come with an error.
-	Send func(ctx context.Context, method, path string, body []byte) (*http.Response, error)
+	// Header is what each request says beside Config.Headers, such as the key.
+	Header http.Header
 	// Decoder begins an answer of the endpoint.
 	Decoder func(*Endpoint) Decoder
 }
@@ -24,6 +22,7 @@ type Client struct {
 	// Endpoint does not change.
 	Endpoint  *Endpoint
 	wire      Wire
+	http      *http.Client
 	transport *http.Transport
 	waits     *waits
 
@@ -33,29 +32,16 @@ type Client struct {
 
 // New makes a client of an adapter that speaks these APIs; it does not connect. The error
 // says what to change in cfg.
-func New(cfg Config, wire func(*Client) Wire, apis ...string) (*Client, error) {
+func New(cfg Config, wire func(*Endpoint) Wire, apis ...string) (*Client, error) {
 	e, err := cfg.validate(apis)
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{Endpoint: e, transport: newTransport(e), waits: &waits{now: e.Now, held: make(map[string]*held)}}
-	c.wire = wire(c)
+	c.http = newHTTP(e, c.transport)
+	c.wire = wire(e)
 	e.path = c.wire.Path
 	return c, nil
-}
-
-// HTTP sends the requests of an SDK: it follows no redirect and bounds what it reads of
-// errors.
-func (c *Client) HTTP() *http.Client {
-	var under http.RoundTripper = queried{c.transport, c.Endpoint.query.Encode()}
-	if c.Endpoint.Transport != nil {
-		under = c.Endpoint.Transport(under)
-	}
-	return &http.Client{
-		Transport: wholeBody{boundedErrors{decompressed{under}}},
-		// A redirected POST would arrive as a GET, or send the key elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // API is the endpoint's API.

@@ -1,7 +1,7 @@
 // Package exchange sends requests of models over HTTP and reads the answers as streams,
 // for every adapter: connections, server-sent events, time limits, classes of errors, how
-// long to wait, and the default model. It knows no wire format: an adapter sends through
-// its SDK and decodes messages.
+// long to wait, and the default model. It knows no wire format: an adapter names the
+// path and the headers, and decodes messages.
 //
 // # Time
 //

@@ -30,7 +30,7 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, Message{string(ev.name), string(ev.data), ev.cut})
+		out = append(out, Message{ev.name, string(ev.data), ev.cut})
 	}
 }
 

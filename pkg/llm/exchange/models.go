@@ -92,8 +92,8 @@ func (c *Client) askOffers(ctx context.Context) ([]llm.Offer, error) {
 	if e.API == APIMessages {
 		path += "?limit=1000"
 	}
-	resp, err := c.wire.Send(askCtx, http.MethodGet, path, nil)
-	if resp == nil {
+	resp, err := c.send(askCtx, http.MethodGet, path, nil)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -207,8 +207,8 @@ func text(own map[string]gjson.Result, names []string) string {
 
 // Failure is the error that a message outside the answer states; nil if it states none. name is
 // that of its event.
-func (e *Endpoint) Failure(name []byte, data string) error {
-	if v := gjson.Parse(data); v.IsObject() && states(string(name), v, 0) {
+func (e *Endpoint) Failure(name, data string) error {
+	if v := gjson.Parse(data); v.IsObject() && states(name, v, 0) {
 		return e.StreamError(data)
 	}
 	return nil

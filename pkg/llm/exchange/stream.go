@@ -42,7 +42,7 @@ const (
 type Decoder interface {
 	// Decode appends the events of one message, which is a JSON object or begins with
 	// [DONE]. name is the event's name, if it has one.
-	Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error)
+	Decode(dst []llm.Event, name, data string) ([]llm.Event, error)
 	// Whole appends the events of an answer that came as one JSON object, or of one message of
 	// a stream.
 	Whole(dst []llm.Event, data string) ([]llm.Event, error)
@@ -131,8 +131,7 @@ func (a *answer) exchange() error {
 	defer dog.close()
 	start := time.Now()
 	connected := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) }}
-	sending, body := inParts(httptrace.WithClientTrace(ctx, connected), a.body)
-	resp, err := a.client.wire.Send(sending, http.MethodPost, e.path, body)
+	resp, err := a.client.send(httptrace.WithClientTrace(ctx, connected), http.MethodPost, e.path, a.body)
 	if err != nil || resp.StatusCode >= 300 {
 		return a.refused(ctx, resp, err)
 	}
@@ -150,7 +149,7 @@ func (a *answer) exchange() error {
 
 // refused is the error of a request without an answer.
 func (a *answer) refused(ctx context.Context, resp *http.Response, err error) error {
-	if resp == nil {
+	if err != nil {
 		return a.broken(ctx, err)
 	}
 	defer resp.Body.Close()
@@ -230,7 +229,7 @@ func (a *answer) readJSON(ctx context.Context, dec Decoder, in *bufio.Reader) er
 		whole := dec.Complete()
 		events, err := dec.Whole(a.events[:0], string(value))
 		if len(events) == 0 {
-			a.oddly(nil, value)
+			a.oddly("", value)
 		}
 		if err := a.take(dec, string(value), events, err); err != nil && !whole {
 			return err
@@ -284,7 +283,7 @@ func (a *answer) message(dec Decoder, ev sseEvent, data []byte) error {
 	switch {
 	case text == "":
 		return nil
-	case bytes.Contains(ev.name, []byte("error")):
+	case strings.Contains(ev.name, "error"):
 		return a.endpoint.StreamError(text)
 	case text[0] == '{' && !IsJSON(data):
 		if ev.cut {
@@ -303,8 +302,8 @@ func (a *answer) message(dec Decoder, ev sseEvent, data []byte) error {
 }
 
 // oddly keeps a message outside the answer.
-func (a *answer) oddly(name, data []byte) {
-	if !isBeat(string(name)) && !isBeat(string(data[:min(len(data), 80)])) {
+func (a *answer) oddly(name string, data []byte) {
+	if !isBeat(name) && !isBeat(string(data[:min(len(data), 80)])) {
 		a.odd = append(a.odd[:0], data[:min(len(data), maxErrorBody)]...)
 	}
 }

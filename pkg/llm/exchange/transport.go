@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -31,7 +32,7 @@ func newTransport(e *Endpoint) *http.Transport {
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 128,
 		IdleConnTimeout:     90 * time.Second,
-		// See wholeBody. Larger bodies need further writes.
+		// See reader. Larger bodies need further writes.
 		WriteBufferSize: 32 << 10,
 		// See decompressed.
 		DisableCompression: true,
@@ -40,99 +41,64 @@ func newTransport(e *Endpoint) *http.Transport {
 	}
 }
 
-// queried adds the query of the base URL to requests.
-type queried struct {
-	next  http.RoundTripper
-	query string
-}
-
-// RoundTrip does the request.
-func (t queried) RoundTrip(req *http.Request) (*http.Response, error) {
-	if t.query == "" {
-		return t.next.RoundTrip(req)
+// newHTTP makes what sends the requests: it follows no redirect.
+func newHTTP(e *Endpoint, transport http.RoundTripper) *http.Client {
+	if e.Transport != nil {
+		transport = e.Transport(transport)
 	}
-	req = req.WithContext(req.Context())
-	address := *req.URL
-	address.RawQuery, req.URL = t.query, &address
-	return t.next.RoundTrip(req)
-}
-
-// boundedErrors limits the bodies of errors: SDKs read them whole, and lose the status if that
-// fails.
-type boundedErrors struct {
-	next http.RoundTripper
-}
-
-// readable ends where its reader fails.
-type readable struct{ io.Reader }
-
-// Read reads.
-func (r readable) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil {
-		err = io.EOF
+	return &http.Client{
+		Transport: decompressed{transport},
+		// A redirected POST would arrive as a GET, or send the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return n, err
 }
 
-// RoundTrip does the request.
-func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.next.RoundTrip(req)
-	if err == nil && resp.StatusCode >= 400 {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{readable{io.LimitReader(resp.Body, maxErrorBody)}, resp.Body}
-	}
-	return resp, err
-}
-
-// wholeBody gives net/http a request's body as bytes, so that they leave with the
-// headers, in one write. SDKs wrap the body; net/http then expects that it may
-// block, and sends the headers first. A long body comes in parts, by the context.
-type wholeBody struct {
-	next http.RoundTripper
-}
-
-// RoundTrip does the request.
-func (t wholeBody) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.GetBody == nil {
-		return t.next.RoundTrip(req)
-	}
-	defer req.Body.Close()
-	req = req.WithContext(req.Context())
-	if parts, ok := req.Context().Value(partsKey{}).(llm.Body); ok {
-		req.ContentLength = int64(parts.Len())
-		req.GetBody = func() (io.ReadCloser, error) {
-			unread := net.Buffers(slices.Clone(parts))
-			return io.NopCloser(&unread), nil
-		}
-	}
-	body, err := req.GetBody()
+// send sends one request; body is nil for GET. The caller closes the body of the response.
+func (c *Client) send(ctx context.Context, method, path string, body llm.Body) (*http.Response, error) {
+	e := c.Endpoint
+	address, err := e.Base.Parse(path)
 	if err != nil {
 		return nil, err
 	}
-	req.Body = body
-	return t.next.RoundTrip(req)
+	if len(e.query) > 0 {
+		address.RawQuery = e.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Content-Type", "application/json")
+		req.ContentLength = int64(body.Len())
+		req.GetBody = func() (io.ReadCloser, error) { return reader(body), nil }
+		req.Body = reader(body)
+	}
+	// A compressed stream would arrive in lumps.
+	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("User-Agent", e.UserAgent)
+	maps.Copy(req.Header, c.wire.Header)
+	for name, value := range e.Headers {
+		req.Header.Set(name, value)
+	}
+	return c.http.Do(req)
 }
-
-// partsKey is the key of a context's value with the parts of a body.
-type partsKey struct{}
 
 // joined is the size of a body, in bytes, from which its parts are not joined: that would cost
 // more than the write of the headers alone.
 const joined = 64 << 10
 
-// inParts returns what to send of a body with an SDK: all of it, or its first part, with a
-// context by which wholeBody sends all parts.
-func inParts(ctx context.Context, body llm.Body) (context.Context, []byte) {
+// reader reads a body. What is in memory as a whole leaves with the headers, in one write.
+func reader(body llm.Body) io.ReadCloser {
 	switch {
 	case len(body) == 1:
-		return ctx, body[0]
+		return io.NopCloser(bytes.NewReader(body[0]))
 	case body.Len() < joined:
-		return ctx, bytes.Join(body, nil)
+		return io.NopCloser(bytes.NewReader(bytes.Join(body, nil)))
 	}
-	return context.WithValue(ctx, partsKey{}, body), body[0]
+	unread := net.Buffers(slices.Clone(body))
+	return io.NopCloser(&unread)
 }
 
 // stalled is the cause of a request that a watchdog ended.

@@ -46,7 +46,7 @@ type chatDecoder struct {
 
 func (d *chatDecoder) Over() bool { return d.done || d.unstreamed && d.Complete() }
 
-func (d *chatDecoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
+func (d *chatDecoder) Decode(dst []llm.Event, name, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		d.done = strings.HasPrefix(data, "[DONE]")
 		return dst, nil
@@ -55,7 +55,7 @@ func (d *chatDecoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.E
 }
 
 func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
-	dst, err := d.chunk(dst, nil, data)
+	dst, err := d.chunk(dst, "", data)
 	if err != nil {
 		return dst, err
 	}
@@ -67,7 +67,7 @@ func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 }
 
 // chunk reads one object, of a stream or a whole answer.
-func (d *chatDecoder) chunk(dst []llm.Event, event []byte, data string) ([]llm.Event, error) {
+func (d *chatDecoder) chunk(dst []llm.Event, event, data string) ([]llm.Event, error) {
 	chosen := false
 	exchange.Members(data, func(name, text string) string {
 		if name == "choices" {

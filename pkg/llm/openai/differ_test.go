@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
 	"pgregory.net/rapid"
 
 	"podd/pkg/llm/llmtest"
@@ -39,8 +37,33 @@ func message(v any) string {
 
 type object = map[string]any
 
-// Decoding a stream of chunks gives the same as openai-go's typed decoding.
-func TestChunksAreOpenAIGos(t *testing.T) {
+// typedUsage, typedChunk and typedEvent are what OpenAI documents of its streams.
+type (
+	typedUsage struct {
+		Input  int64 `json:"prompt_tokens"`
+		Output int64 `json:"completion_tokens"`
+	}
+	typedChunk struct {
+		Choices []struct {
+			Delta struct {
+				Content string `json:"content"`
+				Calls   []struct {
+					Function struct {
+						Arguments string `json:"arguments"`
+					} `json:"function"`
+				} `json:"tool_calls"`
+			} `json:"delta"`
+		} `json:"choices"`
+		Usage typedUsage `json:"usage"`
+	}
+	typedEvent struct {
+		Type  string `json:"type"`
+		Delta string `json:"delta"`
+	}
+)
+
+// Decoding a stream of chunks gives the same as openai-go's stream of typed chunks.
+func TestChunksAreTyped(t *testing.T) {
 	c := clients(t)[openai.APIChat]
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawAnswer(t)
@@ -61,17 +84,17 @@ func TestChunksAreOpenAIGos(t *testing.T) {
 		b.WriteString("data: [DONE]\n\n")
 
 		text, arguments := "", ""
-		var usage sdk.CompletionUsage
-		stream := ssestream.NewStream[sdk.ChatCompletionChunk](decoderOf(b.String()), nil)
+		var usage typedUsage
+		stream := ssestream.NewStream[typedChunk](decoderOf(b.String()), nil)
 		for stream.Next() {
 			chunk := stream.Current()
 			for _, choice := range chunk.Choices {
 				text += choice.Delta.Content
-				for _, call := range choice.Delta.ToolCalls {
+				for _, call := range choice.Delta.Calls {
 					arguments += call.Function.Arguments
 				}
 			}
-			if chunk.Usage.PromptTokens > 0 {
+			if chunk.Usage.Input > 0 {
 				usage = chunk.Usage
 			}
 		}
@@ -83,14 +106,14 @@ func TestChunksAreOpenAIGos(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameAnswer(t, got, text, arguments)
-		if got.End.Usage.Input != usage.PromptTokens || got.End.Usage.Output != usage.CompletionTokens {
+		if got.End.Usage.Input != usage.Input || got.End.Usage.Output != usage.Output {
 			t.Fatalf("usage %+v, want %+v", got.End.Usage, usage)
 		}
 	})
 }
 
 // The same for the events of the Responses API.
-func TestEventsAreOpenAIGos(t *testing.T) {
+func TestEventsAreTyped(t *testing.T) {
 	c := clients(t)[openai.APIResponses]
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawAnswer(t)
@@ -112,7 +135,7 @@ func TestEventsAreOpenAIGos(t *testing.T) {
 		event("response.completed", object{"response": object{"id": "r1", "status": "completed", "usage": object{"input_tokens": 7, "output_tokens": 3}}})
 
 		text, arguments := "", ""
-		stream := ssestream.NewStream[responses.ResponseStreamEventUnion](decoderOf(b.String()), nil)
+		stream := ssestream.NewStream[typedEvent](decoderOf(b.String()), nil)
 		for stream.Next() {
 			switch ev := stream.Current(); ev.Type {
 			case "response.output_text.delta":

@@ -1,11 +1,10 @@
 // Package openai is the adapter for all endpoints that speak OpenAI's Responses or Chat
-// Completions API: OpenAI itself, Ollama, vLLM, llama.cpp, OpenRouter and many others. It
-// is the home of openai-go.
+// Completions API: OpenAI itself, Ollama, vLLM, llama.cpp, OpenRouter and many others.
 //
-// openai-go sends the request: base URL, authentication and the check of the origin. This
-// package encodes the request and decodes the answer itself, because the typed paths cost
+// The package encodes requests and decodes messages itself, because typed SDKs cost
 // tens of times more and refuse shapes that real endpoints send. It does not retry.
-// Packages encode and exchange have what it shares with other adapters.
+// Packages encode and exchange have what it shares with other adapters; exchange reads the
+// events of a stream with openai-go.
 //
 // # What a request carries
 //

@@ -26,7 +26,7 @@ type responsesDecoder struct {
 
 func (d *responsesDecoder) Over() bool { return d.ended }
 
-func (d *responsesDecoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
+func (d *responsesDecoder) Decode(dst []llm.Event, name, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		return dst, nil
 	}
@@ -36,7 +36,7 @@ func (d *responsesDecoder) Decode(dst []llm.Event, name []byte, data string) ([]
 	ev := gjson.Parse(data)
 	kind := ev.Get("type").Str
 	if kind == "" {
-		kind = string(name)
+		kind = name
 	}
 	switch kind {
 	case "response.output_text.delta", "response.refusal.delta":
@@ -81,9 +81,9 @@ func (d *responsesDecoder) Decode(dst []llm.Event, name []byte, data string) ([]
 func (d *responsesDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	r := gjson.Parse(data)
 	if !r.Get("output").IsArray() && !r.Get("status").Exists() {
-		return d.Decode(dst, nil, data)
+		return d.Decode(dst, "", data)
 	}
-	if err := d.endpoint.Failure(nil, data); err != nil {
+	if err := d.endpoint.Failure("", data); err != nil {
 		return dst, err
 	}
 	return d.response(dst, r)

@@ -6,14 +6,16 @@
 // limits, recovery, pruning, request ids, hooks or checks.
 //
 // It asks the model through the typed API of openai-go. With -own-sse, the second floor,
-// it sends its own bytes through the client's Post and reads the answer with a small
-// stream reader.
+// it sends its own bytes and reads the answer with a small stream reader.
+//
+// openai-go's typed API takes minutes to compile, so only the build tag typed includes it.
 //
 // docs/performance.md says what is compared with it. Rank 6; not part of podd.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -26,6 +28,9 @@ import (
 
 	poddv1 "podd/proto/podd/v1"
 )
+
+// typedModel makes models of openai-go's typed API; nil without the build tag typed.
+var typedModel func(baseURL string) func() model
 
 func main() {
 	if err := run(); err != nil {
@@ -40,6 +45,13 @@ func run() error {
 	own := flag.Bool("own-sse", false, "own request bytes and stream reader in place of openai-go's typed API")
 	shell := flag.String("shell", "bash", "the shell that runs commands by -c")
 	flag.Parse()
+	newModel := typedModel
+	if *own {
+		newModel = ownModel
+	}
+	if newModel == nil {
+		return errors.New("the typed API is not built in; build with -tags typed, or pass -own-sse")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt) //nolint:forbidigo // main's own context
 	defer stop()
 
@@ -48,10 +60,7 @@ func run() error {
 		return err
 	}
 	defer st.close()
-	h := &host{store: st, ctx: ctx, shell: *shell, pods: map[string]*pod{}, newModel: typedModel(*baseURL)}
-	if *own {
-		h.newModel = ownModel(*baseURL)
-	}
+	h := &host{store: st, ctx: ctx, shell: *shell, pods: map[string]*pod{}, newModel: newModel(*baseURL)}
 	if err := h.load(); err != nil {
 		return err
 	}

@@ -36,3 +36,14 @@ const (
 	instructions = "You are a coding agent. Use the shell."
 	toolSchema   = `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`
 )
+
+// add adds a fragment of a call.
+func (a *answer) add(index int, id, name, arguments string) {
+	for len(a.calls) <= index {
+		a.calls = append(a.calls, call{})
+	}
+	c := &a.calls[index]
+	c.id += id
+	c.name += name
+	c.arguments += arguments
+}

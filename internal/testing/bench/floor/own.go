@@ -6,20 +6,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/tidwall/gjson"
 )
 
 // own keeps the bytes of each message and appends to them; it reads the stream line by
 // line.
 type own struct {
-	client *openai.Client
-	body   []byte
+	client  *http.Client
+	address string
+	body    []byte
 }
 
 const (
@@ -29,9 +29,10 @@ const (
 )
 
 func ownModel(baseURL string) func() model {
-	client := openai.NewClient(option.WithBaseURL(baseURL), option.WithAPIKey("none"),
-		option.WithHTTPClient(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}))
-	return func() model { return &own{client: &client, body: []byte(ownHead)} }
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
+	return func() model {
+		return &own{client: client, address: baseURL + "/chat/completions", body: []byte(ownHead)}
+	}
 }
 
 // message appends a message of JSON.
@@ -72,11 +73,19 @@ func (o *own) assistant(a answer) {
 
 func (o *own) ask(ctx context.Context, delta func(string)) (a answer, err error) {
 	body := append(o.body[:len(o.body):len(o.body)], ownTail...)
-	var resp *http.Response
-	if err := o.client.Post(ctx, "chat/completions", nil, &resp, option.WithRequestBody("application/json", body)); err != nil {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.address, bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := o.client.Do(req)
+	if err != nil {
 		return a, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return a, fmt.Errorf("the endpoint answered %s", resp.Status)
+	}
 	var text strings.Builder
 	lines := bufio.NewReaderSize(resp.Body, 32<<10)
 	for {

@@ -1,3 +1,5 @@
+//go:build typed
+
 package main
 
 import (
@@ -18,7 +20,9 @@ type typed struct {
 	tools    []openai.ChatCompletionToolUnionParam
 }
 
-func typedModel(baseURL string) func() model {
+func init() { typedModel = newTyped }
+
+func newTyped(baseURL string) func() model {
 	client := openai.NewClient(option.WithBaseURL(baseURL), option.WithAPIKey("none"))
 	var schema shared.FunctionParameters
 	if err := json.Unmarshal([]byte(toolSchema), &schema); err != nil {
@@ -72,15 +76,4 @@ func (t *typed) ask(ctx context.Context, delta func(string)) (a answer, err erro
 	}
 	a.text = text.String()
 	return a, stream.Err()
-}
-
-// add adds a fragment of a call.
-func (a *answer) add(index int, id, name, arguments string) {
-	for len(a.calls) <= index {
-		a.calls = append(a.calls, call{})
-	}
-	c := &a.calls[index]
-	c.id += id
-	c.name += name
-	c.arguments += arguments
 }
