@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/report"
 	"podd/internal/search"
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -54,7 +55,7 @@ func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*pod
 
 // GetUsageSeries sums up what pods used, by day or by pod.
 func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequest) (*poddv1.GetUsageSeriesResponse, error) {
-	q := pod.SeriesQuery{Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Days: int(cmp.Or(r.GetDays(), usualDays))}
+	q := report.SeriesQuery{Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Days: int(cmp.Or(r.GetDays(), usualDays))}
 	switch r.GetBy() {
 	case poddv1.UsageBy_USAGE_BY_UNSPECIFIED, poddv1.UsageBy_USAGE_BY_DAY:
 	case poddv1.UsageBy_USAGE_BY_POD:
@@ -62,7 +63,7 @@ func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequ
 	default:
 		return nil, item.Errorf(item.KindInvalid, "UNKNOWN_BY", "podd does not know how to sum up by %d: ask by day or by pod", r.GetBy())
 	}
-	series, err := s.host.Fleet.Usage(ctx, q)
+	series, err := report.Usage(ctx, s.host.Store, s.host.Models(), s.host.Now(), q)
 	if err != nil {
 		return nil, err
 	}

@@ -124,6 +124,7 @@ var ranks = map[string]int{
 	"internal/testing/prunebench":     3,
 	"internal/ops/retention":          3,
 	"internal/guard/spending":         3,
+	"internal/report":                 3,
 	"internal/search":                 3,
 	"internal/ops/traces":             3,
 	"internal/guard/trust":            4,

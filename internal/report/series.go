@@ -1,4 +1,5 @@
-package pod
+// Package report sums up what pods used, from their logs.
+package report
 
 import (
 	"cmp"
@@ -48,28 +49,27 @@ type UsageSum struct {
 	Largest int64
 }
 
-// Usage sums up what pods used in the last days of podd's time zone. Requests before a fork
-// are those of the pod that was forked.
-func (f *Fleet) Usage(ctx context.Context, q SeriesQuery) (Series, error) {
+// Usage sums up what pods used in the last days of the time zone of now, which is the last of them. Requests before a
+// fork are those of the pod that was forked.
+func Usage(ctx context.Context, st store.Store, models fold.Models, now time.Time, q SeriesQuery) (Series, error) {
 	if q.Days < 1 || q.Days > MaxSeriesDays {
 		return Series{}, item.Errorf(item.KindInvalid, "BAD_DAYS", "the number of days must be 1 to %d, not %d", MaxSeriesDays, q.Days)
 	}
-	pods, err := f.selected(ctx, q.Pod)
+	pods, err := selected(ctx, st, q.Pod)
 	if err != nil {
 		return Series{}, err
 	}
 	if q.Only != nil {
 		pods = slices.DeleteFunc(pods, func(p item.Pod) bool { return !q.Only(p) })
 	}
-	now := f.host.Now()
 	year, month, day := now.Date()
 	from := time.Date(year, month, day-q.Days+1, 0, 0, 0, 0, now.Location())
 	s := &series{
-		query: q, from: from, models: f.host.settings().Models, sums: make(map[string]*UsageSum),
+		store: st, query: q, from: from, models: models, sums: make(map[string]*UsageSum),
 		Series: Series{First: from.Format(time.DateOnly), Last: now.Format(time.DateOnly)},
 	}
 	for _, p := range pods {
-		err := s.add(ctx, f.host.Store, p)
+		err := s.add(ctx, p)
 		switch item.KindOf(err) {
 		case item.KindDataLoss:
 			s.Damaged = append(s.Damaged, p.Name)
@@ -89,17 +89,18 @@ func (f *Fleet) Usage(ctx context.Context, q SeriesQuery) (Series, error) {
 }
 
 // selected is one pod, or all.
-func (f *Fleet) selected(ctx context.Context, idOrName string) ([]item.Pod, error) {
+func selected(ctx context.Context, st store.Store, idOrName string) ([]item.Pod, error) {
 	if idOrName == "" {
-		return f.host.Store.Pods(ctx)
+		return st.Pods(ctx)
 	}
-	p, err := f.host.Store.Pod(ctx, idOrName)
+	p, err := st.Pod(ctx, idOrName)
 	return []item.Pod{p}, err
 }
 
 // series is a Series that is being made.
 type series struct {
 	Series
+	store  store.Store
 	query  SeriesQuery
 	from   time.Time
 	models fold.Models
@@ -108,26 +109,26 @@ type series struct {
 }
 
 // add counts the requests in a pod's own part of its log.
-func (s *series) add(ctx context.Context, st store.Store, p item.Pod) error {
+func (s *series) add(ctx context.Context, p item.Pod) error {
 	if p.Status.LastActivity.Before(s.from) {
 		return nil
 	}
-	parts, err := st.Parts(ctx, p.ID)
+	parts, err := s.store.Parts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := s.purged(ctx, st, p); err != nil {
+	if err := s.purged(ctx, p); err != nil {
 		return err
 	}
 	for _, part := range parts {
 		if part.Owner != p.ID {
 			continue
 		}
-		if part.From, err = store.FirstSince(ctx, st, p, part.From, s.from); err != nil {
+		if part.From, err = store.FirstSince(ctx, s.store, p, part.From, s.from); err != nil {
 			return err
 		}
 		for part.To >= part.From {
-			found, next, err := st.Scan(ctx, part, func(entry []byte) bool { return wire.KindOf(entry) == wire.KindUsage })
+			found, next, err := s.store.Scan(ctx, part, func(entry []byte) bool { return wire.KindOf(entry) == wire.KindUsage })
 			for _, r := range found {
 				s.count(p, r)
 			}
@@ -141,11 +142,11 @@ func (s *series) add(ctx context.Context, st store.Store, p item.Pod) error {
 }
 
 // purged notes a pod of which entries of the days are gone.
-func (s *series) purged(ctx context.Context, st store.Store, p item.Pod) error {
+func (s *series) purged(ctx context.Context, p item.Pod) error {
 	if p.First <= 1 {
 		return nil
 	}
-	page, err := st.Read(ctx, p.ID, p.First-1, 1)
+	page, err := s.store.Read(ctx, p.ID, p.First-1, 1)
 	if err != nil || len(page) == 0 {
 		return err
 	}
