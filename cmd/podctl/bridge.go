@@ -14,7 +14,7 @@ func newBridgeCommand(p *program) *cobra.Command {
 		Use:   "bridge",
 		Short: "Relay podd's API as lines of JSON, for editor plugins",
 		Long: "Relays podd's API as lines of JSON on standard input and output, for editors and other programs that cannot " +
-			"easily speak gRPC. It survives restarts of podd and ends when its input ends. docs/bridge.md describes the " +
+			"easily speak gRPC. It survives restarts of podd and ends when its input ends. docs/clients.md describes the " +
 			"protocol; -o has no effect.",
 		Example: `  echo '{"id":1,"method":"ListPods"}' | podctl bridge`,
 		Args:    operands,

@@ -16,7 +16,7 @@ import (
 )
 
 // Protocol is the version of the protocol. It changes when a client that follows
-// docs/bridge.md would break; new methods, fields and lines don't change it.
+// docs/clients.md would break; new methods, fields and lines don't change it.
 const Protocol = 1
 
 const (

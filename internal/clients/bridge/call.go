@@ -113,7 +113,7 @@ func params(r request, m proto.Message) error {
 }
 
 func badParams(r request, why string) error {
-	return item.Errorf(item.KindInvalid, "BAD_PARAMS", "invalid params of %s: %s; docs/bridge.md and proto/podd/v1 describe them", clip(r.Method), why)
+	return item.Errorf(item.KindInvalid, "BAD_PARAMS", "invalid params of %s: %s; docs/clients.md and proto/podd/v1 describe them", clip(r.Method), why)
 }
 
 // clip shortens quoted text.

@@ -1,6 +1,6 @@
 // Package bridge relays podd's API over two pipes: each line of JSON is a request, an
 // answer or an event. It is for editors and other programs that can start a process more
-// easily than speak gRPC. docs/bridge.md describes the protocol.
+// easily than speak gRPC. docs/clients.md describes the protocol.
 //
 // It translates and keeps connections open; it stores nothing about pods. The methods are
 // the calls of podd.v1; their parameters and results are the messages in protobuf's JSON.

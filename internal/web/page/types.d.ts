@@ -235,7 +235,7 @@ export interface Image {
   digest: string;
 }
 
-/** One piece of a transcript; docs/bridge.md has its fields. A block never changes; it is replaced. */
+/** One piece of a transcript; docs/clients.md has its fields. A block never changes; it is replaced. */
 export interface Block {
   id: string;
   kind: "user" | "answer" | "thought" | "call" | "notice" | "alert" | "end";

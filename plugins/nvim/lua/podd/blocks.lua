@@ -1,5 +1,5 @@
 -- A pod's transcript: a list of blocks, updated by the changes that the bridge sends.
--- docs/bridge.md of podd describes their fields.
+-- docs/clients.md of podd describes their fields.
 local M = {}
 
 local function find(list, id)

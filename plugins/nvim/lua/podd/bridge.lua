@@ -1,5 +1,5 @@
 -- The one `podctl bridge` of this Neovim: requests, streams that outlive podd and the
--- bridge, and whether podd is up. docs/bridge.md of podd describes the protocol.
+-- bridge, and whether podd is up. docs/clients.md of podd describes the protocol.
 local M = {}
 
 local PROTOCOL = 1
