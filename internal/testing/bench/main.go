@@ -4,7 +4,7 @@
 //
 // It builds all programs without the race detector and starts one model endpoint in its
 // own process. Compared programs run alternately, so that a busy moment of the machine
-// affects all of them; the table has medians. docs/performance.md says what each row is.
+// affects all of them; the table has medians. README.md says what each row is.
 // The exit code says whether it could measure, not whether goals were met.
 //
 // Rank 7; not part of podd.
