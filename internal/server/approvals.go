@@ -65,7 +65,7 @@ func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprov
 
 // GetApprovalRule shows the rule that an answer would add.
 func (s *approvals) GetApprovalRule(ctx context.Context, r *poddv1.GetApprovalRuleRequest) (*poddv1.GetApprovalRuleResponse, error) {
-	rule, err := s.host.Rules.For(ctx, r.GetPod(), item.Seq(r.GetCallSeq()))
+	rule, err := s.host.RuleFor(ctx, r.GetPod(), item.Seq(r.GetCallSeq()))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *approvals) GetApprovalRule(ctx context.Context, r *poddv1.GetApprovalRu
 
 // ListRules lists the rules of pods.
 func (s *approvals) ListRules(ctx context.Context, r *poddv1.ListRulesRequest) (*poddv1.ListRulesResponse, error) {
-	list, err := s.host.Rules.List(ctx, r.GetPod())
+	list, err := s.host.PodRules(ctx, r.GetPod())
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *approvals) ListRules(ctx context.Context, r *poddv1.ListRulesRequest) (
 
 // RemoveRule removes one.
 func (s *approvals) RemoveRule(ctx context.Context, r *poddv1.RemoveRuleRequest) (*poddv1.RemoveRuleResponse, error) {
-	rule, err := s.host.Rules.Remove(ctx, r.GetPod(), r.GetId())
+	rule, err := s.host.RemoveRule(ctx, r.GetPod(), r.GetId())
 	if err != nil {
 		return nil, err
 	}

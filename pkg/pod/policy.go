@@ -50,12 +50,9 @@ type PodRule struct {
 	item.Rule
 }
 
-// Rules are pods' own rules.
-type Rules struct{ host *Host }
-
-// For is the rule that an answer with Always to the question about a call would add.
-func (l *Rules) For(ctx context.Context, pod string, call item.Seq) (*item.Rule, error) {
-	a, release, err := l.host.pods.acquire(ctx, pod)
+// RuleFor is the rule that an answer with Always to the question about a call would add.
+func (h *Host) RuleFor(ctx context.Context, pod string, call item.Seq) (*item.Rule, error) {
+	a, release, err := h.pods.acquire(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +64,17 @@ func (l *Rules) For(ctx context.Context, pod string, call item.Seq) (*item.Rule,
 	return nil, noQuestion(call, pod)
 }
 
-// List returns the rules of one pod, or of all by the pods' names.
-func (l *Rules) List(ctx context.Context, idOrName string) ([]PodRule, error) {
+// PodRules returns the own rules of one pod, or of all by the pods' names.
+func (h *Host) PodRules(ctx context.Context, idOrName string) ([]PodRule, error) {
 	var pods []item.Pod
 	if idOrName != "" {
-		p, err := l.host.Store.Pod(ctx, idOrName)
+		p, err := h.Store.Pod(ctx, idOrName)
 		if err != nil {
 			return nil, err
 		}
 		pods = []item.Pod{p}
 	} else {
-		all, err := l.host.Store.Pods(ctx)
+		all, err := h.Store.Pods(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -95,13 +92,13 @@ func (l *Rules) List(ctx context.Context, idOrName string) ([]PodRule, error) {
 // minRuleID is how many digits name a rule at least.
 const minRuleID = 6
 
-// Remove removes the rule of a pod whose id begins with id, and returns it. It applies to
+// RemoveRule removes the rule of a pod whose id begins with id, and returns it. It applies to
 // the next call.
-func (l *Rules) Remove(ctx context.Context, idOrName, id string) (removed PodRule, err error) {
+func (h *Host) RemoveRule(ctx context.Context, idOrName, id string) (removed PodRule, err error) {
 	if len(id) < minRuleID {
 		return removed, item.Errorf(item.KindInvalid, "RULE_ID", "%q is not the id of a rule: give at least %d digits of it, as podctl rules shows them", id, minRuleID)
 	}
-	_, err = l.host.change(ctx, idOrName, func(a *actor) error {
+	_, err = h.change(ctx, idOrName, func(a *actor) error {
 		spec := a.journal.rec.Spec
 		named := func(r item.Rule) bool { return strings.HasPrefix(r.ID(), strings.ToLower(id)) }
 		at := slices.IndexFunc(spec.Rules, named)
