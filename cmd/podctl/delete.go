@@ -76,10 +76,6 @@ func (p trashVerbs) delete(ctx context.Context, c *client.Client, req *poddv1.De
 	if resp.GetCheckout() != "" {
 		says += fmt.Sprintf("\nits checkout stays in %s; podctl delete %s --checkout removes it", sanitize.Line(resp.GetCheckout()), name)
 	}
-	if of := deleted.GetSpec().GetCheckout(); req.GetCheckout() && of.GetClone() != "" {
-		source, ref := sanitize.Line(of.GetSource()), "refs/"+sanitize.Line(of.GetBranch())
-		says += fmt.Sprintf("\n%s has its work as %s, unless a branch or a tag there has it; git push %[1]s :%[2]s removes it", source, ref)
-	}
 	return p.print(deleted, line("%s", says))
 }
 

@@ -110,11 +110,7 @@ func (p *program) rowOf(pod item.Pod, parent string) podRow {
 	}
 	dir := sanitize.Line(pod.Spec.Dir)
 	if of := pod.Spec.Checkout; of.Source != "" {
-		kind := "checkout"
-		if of.IsClone() {
-			kind = "clone"
-		}
-		dir = fmt.Sprintf("%s (%s, branch %s)", sanitize.Line(of.Source), kind, sanitize.Line(of.Branch))
+		dir = fmt.Sprintf("%s (checkout, branch %s)", sanitize.Line(of.Source), sanitize.Line(of.Branch))
 	}
 	if pod.Node != "" {
 		dir = sanitize.Line(pod.Node) + ":" + dir

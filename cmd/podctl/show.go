@@ -126,9 +126,6 @@ func checkoutFact(c item.Checkout) string {
 	if c == (item.Checkout{}) {
 		return ""
 	}
-	if c.IsClone() {
-		return fmt.Sprintf("a clone of %s, branch %s, pushed as refs/%[2]s, from commit %.12[3]s", c.Source, c.Branch, c.Base)
-	}
 	return fmt.Sprintf("of %s, branch %s, from commit %.12s", c.Source, c.Branch, c.Base)
 }
 

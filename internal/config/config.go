@@ -96,8 +96,6 @@ type StoreConfig struct {
 type NodeConfig struct {
 	// Shared are directories that other nodes have at the same paths.
 	Shared []string
-	// Git says that podd clones repositories for pods, as other nodes do.
-	Git bool
 	// Name is unique among them.
 	Name string
 	// Listen is where the others reach this one, HOST:PORT; empty for a podd that has the

@@ -26,7 +26,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"compaction.trigger", "compaction.keep_tokens", "compaction.model", "compaction.read_back_bytes",
 		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env", "sandbox.max_memory_bytes",
 		"jobs.max", "jobs.max_time",
-		"retention.age", "retention.bytes", "retention.trash", "snapshots.every", "snapshots.keep", "snapshots.age", "store.url", "store.connections", "store.max_bytes", "node.name", "node.listen", "node.tls", "node.shared", "node.git",
+		"retention.age", "retention.bytes", "retention.trash", "snapshots.every", "snapshots.keep", "snapshots.age", "store.url", "store.connections", "store.max_bytes", "node.name", "node.listen", "node.tls", "node.shared",
 	}
 	keys := func(c config.Config) (keys []string) {
 		for _, v := range c.Values() {

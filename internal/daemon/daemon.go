@@ -261,7 +261,6 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Node:          d.link.nodeName(),
 		Movable:       d.link.movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
-		Alert:         func(text string) { d.host.Alerts.Raise(item.LevelWarn, "checkout", text) },
 		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),
 		ForeignPrefix: mcp.Prefix,
@@ -273,7 +272,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), Clones: d.workspaces.Clones(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err == nil {
 		d.link.open(d.host)

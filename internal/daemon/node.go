@@ -78,25 +78,18 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	return db, nil
 }
 
-// openShares opens the shared directories of the configuration, and says whether other nodes may go on
-// with clones. Only bwrap lets podd end all that
+// openShares opens the shared directories of the configuration. Only bwrap lets podd end all that
 // a command started, which it has to do before another node goes on.
 func openShares(d *Daemon) (shares []string, err error) {
-	n, key := d.Settings.Store.Node, "node.shared"
-	switch {
-	case n.Git:
-		shares = append(shares, store.GitShare)
-		if len(n.Shared) == 0 {
-			key = "node.git"
-		}
-	case len(n.Shared) == 0:
+	dirs := d.Settings.Store.Node.Shared
+	if len(dirs) == 0 {
 		return nil, nil
 	}
 	if box := d.detected(); box.Mode() != sandbox.Bwrap {
 		return nil, item.Errorf(item.KindPrecondition, "NODE_SHARED",
-			"%s needs the sandbox bwrap, which here is %s: install bubblewrap, or remove %[1]s (%[3]s)", key, box.Mode(), box.Why())
+			"node.shared needs the sandbox bwrap, which here is %s: install bubblewrap, or remove node.shared (%s)", box.Mode(), box.Why())
 	}
-	for _, dir := range n.Shared {
+	for _, dir := range dirs {
 		share, err := nodes.OpenShare(dir)
 		if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*podd
 	if spec := wire.PodSpecFromProto(r.GetSpec()); r.GetWorktree() == nil {
 		p, err = s.host.Create(ctx, r.GetName(), spec)
 	} else {
-		p, err = s.host.Worktrees.Create(ctx, r.GetName(), spec, pod.Worktree{Base: r.GetWorktree().GetBase(), Changes: r.GetWorktree().GetWithChanges(), URL: r.GetWorktree().GetUrl()})
+		p, err = s.host.Worktrees.Create(ctx, r.GetName(), spec, pod.Worktree{Base: r.GetWorktree().GetBase(), Changes: r.GetWorktree().GetWithChanges()})
 	}
 	if err != nil {
 		return nil, err

@@ -104,6 +104,21 @@ func TestAbsentMessages(t *testing.T) {
 	wantEqual(t, wire.EntryFromProto(nil), item.Entry{Kind: item.UnknownKind{}})
 }
 
+// The spec of a pod in a clone, which earlier versions made, is read without what was said of the clone.
+func TestSpecOfClone(t *testing.T) {
+	spec := item.PodSpec{Dir: "/state/p.1/app", Checkout: item.Checkout{Source: "file:///srv/app.git", Branch: "podd/p", Base: "0123"}}
+	of, err := proto.Marshal(wire.PodSpecToProto(spec).GetCheckout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of = append(of, "\x22\x0e/state/p.1/app\x2a\x02n1"...)
+	stored := &poddv1.PodSpec{Dir: spec.Dir, Checkout: new(poddv1.Checkout)}
+	if err := proto.Unmarshal(of, stored.GetCheckout()); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, wire.PodSpecFromProto(stored), spec)
+}
+
 func TestDecodeMalformedRecords(t *testing.T) {
 	if pod, err := wire.DecodePod([]byte("\xff")); err == nil {
 		t.Errorf("DecodePod gave %#v", pod)

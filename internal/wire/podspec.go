@@ -60,11 +60,11 @@ func checkoutToProto(c item.Checkout) *poddv1.Checkout {
 	if c == (item.Checkout{}) {
 		return nil
 	}
-	return &poddv1.Checkout{Source: clean(c.Source), Branch: clean(c.Branch), Base: clean(c.Base), Clone: clean(c.Clone), Node: clean(c.Node)}
+	return &poddv1.Checkout{Source: clean(c.Source), Branch: clean(c.Branch), Base: clean(c.Base)}
 }
 
 func checkoutFromProto(c *poddv1.Checkout) item.Checkout {
-	return item.Checkout{Source: c.GetSource(), Branch: c.GetBranch(), Base: c.GetBase(), Clone: c.GetClone(), Node: c.GetNode()}
+	return item.Checkout{Source: c.GetSource(), Branch: c.GetBranch(), Base: c.GetBase()}
 }
 
 // limitsToProto omits empty limits.

@@ -62,13 +62,7 @@ type Checkout struct {
 	// Source is the person's working tree, Branch the branch of the checkout, Base the commit
 	// that it began with.
 	Source, Branch, Base string
-	// Clone is set if Source is a URL, which podd cloned and to which it pushes refs/BRANCH: the
-	// directory of the clone, on the node Node.
-	Clone, Node string
 }
-
-// IsClone says whether podd cloned the repository.
-func (c Checkout) IsClone() bool { return c.Clone != "" }
 
 // What a spec says of the network.
 const (

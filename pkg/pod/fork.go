@@ -29,12 +29,6 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 		at = parent.Last
 	}
 	spec := parent.Spec
-	if spec.Checkout.IsClone() {
-		if spec, err = inClone(ctx, h, parent.ID); err != nil {
-			return Forked{}, err
-		}
-		spec.Checkout = item.Checkout{} // One pod alone pushes what is there.
-	}
 	spec.Parent, spec.ParentCall = "", ""
 	p, err := h.newPod(name, spec)
 	if err != nil {

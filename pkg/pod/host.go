@@ -35,8 +35,6 @@ type Fixed struct {
 	Files Files
 	// Checkouts are those that podd makes for pods; nil makes none. Package workspace has them.
 	Checkouts Checkouts
-	// Clones are those of them that podd cloned; nil for none.
-	Clones Clones
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is retried.

@@ -21,9 +21,6 @@ func (a *actor) load() error {
 	if a.journal.rec, err = a.host.Store.Pod(ctx, a.id); err != nil {
 		return err
 	}
-	if err = settle(a); err != nil {
-		return err
-	}
 	spec := a.journal.rec.Spec
 	above := func() ([]item.Pod, error) { return a.host.Family.Ancestors(a.host.base, spec) }
 	if a.site.workspace, err = a.host.Workspaces.Open(a.journal.rec, above); err != nil {

@@ -53,19 +53,14 @@ func stored(ctx context.Context, h *Host, p item.Pod) (item.Pod, error) {
 
 // newPod is the record of a pod that is not stored yet.
 func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
-	return newPodLike(h, name, spec, item.PodSpec{})
-}
-
-// newPodLike does not check what the spec has in common with a previous one.
-func newPodLike(h *Host, name string, spec, before item.PodSpec) (item.Pod, error) {
 	if err := checkName(name); err != nil {
 		return item.Pod{}, err
 	}
-	resolve, err := h.Workspaces.Check(spec, before)
+	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 	if err != nil {
 		return item.Pod{}, err
 	}
-	spec = resolve(spec, before)
+	spec = resolve(spec, item.PodSpec{})
 	if err := h.pods.unlessClosing(func() {}); err != nil {
 		return item.Pod{}, err
 	}

@@ -37,21 +37,11 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 			spec = inDir(spec, top.Spec.Dir, dir)
 			spec.Checkout = item.Checkout{} // It stays on its node.
 		}
-		before := item.PodSpec{}
-		if spec.Checkout.IsClone() {
-			before = spec // It is cloned here again.
-			if h.Clones == nil {
-				return item.Pod{}, item.Errorf(item.KindUnimplemented, "NO_CHECKOUTS", "this podd makes no checkouts")
-			}
-			if err := h.Clones.Refuses(); err != nil {
-				return item.Pod{}, err
-			}
-		}
-		resolve, err := h.Workspaces.Check(spec, before)
+		resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 		if err != nil {
 			return item.Pod{}, err
 		}
-		family[i].Spec = resolve(spec, before)
+		family[i].Spec = resolve(spec, item.PodSpec{})
 	}
 	if err := take(ctx, family); err != nil {
 		h.pods.start(func() { f.await(family) })

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"podd/pkg/item"
 	"podd/pkg/worker"
 )
 
@@ -38,19 +37,11 @@ func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Work
 	return w, nil
 }
 
-// slow is what a pod shows while its workspace does not answer.
-func slow(spec item.PodSpec) error {
-	if of := spec.Checkout; of.IsClone() {
-		return item.Errorf(item.KindPrecondition, "WORKSPACE_SILENT", "the clone of %s in %s is not there yet: podd makes it", of.Source, of.Clone)
-	}
-	return silent(spec.Dir)
-}
-
 // awaitGround reads what a turn is based on, and makes the pod say so while the workspace
 // does not answer.
 func (a *actor) awaitGround(t *turn) (Ground, error) {
-	var spec item.PodSpec
-	if err := a.mailbox.do(t.waiting, func() { spec = a.journal.rec.Spec }); err != nil {
+	var dir string
+	if err := a.mailbox.do(t.waiting, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
 		return nil, err
 	}
 	answered := reach(t.waiting, a, a.site.lanes.turn, a.site.workspace.Look)
@@ -61,7 +52,7 @@ func (a *actor) awaitGround(t *turn) (Ground, error) {
 		case got := <-answered:
 			return got.value, got.err
 		case <-late.C:
-			_ = a.mailbox.do(t.waiting, func() { a.backlog.hold(slow(spec)) })
+			_ = a.mailbox.do(t.waiting, func() { a.backlog.hold(silent(dir)) })
 		case <-t.waiting.Done():
 			return nil, context.Cause(t.waiting)
 		}
@@ -71,11 +62,6 @@ func (a *actor) awaitGround(t *turn) (Ground, error) {
 // ready lets a turn begin on its ground, which is nil for one that only ends. The pod may
 // have been paused or rewound since the turn started to wait for its workspace.
 func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
-	if g != nil {
-		if err := entered(a, g.Began()); err != nil {
-			return nil, err
-		}
-	}
 	if t.number > 0 {
 		due, ok := a.due()
 		if !ok || due.Number != t.number {

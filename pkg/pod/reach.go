@@ -78,11 +78,11 @@ func silent(dir string) error {
 // workspace does not answer.
 func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
 	var none T
-	var spec item.PodSpec
-	if err := a.mailbox.do(ctx, func() { spec = a.journal.rec.Spec }); err != nil {
+	var dir string
+	if err := a.mailbox.do(ctx, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
 		return none, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, slow(spec))
+	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, silent(dir))
 	defer cancel()
 	answered := reach(ctx, a, a.site.lanes.clients, func() (T, error) { return look(ctx) })
 	select {

@@ -156,9 +156,6 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 		return true
 	})
 	if err == nil {
-		err = earlierClone(rec, line)
-	}
-	if err == nil {
 		err = host.Rollback.here(rec.Name, line, "take them back")
 	}
 	if err != nil {

@@ -255,11 +255,7 @@ func (t *Trash) Sweep(ctx context.Context) error {
 		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
 	if t.host.Checkouts != nil {
-		needs, err := needs(ctx, t.host)
-		if err == nil {
-			err = t.host.Checkouts.Sweep(ctx, needs)
-		}
-		failed = append(failed, err)
+		failed = append(failed, t.host.Checkouts.Sweep(ctx))
 	}
 	return errors.Join(failed...)
 }

@@ -99,8 +99,6 @@ type Ground interface {
 	Offered(ctx context.Context, start bool) (*tool.Registry, error)
 	// Check runs a command of a person's as those of the model run.
 	Check(ctx context.Context, command string, seconds int) (tool.Output, error)
-	// Began is the first commit of the clone that it is in, which no other clone has; empty without one.
-	Began() string
 	// Use keeps the directory open for a turn until done is called.
 	Use() (done func())
 }

@@ -38,8 +38,8 @@ type Checkouts interface {
 	// Return brings the checkout of a pod back from the trash, if it is there.
 	Return(ctx context.Context, id string) error
 	// Sweep removes for good what was in the trash for its time and still has nothing that is
-	// nowhere else. It also removes clones that are not needed.
-	Sweep(ctx context.Context, needs func(c FoundCheckout) Need) error
+	// nowhere else.
+	Sweep(ctx context.Context) error
 }
 
 // Worktree says what a checkout begins with.
@@ -48,8 +48,6 @@ type Worktree struct {
 	// brings what is not committed.
 	Base    string
 	Changes bool
-	// URL is that of a repository that podd clones; empty for the one that the pod's directory is in.
-	URL string
 }
 
 // Removal is how a checkout is removed.
@@ -94,14 +92,7 @@ func (t *Worktrees) Create(ctx context.Context, name string, spec item.PodSpec, 
 	if err != nil {
 		return item.Pod{}, err
 	}
-	before := item.PodSpec{}
-	if w.URL != "" {
-		if spec.Dir != "" || w.Changes {
-			return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_DIR", "podd makes the directory of a pod that works in a clone: leave the directory and changes out")
-		}
-		spec.Dir, before.Dir = "/", "/" // Until there is a clone.
-	}
-	p, err := newPodLike(h, name, spec, before)
+	p, err := h.newPod(name, spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -254,9 +245,6 @@ func (t *Worktrees) deleteTrashed(ctx context.Context, d deletion, drop []string
 	case d.rec.ID == "":
 		_, err := t.host.Store.Pod(ctx, d.name)
 		return purgeAt, err
-	case isStored && d.rec.Spec.Checkout.IsClone():
-		// No turn has run here: nothing of the clone is here, and what was pushed stays.
-		return t.gone(ctx, d)
 	case !isStored:
 		return purgeAt, item.Errorf(item.KindPrecondition, "IN_TRASH", "pod %s is deleted already, and no checkout of it is left outside of the trash: --now removes both for good", d.rec.Name)
 	}

@@ -66,25 +66,13 @@ func SplitShare(share string) (id, dir string) {
 	return id, dir
 }
 
-// GitShare is the share of pods whose repository podd cloned, at nodes that may clone it again.
-const GitShare = "git:"
-
-// ShareOf is the shared directory that contains all directories of a pod, which makes it movable, or
-// GitShare. It is empty for a pod that is not movable.
+// ShareOf is the shared directory that contains all directories of a pod, which makes it movable. It is
+// empty for a pod that is not movable.
 func ShareOf(shares []string, spec item.PodSpec) string {
-	if c := spec.Checkout; c.IsClone() && slices.Contains(shares, GitShare) {
-		if slices.ContainsFunc(spec.Readable(), func(path string) bool { return path != c.Clone && !strings.HasPrefix(path, c.Clone+"/") }) {
-			return ""
-		}
-		return GitShare
-	}
 	if spec.Checkout != (item.Checkout{}) {
 		return "" // The node has it.
 	}
 	for _, share := range shares {
-		if share == GitShare {
-			continue // It is no directory.
-		}
 		_, dir := SplitShare(share)
 		outside := func(path string) bool {
 			return path != dir && !strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

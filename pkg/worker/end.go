@@ -58,9 +58,6 @@ func (t *run) end(ctx context.Context, err error) error {
 	}
 	s, leave := t.classify(ctx, err)
 	if leave {
-		if says := t.leaves(ctx, false); says != "" {
-			t.j.logger.Warn("the files of a turn that goes on later", "says", says)
-		}
 		t.j.logger.Info("turn left open", "step", t.j.step)
 		return nil
 	}
@@ -92,23 +89,18 @@ func (t *run) end(ctx context.Context, err error) error {
 
 // leave does what is due before the turn ends, also when that was cancelled.
 func (t *run) leave(ctx context.Context) []item.Kind {
-	says := t.leaves(ctx, true)
+	if t.w.Checkpoints == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	says := t.w.Checkpoints.Leave(ctx)
 	if says == "" {
 		return nil
 	}
 	a := t.j.alert(item.LevelWarn, says)
 	a.Alert.Source = "checkout"
 	return []item.Kind{a}
-}
-
-// leaves does what is due before the turn leaves its files; over says that it ends.
-func (t *run) leaves(ctx context.Context, over bool) (says string) {
-	if t.w.Checkpoints == nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	return t.w.Checkpoints.Leave(ctx, over)
 }
 
 // unfinished is the result of a call that has none when its turn ends.

@@ -17,10 +17,9 @@ type Checkpoints interface {
 	// the last one of its directory in at. An error of kind Exhausted means that there is no
 	// space now; with another one, the checkpoints are those of the other directories.
 	Take(ctx context.Context, at fold.Files, c Changes) ([]item.Checkpoint, error)
-	// Leave is called before the turn ends, and may be again; over is false if it only leaves podd, to
-	// go on later. It brings what the pod committed to
+	// Leave is called before the turn ends, and may be again. It brings what the pod committed to
 	// where a person finds it, and returns what the person should know, in a sentence.
-	Leave(ctx context.Context, over bool) string
+	Leave(ctx context.Context) string
 }
 
 // Changes says what a checkpoint is about.

@@ -48,7 +48,7 @@ type application struct {
 
 // Apply makes the person's files what a checkout's are; see [pod.Checkouts].
 func (c *Checkouts) Apply(ctx context.Context, found pod.FoundCheckout, skip, dry bool) (out pod.Applied, err error) {
-	r, err := c.local(found)
+	r, err := c.at(found)
 	if err != nil {
 		return out, err
 	}

@@ -19,12 +19,6 @@ import (
 // Checkouts are those of all pods.
 type Checkouts struct {
 	all *checkout.Checkouts
-	// pushes are those of clones.
-	pushes *pushes
-	// node has them; empty if one podd has all pods.
-	node string
-	// movable says whether another node may take over a pod with a spec; may be nil.
-	movable func(item.PodSpec) bool
 	// stores are nil without checkpoints.
 	stores *checkpoint.Stores
 }
@@ -36,7 +30,7 @@ func (all *Workspaces) Checkouts() pod.Checkouts {
 	if all.checkouts == nil {
 		return nil
 	}
-	return &Checkouts{all.checkouts, all.pushes, all.Node, all.Movable, all.stores}
+	return &Checkouts{all.checkouts, all.stores}
 }
 
 func openCheckouts(c Config) *checkout.Checkouts {
@@ -70,9 +64,6 @@ func (all *Workspaces) borrowed(spec item.PodSpec) (dirs []string) {
 
 // Make makes a checkout; see [pod.Checkouts].
 func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.NewCheckout, error) {
-	if w.URL != "" {
-		return c.clone(ctx, p, w)
-	}
 	r, err := c.all.Make(ctx, checkout.Wanted{Name: p.Name, ID: p.ID, Dir: p.Spec.Dir, Base: w.Base, Changes: w.Changes})
 	if err != nil {
 		return pod.NewCheckout{}, err
@@ -94,30 +85,20 @@ func (c *Checkouts) Make(ctx context.Context, p item.Pod, w pod.Worktree) (pod.N
 
 // Settle ends what a killed podd began; see [pod.Checkouts].
 func (c *Checkouts) Settle(ctx context.Context, exists func(id string) (bool, error)) (says []string, err error) {
-	says, err = c.all.Settle(ctx, exists)
-	return says, errors.Join(err, c.pushes.resume())
+	return c.all.Settle(ctx, exists)
 }
 
 // leaving brings the commits of a turn that ends into the repository of the person whose checkout
 // the pod works in. It is nil for a pod in no checkout.
-func (all *Workspaces) leaving(spec item.PodSpec) func(ctx context.Context, over bool) string {
+func (all *Workspaces) leaving(spec item.PodSpec) func(ctx context.Context) string {
 	if all.checkouts == nil {
 		return nil
 	}
 	r, err := all.checkouts.Of(spec.Dir)
-	if err != nil || r == nil {
+	if err != nil || r == nil || r.URL != "" {
 		return nil
 	}
-	if r.URL != "" {
-		if !spec.Checkout.IsClone() {
-			return nil // It works in another pod's.
-		}
-		return func(ctx context.Context, _ bool) string { return all.pushes.leave(ctx, r) }
-	}
-	return func(ctx context.Context, over bool) string {
-		if !over {
-			return ""
-		}
+	return func(ctx context.Context) string {
 		says, err := all.checkouts.Fetch(ctx, r)
 		if err != nil {
 			return "the commits of this turn are only in the checkout " + r.Dir() + ": " + err.Error() + "; podd tries again at the end of the next turn"
@@ -156,9 +137,6 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 		do = c.all.Purge
 	case how == pod.Looks:
 		do = c.all.Left
-		if r.URL != "" {
-			_ = c.pushes.leave(ctx, r) // What a fork or a person did has waited for a turn of the pod.
-		}
 	}
 	all, err := do(ctx, r, drop)
 	for _, l := range all {
@@ -169,7 +147,7 @@ func (c *Checkouts) Remove(ctx context.Context, found pod.FoundCheckout, drop []
 
 // Land moves a branch of the person's; see [pod.Checkouts].
 func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, message string) (pod.Landed, error) {
-	r, err := c.local(found)
+	r, err := c.at(found)
 	if err != nil {
 		return pod.Landed{}, err
 	}
@@ -180,20 +158,14 @@ func (c *Checkouts) Land(ctx context.Context, found pod.FoundCheckout, into, mes
 	}, err
 }
 
-// local is the record of a checkout of a repository on this machine.
-func (c *Checkouts) local(found pod.FoundCheckout) (*checkout.Record, error) {
-	r, err := c.at(found)
-	if err == nil && r.URL != "" {
-		err = item.Errorf(item.KindPrecondition, "IN_CLONE", "the pod works in a clone: fetch its work with git fetch %s %s, and merge FETCH_HEAD", sanitize.Word(r.URL), "refs/"+r.Branch())
-	}
-	return r, err
-}
-
 // at is the record of a checkout.
 func (c *Checkouts) at(found pod.FoundCheckout) (*checkout.Record, error) {
 	r, err := c.all.Of(found.Dir)
-	if err == nil && r == nil {
+	switch {
+	case err == nil && r == nil:
 		err = errors.New("the checkout " + found.Dir + " is gone")
+	case err == nil && r.URL != "":
+		err = item.Errorf(item.KindPrecondition, "IN_CLONE", "an earlier podd cloned %s for this pod: push its work with git -C %s push %s, and remove the directory yourself", r.URL, sanitize.Word(r.Dir()), sanitize.Word(r.URL))
 	}
 	return r, err
 }
@@ -211,6 +183,4 @@ func (c *Checkouts) Return(ctx context.Context, id string) error {
 const checkoutTrash = 14 * 24 * time.Hour
 
 // Sweep removes for good what was in the trash for long; see [pod.Checkouts].
-func (c *Checkouts) Sweep(ctx context.Context, needs func(pod.FoundCheckout) pod.Need) error {
-	return errors.Join(c.all.Sweep(ctx, checkoutTrash), c.pushes.tidy(ctx, needs))
-}
+func (c *Checkouts) Sweep(ctx context.Context) error { return c.all.Sweep(ctx, checkoutTrash) }

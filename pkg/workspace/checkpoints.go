@@ -65,7 +65,7 @@ type saver struct {
 	// held are the directories in which tools work, by their paths.
 	held map[string]os.FileInfo
 	// leaving is called before the turn ends; nil does nothing.
-	leaving func(ctx context.Context, over bool) string
+	leaving func(ctx context.Context) string
 	// refs are those of the last look of the turn; nil if that is not known.
 	refs refs
 	// around are the working trees around directories, made with refs; empty for a directory in none.
@@ -113,11 +113,11 @@ func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]it
 }
 
 // Leave brings the pod's commits to the person; see [worker.Checkpoints].
-func (s *saver) Leave(ctx context.Context, over bool) string {
+func (s *saver) Leave(ctx context.Context) string {
 	if s.leaving == nil {
 		return ""
 	}
-	return s.leaving(ctx, over)
+	return s.leaving(ctx)
 }
 
 func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (out []item.Checkpoint, err error) {

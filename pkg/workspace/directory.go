@@ -47,9 +47,6 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.all.enter(w.id, spec, above); err != nil {
-		return nil, err
-	}
 	// A tool can read what was cut from the file that the marker names.
 	read := append([]string{folder.Dir()}, spec.Read...)
 	shown := []string{folder.Dir()}

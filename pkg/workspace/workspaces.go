@@ -68,8 +68,6 @@ type Config struct {
 	// CheckoutDir has the checkouts that podd makes for pods; empty makes none. It may be in a
 	// hidden directory.
 	CheckoutDir string
-	// Alert tells a person about a problem with a checkout. With nil, the problem is logged.
-	Alert func(text string)
 	// Home is the person's home directory by its real path; may be empty. There only the files
 	// that tools name are kept.
 	Home string
@@ -112,8 +110,6 @@ type Workspaces struct {
 	stores *checkpoint.Stores
 	// checkouts are nil without CheckoutDir.
 	checkouts *checkout.Checkouts
-	// pushes are those of clones; nil without checkouts.
-	pushes *pushes
 }
 
 var _ pod.Workspaces = (*Workspaces)(nil)
@@ -149,7 +145,6 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	}
 	if c.CheckoutDir != "" && c.Shell.Sandbox != nil {
 		all.checkouts = openCheckouts(c)
-		all.pushes = newPushes(checkout.Clones{Checkouts: all.checkouts}, c)
 	}
 	c.Jobs.Tools = func(id string) (builtin.Config, error) {
 		folder, err := all.spool.Folder(id)
@@ -261,12 +256,7 @@ func (all *Workspaces) CleanTemps(ctx context.Context) error {
 }
 
 // Close ends the running jobs. No pod is loaded any more.
-func (all *Workspaces) Close() {
-	all.jobs.Close()
-	if all.pushes != nil {
-		all.pushes.close()
-	}
-}
+func (all *Workspaces) Close() { all.jobs.Close() }
 
 // foreign says whether a tool's name is that of another program's tool, and returns it
 // without the prefix.

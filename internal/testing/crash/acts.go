@@ -36,7 +36,6 @@ var acts = []act{
 	{"compact", (*hand).compact, (*checker).compacted, (*checker).compactions},
 	{"fork", (*hand).fork, (*checker).forked, (*checker).ownForks},
 	{name: "job of a fork", do: (*hand).forksJob},
-	{name: "delete and restore", do: (*hand).remove},
 }
 
 // deed is an act as its client knows it.
@@ -99,9 +98,6 @@ func (h *hand) job() string {
 	text := randomJob(h.random, h.jobs, h.answers)
 	if h.several { // No pod has a job that runs all the time: it ends when the pod is moved.
 		text = strings.ReplaceAll(text, "type", "read")
-	}
-	if h.pod.remote != nil {
-		text = strings.ReplaceAll(text, "shell/", "work/")
 	}
 	return text
 }
@@ -207,15 +203,11 @@ func (h *hand) compact(d *deed) error {
 
 // fork makes a new pod of the log as it is, or was at the end of a turn, which then works as well.
 func (h *hand) fork(d *deed) error {
-	most := 1
-	if h.pod.remote != nil {
-		most = cloneForks
-	}
 	d.seq = h.pod.raw.last()
 	if h.random.IntN(2) == 0 {
 		d.seq = h.pod.raw.endOfTurn(h.random)
 	}
-	if d.seq == 0 || len(h.pod.forks) >= most {
+	if d.seq == 0 || len(h.pod.forks) > 0 {
 		return errNothing
 	}
 	known := h.scene.expect(d.mark)
@@ -231,6 +223,18 @@ func (h *hand) fork(d *deed) error {
 	known()
 	fork.submits.submit(h.ctx, h.job())
 	return err
+}
+
+// forksJob gives a fork a job.
+func (h *hand) forksJob(*deed) error {
+	if len(h.pod.forks) == 0 {
+		return errNothing
+	}
+	fork := h.pod.forks[h.random.IntN(len(h.pod.forks))]
+	if !fork.submits.submit(h.ctx, h.job()) {
+		return errNothing
+	}
+	return nil
 }
 
 // found, count and the like: what the log has of each.

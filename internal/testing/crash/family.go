@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func (i *inspection) forkedAt(name string) int64 {
 // turn ends right after them.
 func forked(p *pod, of, fork kin) bool {
 	at := int(fork.from)
-	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || !fork.worksIn(p) {
+	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || fork.GetSpec().GetDir() != p.dir {
 		return false
 	}
 	return !slices.ContainsFunc(fork.log[:at], func(e *poddv1.Entry) bool { return differ(e, of.log[e.GetSeq()-1]) })
@@ -168,9 +169,6 @@ func (i *inspection) check() error {
 	if err := i.background(); err != nil {
 		return err
 	}
-	if err := i.checkClones(all); err != nil {
-		return err
-	}
 	return i.commands(all)
 }
 
@@ -196,15 +194,15 @@ func (i *inspection) commands(all []kin) error {
 		if p.isFork {
 			continue // Its commands are with those of the other pod.
 		}
-		ran, err := i.lines(p, ranFile)
+		ran, err := countLines(filepath.Join(p.dir, ranFile))
 		if err != nil {
 			return err
 		}
-		ended, err := i.lines(p, endedFile)
+		ended, err := countLines(filepath.Join(p.dir, endedFile))
 		if err != nil {
 			return err
 		}
-		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return !k.worksIn(p) })
+		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return k.GetSpec().GetDir() != p.dir })
 		known := make(map[string]bool)
 		for _, k := range here {
 			for id := range k.calls {

@@ -13,7 +13,6 @@ import (
 // semicolon, the calls of a step by a blank.
 //
 //	shell/MS/STATUS  a command that takes so long and exits so
-//	work/MS/STATUS   the same in a clone, where it sometimes commits
 //	ask/MS/STATUS    the same, after a person has agreed
 //	hold             a command that waits until the round opens its gate
 //	edit/MS/STATUS   a command that changes files of the workspace
@@ -118,21 +117,8 @@ func (a action) command(id string) string {
 		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
 	case "ask":
 		mark = askMark + " "
-	case "work":
-		return a.work(id, wait)
 	}
 	return fmt.Sprintf("%secho %s >>%s; %s; echo %s >>%s; echo out-%s; exit %d", mark, id, ranFile, wait, id, endedFile, id, a.status)
-}
-
-// work is the command of a pod in a clone. Its lines have the time, which tells it from the same one in
-// another clone.
-func (a action) work(id, wait string) string {
-	commit := ""
-	if a.ms%2 == 0 {
-		commit = " git add -A && git -c user.name=P -c user.email=p@localhost commit -m " + id + ";"
-	}
-	return fmt.Sprintf("{ echo %[1]s $(date +%%s%%N) >>%[2]s; %[3]s;%[4]s echo %[1]s $(date +%%s%%N) >>%[5]s; } >/dev/null 2>&1; echo out-%[1]s; exit %[6]d",
-		id, ranFile, wait, commit, endedFile, a.status)
 }
 
 // answer is what the model says when a job is done.
@@ -148,5 +134,5 @@ const spawnedJobs = 100_000
 
 // runs says whether the action is a shell command.
 func (a action) runs() bool {
-	return a.verb == "shell" || a.verb == "work" || a.verb == "ask" || a.verb == "hold"
+	return a.verb == "shell" || a.verb == "ask" || a.verb == "hold"
 }

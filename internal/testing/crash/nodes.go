@@ -63,7 +63,6 @@ func RunNodes(ctx context.Context, c NodesConfig) error {
 	table(c.Out, []string{"nodes"}, []*Tally{sum})
 	faultTable(c.Out, counts, server.clock)
 	fmt.Fprintf(c.Out, "writes and readings in one order: %d\n", sum.Histories)
-	fmt.Fprintf(c.Out, "clones made by other nodes: %d, calls of finished turns looked for in what was pushed: %d\n", sum.Claims, sum.Pushed)
 	if wrong := len(sum.Failures()); wrong > 0 {
 		return fmt.Errorf("%d findings", wrong)
 	}
@@ -106,8 +105,6 @@ type fleet struct {
 	// harsh rounds have what costs results of commands: their starters are killed, and pods are
 	// moved by force.
 	harsh bool
-	// remote is what pods of harsh rounds clone.
-	remote *remote
 	// shared rounds are harsh ones with pods in a shared directory, which other nodes take over.
 	shared bool
 	// mu guards the tally of goroutines, and what they read of each pod.
@@ -175,11 +172,6 @@ func (f *fleet) run(faults int) error {
 		if err != nil {
 			return err
 		}
-		if f.harsh && i >= fleetPods-clonePods {
-			if err := f.inClone(p); err != nil {
-				return err
-			}
-		}
 		if err := f.createAt(p); err != nil {
 			return err
 		}
@@ -220,9 +212,6 @@ func (f *fleet) addNode(name string) error {
 		return err
 	}
 	text := f.text() + fmt.Sprintf("[node]\nname = %q\nlisten = %q\ntls = [%q, %q, %q]\n", name, address, tls[0], tls[1], tls[2])
-	if f.harsh {
-		text += "git = true\n"
-	}
 	if f.shared {
 		text += fmt.Sprintf("shared = [%q]\n", f.dir)
 	}
@@ -300,13 +289,9 @@ func (f *fleet) allUp() error {
 
 // createAt creates a pod at a node.
 func (f *fleet) createAt(p *pod) error {
-	request, movable := &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}}, f.shared
-	if p.remote != nil {
-		request.Spec.Dir, request.Worktree, movable = "", &poddv1.Worktree{Url: "file://" + p.remote.repo}, true
-	}
-	made, err := f.at(p.n).Pods().CreatePod(f.ctx, request)
-	if err == nil && made.GetPod().GetMovable() != movable {
-		f.finding("pod %s is movable: %v", p.name, !movable)
+	made, err := f.at(p.n).Pods().CreatePod(f.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
+	if err == nil && made.GetPod().GetMovable() != f.shared {
+		f.finding("pod %s is movable: %v", p.name, !f.shared)
 	}
 	return err
 }
@@ -355,11 +340,6 @@ func (f *fleet) settle() error {
 
 // finish lets all pods become idle, checks everything, and shuts all down.
 func (f *fleet) finish() error {
-	for _, p := range f.all() {
-		if err := f.restored(p); err != nil { // It may have been deleted after its client had no answer.
-			return err
-		}
-	}
 	if err := f.settle(); err != nil {
 		return err
 	}
@@ -379,9 +359,6 @@ func (f *fleet) finish() error {
 		return err
 	}
 	f.requests()
-	if err := (tidying{f}).tidied(); err != nil {
-		return err
-	}
 	if err := f.sound(); err != nil {
 		return err
 	}
@@ -394,9 +371,6 @@ func (f *fleet) finish() error {
 		if p := n.now(); p.code() != 0 {
 			f.finding("%s ended by SIGTERM while idle with %v", n.name, p.cmd.ProcessState)
 		}
-	}
-	if f.remote != nil {
-		f.remote.check(f)
 	}
 	return f.nothingRuns()
 }

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"strings"
 	"time"
 
 	poddv1 "podd/proto/podd/v1"
@@ -37,7 +36,7 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 			n.left[text]++
 		}
 		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
-		return fresh && k.Note.GetJob() == "" && !strings.HasPrefix(text, cloneNote)
+		return fresh && k.Note.GetJob() == ""
 	case *poddv1.Entry_TurnStarted:
 		clear(n.waiting)
 	case *poddv1.Entry_Item:

@@ -102,8 +102,6 @@ type pod struct {
 	// forks are those made of it. isFork says that it is one, in the workspace of another pod.
 	forks  []*pod
 	isFork bool
-	// remote is what its clones are of; nil for a pod in dir.
-	remote *remote
 }
 
 // addPod makes the workspace of a pod.
@@ -149,7 +147,7 @@ func (s *scene) expected() []string {
 
 // adopt adds a fork of a pod, in the same workspace, to the round.
 func (s *scene) adopt(name string, of *pod) *pod {
-	p := &pod{name: name, dir: of.dir, remote: of.remote, isFork: true}
+	p := &pod{name: name, dir: of.dir, isFork: true}
 	of.forks = append(of.forks, p)
 	s.add(p)
 	s.followOne(p)

@@ -24,9 +24,6 @@ type Tally struct {
 	Commands, Requests, Resumed, WornOut int
 	// Histories is how many writes and readings one order was found for.
 	Histories int
-	// Pushed is how many calls of finished turns were looked for in the repository that clones push to,
-	// Claims how often a node went on in a new clone.
-	Pushed, Claims int
 
 	// Acts counts what clients did besides submitting, by the name of the act.
 	Acts map[string]Answered
@@ -98,8 +95,6 @@ func (t *Tally) merge(o *Tally) {
 	t.Resumed += o.Resumed
 	t.WornOut += o.WornOut
 	t.Histories += o.Histories
-	t.Pushed += o.Pushed
-	t.Claims += o.Claims
 	for name, theirs := range o.Acts {
 		if t.Acts == nil {
 			t.Acts = make(map[string]Answered)

@@ -61,11 +61,11 @@ func New(c Config) *Checkouts {
 	return &Checkouts{Config: c, locks: make(map[string]*sync.Mutex)}
 }
 
-func (c *Config) environ() []string {
-	if c.Environ == nil {
+func (all *Checkouts) environ() []string {
+	if all.Environ == nil {
 		return os.Environ()
 	}
-	return c.Environ
+	return all.Environ
 }
 
 // Names in Dir that are podd's own.
@@ -111,14 +111,9 @@ type Record struct {
 	// Removed is when it was moved to the trash; Drop may be lost with it.
 	Removed time.Time `json:"removed,omitzero"`
 	Drop    []string  `json:"drop,omitempty"`
-	// URL is set for a clone: its source is there, and Common podd's own repository beside the
-	// checkout. Pushed is the value of the reference that podd knows to be there. Claim is set if it
-	// goes on with what an earlier clone pushed: the commit that it pushed first.
-	URL    string `json:"url,omitempty"`
-	Pushed string `json:"pushed,omitempty"`
-	Claim  string `json:"claim,omitempty"`
-	// Unpinned says that podd removed the reference there when it moved the clone to the trash.
-	Unpinned bool `json:"unpinned,omitempty"`
+	// URL is set for a clone that an earlier version made. Then Source is the clone itself. podd leaves
+	// such a directory as it is.
+	URL string `json:"url,omitempty"`
 	// Unlanded is the commit that a landing made of what was uncommitted, until one succeeds.
 	Unlanded string `json:"unlanded,omitempty"`
 	// Attributes is the person's file of attributes for all repositories; empty without one.
@@ -178,16 +173,11 @@ func load(place string) (*Record, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(place, recordName), err)
 	}
-	r.put(place)
-	return r, nil
-}
-
-// put sets the place of a record, and the paths that follow from it.
-func (r *Record) put(place string) {
 	r.place = place
 	if r.URL != "" {
-		r.Common = filepath.Join(place, bareName)
+		r.Common = filepath.Join(place, ".remote") // Also once it was moved.
 	}
+	return r, nil
 }
 
 // Of is the record of the checkout that a directory, given without links, is in; nil if it is in
@@ -243,14 +233,12 @@ func (all *Checkouts) records(dir string) (records []*Record, err error) {
 }
 
 // lock keeps others from a checkout until unlock is called.
-func (all *Checkouts) lock(r *Record) (unlock func()) { return all.lockNamed(r.Name) }
-
-func (all *Checkouts) lockNamed(name string) (unlock func()) {
+func (all *Checkouts) lock(r *Record) (unlock func()) {
 	all.mu.Lock()
-	l := all.locks[name]
+	l := all.locks[r.Name]
 	if l == nil {
 		l = new(sync.Mutex)
-		all.locks[name] = l
+		all.locks[r.Name] = l
 	}
 	all.mu.Unlock()
 	l.Lock()

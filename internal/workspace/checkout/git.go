@@ -107,7 +107,7 @@ type failure struct {
 func (f *failure) Error() string {
 	says := strings.TrimSpace(f.says)
 	if first, _, more := strings.Cut(says, "\n"); more {
-		says = strings.TrimSpace(first) // ssh ends its lines with a carriage return too.
+		says = first
 	}
 	says = strings.TrimPrefix(strings.TrimPrefix(says, "fatal: "), "error: ")
 	verb := slices.IndexFunc(f.args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })

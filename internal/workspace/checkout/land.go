@@ -166,6 +166,9 @@ func (r *Record) sees() []string {
 	return append(slices.Clone(repo.Dirs), r.Reads()...)
 }
 
+// poddsName is whose commits are where the person has no name.
+var poddsName = []string{"GIT_AUTHOR_NAME=podd", "GIT_AUTHOR_EMAIL=podd@localhost", "GIT_COMMITTER_NAME=podd", "GIT_COMMITTER_EMAIL=podd@localhost"}
+
 // writing is a run of git that changes the checkout, by the person or, where that has no name, podd.
 func (w *lander) writing(ctx context.Context, args ...string) command {
 	c := w.r.reading(args...)

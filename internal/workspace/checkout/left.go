@@ -36,32 +36,15 @@ git status --porcelain=v1 -z --untracked-files=normal --ignored=traditional --no
 // Left lists what is in a checkout and nowhere else. drop are paths in it that may go.
 func (all *Checkouts) Left(ctx context.Context, r *Record, drop []string) ([]Left, error) {
 	defer all.lock(r)()
-	// A push may have changed it.
-	r, err := load(r.place)
-	if err != nil {
-		return nil, err
-	}
 	return all.left(ctx, r, drop)
 }
 
 func (all *Checkouts) left(ctx context.Context, r *Record, drop []string) (left []Left, err error) {
-	var unsaved []string
-	if r.URL != "" {
-		if unsaved, err = (Clones{all}).saveState(ctx, r); err != nil {
-			return nil, err
-		}
-		if !r.IsPushed() {
-			left = append(left, Left{"not pushed to " + r.URL, "commit " + r.Ref})
-		}
-	}
 	files, err := all.leftFiles(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range files {
-		if r.URL != "" && (l.What == "uncommitted" || l.What == "untracked") && !slices.Contains(unsaved, l.Name) {
-			continue // It is in what was pushed.
-		}
 		if !slices.ContainsFunc(drop, func(dir string) bool { return below(dir, l.Name) }) {
 			left = append(left, l)
 		}
@@ -200,7 +183,7 @@ func (all *Checkouts) discard(ctx context.Context, r *Record) error {
 	if err := os.Rename(r.place, to); err != nil {
 		return err
 	}
-	r.put(to)
+	r.place = to
 	return all.unpin(ctx, r)
 }
 
@@ -236,9 +219,6 @@ func (r *Record) destroy() error {
 
 // unpin removes the reference in the source if a branch or a tag has its commits.
 func (all *Checkouts) unpin(ctx context.Context, r *Record) error {
-	if r.URL != "" {
-		return Clones{all}.unpin(ctx, r)
-	}
 	now, err := all.pinned(ctx, r)
 	if err != nil || now == "" || now != r.Ref {
 		return err
@@ -284,7 +264,7 @@ func (all *Checkouts) Return(ctx context.Context, r *Record) error {
 	if _, err := os.Lstat(to); err == nil {
 		return item.Errorf(item.KindExists, "CHECKOUT_EXISTS", "another checkout has the place of this one, %s: remove it with podctl delete --checkout first", to)
 	}
-	if now, err := all.pinned(ctx, r); err == nil && now == "" && r.Ref != "" && r.URL == "" {
+	if now, err := all.pinned(ctx, r); err == nil && now == "" && r.Ref != "" {
 		if _, err := all.git(ctx, r.changing("update-ref", "-m", "podd: checkout of pod "+r.Name, r.ref(), r.Ref, strings.Repeat("0", len(r.Ref)))); err != nil {
 			return err
 		}
@@ -292,10 +272,7 @@ func (all *Checkouts) Return(ctx context.Context, r *Record) error {
 	if err := os.Rename(r.place, to); err != nil {
 		return err
 	}
-	r.put(to)
+	r.place = to
 	r.Removed, r.Drop = time.Time{}, nil
-	if r.Unpinned {
-		r.Pushed, r.Unpinned = "", false
-	}
 	return full(r.save())
 }

@@ -101,7 +101,7 @@ func (all *Checkouts) fill(ctx context.Context, s source, r *Record, changes boo
 	if err := all.pin(ctx, r); err != nil {
 		return err
 	}
-	making, run, err := all.repository(ctx, s, r, filepath.Join(s.common, "objects"))
+	making, run, err := all.repository(ctx, s, r)
 	if err != nil {
 		return err
 	}
@@ -118,20 +118,20 @@ func (all *Checkouts) fill(ctx context.Context, s source, r *Record, changes boo
 	if info, err := os.Lstat(filepath.Join(making, r.Prefix)); err != nil || !info.IsDir() {
 		return item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s does not exist in the commit %.12s: name another one, or --base", filepath.Join(s.top, r.Prefix), r.Base)
 	}
-	return whole(making, r)
+	if err := os.Rename(making, r.Dir()); err != nil {
+		return err
+	}
+	return syncDir(r.place)
 }
 
 // repository makes an empty repository that borrows objects, with the references of the source. run
 // runs git there.
-func (all *Checkouts) repository(ctx context.Context, s source, r *Record, objects string) (making string, run func(args ...string) error, err error) {
+func (all *Checkouts) repository(ctx context.Context, s source, r *Record) (making string, run func(args ...string) error, err error) {
 	making = filepath.Join(r.place, makingName)
 	if err := os.Mkdir(making, 0o700); err != nil {
 		return "", nil, err
 	}
-	sees := s.sees()
-	if r.URL == "" {
-		sees = append(sees, s.top)
-	}
+	sees := append(s.sees(), s.top)
 	run = func(args ...string) error {
 		_, err := all.git(ctx, command{dir: making, writes: true, reads: sees, args: args})
 		return err
@@ -139,10 +139,10 @@ func (all *Checkouts) repository(ctx context.Context, s source, r *Record, objec
 	if err := run("init", "--quiet", "--template=", "--object-format="+s.format, "--initial-branch="+r.Branch(), "."); err != nil {
 		return "", nil, err
 	}
-	if err := borrow(making, objects, s); err != nil {
+	if err := borrow(making, s); err != nil {
 		return "", nil, err
 	}
-	if err := ownAttributes(making, s); err != nil && r.URL == "" {
+	if err := ownAttributes(making, s); err != nil {
 		return "", nil, err
 	}
 	steps := [][]string{
@@ -161,21 +161,13 @@ func (all *Checkouts) repository(ctx context.Context, s source, r *Record, objec
 	return making, run, nil
 }
 
-// whole gives a checkout that is complete its place.
-func whole(making string, r *Record) error {
-	if err := os.Rename(making, r.Dir()); err != nil {
-		return err
-	}
-	return syncDir(r.place)
-}
-
 // borrow lets a new repository use the objects of the source.
-func borrow(making, objects string, s source) error {
+func borrow(making string, s source) error {
 	info := filepath.Join(making, ".git", "objects", "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(s.common, "objects")+"\n"), 0o600); err != nil {
 		return err
 	}
 	if !s.shallow {
@@ -228,9 +220,6 @@ func (r *Record) reading(args ...string) command {
 // undo removes what a failed or killed Make left.
 func (all *Checkouts) undo(ctx context.Context, r *Record) error {
 	var err error
-	if r.URL != "" {
-		return errors.Join((Clones{all}).release(ctx, r), removeAll(r.place))
-	}
 	if now, e := all.pinned(ctx, r); e == nil && now == r.Base && (r.Ref == now || r.Next == now) {
 		_, err = all.git(ctx, r.changing("update-ref", "-d", r.ref(), r.Base))
 	}

@@ -62,9 +62,9 @@ func (s source) reading(args ...string) command {
 // userKeys are what a checkout takes over from the person's configuration: so its files are as theirs.
 const userKeys = `^(user\.(name|email)|core\.(excludesfile|attributesfile|autocrlf|eol))$`
 
-// userSettings are the person's, for the repository in which c runs.
-func (all *Checkouts) userSettings(ctx context.Context, c command) (map[string]string, error) {
-	pairs, err := all.persons(ctx, c, userKeys)
+// userSettings are the person's.
+func (all *Checkouts) userSettings(ctx context.Context, s source) (map[string]string, error) {
+	pairs, err := all.persons(ctx, s.reading(), userKeys)
 	user := make(map[string]string)
 	for _, p := range pairs {
 		user[p[0]] = p[1]
@@ -103,7 +103,7 @@ func (all *Checkouts) inspect(ctx context.Context, dir string) (source, error) {
 		return s, item.Errorf(item.KindPrecondition, "PARTIAL_CLONE", "%s is a partial clone, whose files are on a server that the sandbox does not reach: fetch all with git fetch --refetch --no-filter, and unset extensions.partialClone", s.top)
 	}
 	s.branch, _ = line(all.git(ctx, s.reading("symbolic-ref", "--quiet", "--short", "HEAD")))
-	s.user, err = all.userSettings(ctx, s.reading())
+	s.user, err = all.userSettings(ctx, s)
 	return s, err
 }
 

@@ -37,7 +37,7 @@ func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool,
 		made, e := exists(r.Pod)
 		switch {
 		case e != nil:
-		case made && r.isWhole():
+		case made:
 			e = all.Keep(r)
 		default:
 			e = all.Discard(ctx, r)
@@ -45,12 +45,6 @@ func (all *Checkouts) Settle(ctx context.Context, exists func(pod string) (bool,
 		err = errors.Join(err, e)
 	}
 	return says, errors.Join(err, os.RemoveAll(all.temp()))
-}
-
-// isWhole says that a checkout is complete.
-func (r *Record) isWhole() bool {
-	_, err := os.Lstat(r.Dir())
-	return err == nil
 }
 
 // Sweep removes for good what was in the trash for a time, if still nothing is left in it.

@@ -367,12 +367,7 @@ type Checkout struct {
 	// source as the reference refs/BRANCH.
 	Branch string `protobuf:"bytes,2,opt,name=branch,proto3" json:"branch,omitempty"`
 	// The commit that it began with.
-	Base string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
-	// Set if source is a URL, which podd cloned: the directory of the clone. podd pushes refs/BRANCH
-	// to the source after each turn.
-	Clone string `protobuf:"bytes,4,opt,name=clone,proto3" json:"clone,omitempty"`
-	// The node that has the clone; empty for a podd that has all pods.
-	Node          string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	Base          string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,20 +419,6 @@ func (x *Checkout) GetBranch() string {
 func (x *Checkout) GetBase() string {
 	if x != nil {
 		return x.Base
-	}
-	return ""
-}
-
-func (x *Checkout) GetClone() string {
-	if x != nil {
-		return x.Clone
-	}
-	return ""
-}
-
-func (x *Checkout) GetNode() string {
-	if x != nil {
-		return x.Node
 	}
 	return ""
 }
@@ -1027,9 +1008,7 @@ type Worktree struct {
 	// A branch, a tag or a commit; empty means the commit that is checked out.
 	Base string `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
 	// Bring what is not committed: tracked and untracked files, not ignored ones.
-	WithChanges bool `protobuf:"varint,2,opt,name=with_changes,json=withChanges,proto3" json:"with_changes,omitempty"`
-	// Clone this repository instead, and leave dir empty. base may be one of its references.
-	Url           string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
+	WithChanges   bool `protobuf:"varint,2,opt,name=with_changes,json=withChanges,proto3" json:"with_changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1076,13 +1055,6 @@ func (x *Worktree) GetWithChanges() bool {
 		return x.WithChanges
 	}
 	return false
-}
-
-func (x *Worktree) GetUrl() string {
-	if x != nil {
-		return x.Url
-	}
-	return ""
 }
 
 type CreatePodResponse struct {
@@ -4684,13 +4656,11 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04plan\x18\x0f \x01(\bR\x04plan\x12\x1a\n" +
 	"\bendpoint\x18\x10 \x01(\tR\bendpoint\x12*\n" +
 	"\aoptions\x18\x11 \x01(\v2\x10.podd.v1.OptionsR\aoptions\x12-\n" +
-	"\bcheckout\x18\x12 \x01(\v2\x11.podd.v1.CheckoutR\bcheckout\"x\n" +
+	"\bcheckout\x18\x12 \x01(\v2\x11.podd.v1.CheckoutR\bcheckout\"g\n" +
 	"\bCheckout\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
 	"\x06branch\x18\x02 \x01(\tR\x06branch\x12\x12\n" +
-	"\x04base\x18\x03 \x01(\tR\x04base\x12\x14\n" +
-	"\x05clone\x18\x04 \x01(\tR\x05clone\x12\x12\n" +
-	"\x04node\x18\x05 \x01(\tR\x04node\"\xb4\x02\n" +
+	"\x04base\x18\x03 \x01(\tR\x04baseJ\x04\b\x04\x10\x05J\x04\b\x05\x10\x06R\x05cloneR\x04node\"\xb4\x02\n" +
 	"\x06Limits\x12\x1b\n" +
 	"\tmax_steps\x18\x01 \x01(\x05R\bmaxSteps\x12$\n" +
 	"\x0emax_tool_calls\x18\x02 \x01(\x05R\fmaxToolCalls\x12=\n" +
@@ -4744,11 +4714,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +
-	"\bworktree\x18\x03 \x01(\v2\x11.podd.v1.WorktreeR\bworktree\"S\n" +
+	"\bworktree\x18\x03 \x01(\v2\x11.podd.v1.WorktreeR\bworktree\"L\n" +
 	"\bWorktree\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\tR\x04base\x12!\n" +
-	"\fwith_changes\x18\x02 \x01(\bR\vwithChanges\x12\x10\n" +
-	"\x03url\x18\x03 \x01(\tR\x03url\"O\n" +
+	"\fwith_changes\x18\x02 \x01(\bR\vwithChangesJ\x04\b\x03\x10\x04R\x03url\"O\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x7f\n" +

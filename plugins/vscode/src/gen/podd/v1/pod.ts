@@ -127,13 +127,6 @@ export interface Checkout {
   branch: string;
   /** The commit that it began with. */
   base: string;
-  /**
-   * Set if source is a URL, which podd cloned: the directory of the clone. podd pushes refs/BRANCH
-   * to the source after each turn.
-   */
-  clone: string;
-  /** The node that has the clone; empty for a podd that has all pods. */
-  node: string;
 }
 
 /**
@@ -278,8 +271,6 @@ export interface Worktree {
   base: string;
   /** Bring what is not committed: tracked and untracked files, not ignored ones. */
   withChanges: boolean;
-  /** Clone this repository instead, and leave dir empty. base may be one of its references. */
-  url: string;
 }
 
 export interface CreatePodResponse {
@@ -1093,7 +1084,7 @@ export const PodSpec: MessageFns<PodSpec> = {
 };
 
 function createBaseCheckout(): Checkout {
-  return { source: "", branch: "", base: "", clone: "", node: "" };
+  return { source: "", branch: "", base: "" };
 }
 
 export const Checkout: MessageFns<Checkout> = {
@@ -1106,12 +1097,6 @@ export const Checkout: MessageFns<Checkout> = {
     }
     if (message.base !== "") {
       writer.uint32(26).string(message.base);
-    }
-    if (message.clone !== "") {
-      writer.uint32(34).string(message.clone);
-    }
-    if (message.node !== "") {
-      writer.uint32(42).string(message.node);
     }
     return writer;
   },
@@ -1151,22 +1136,6 @@ export const Checkout: MessageFns<Checkout> = {
             }
 
             message.base = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.clone = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.node = reader.string();
             continue;
           }
         }
@@ -1873,7 +1842,7 @@ export const CreatePodRequest: MessageFns<CreatePodRequest> = {
 };
 
 function createBaseWorktree(): Worktree {
-  return { base: "", withChanges: false, url: "" };
+  return { base: "", withChanges: false };
 }
 
 export const Worktree: MessageFns<Worktree> = {
@@ -1883,9 +1852,6 @@ export const Worktree: MessageFns<Worktree> = {
     }
     if (message.withChanges !== false) {
       writer.uint32(16).bool(message.withChanges);
-    }
-    if (message.url !== "") {
-      writer.uint32(26).string(message.url);
     }
     return writer;
   },
@@ -1917,14 +1883,6 @@ export const Worktree: MessageFns<Worktree> = {
             }
 
             message.withChanges = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.url = reader.string();
             continue;
           }
         }
