@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
-	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -27,7 +25,7 @@ func newDiffCommand(of *program) *cobra.Command {
 		Use:   "diff [POD] [PATH...]",
 		Short: "Show what a pod changed in files",
 		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or " +
-			"after an entry. What others changed meanwhile follows, then what became of HEAD, branches and tags. PATH restricts it to files and directories; name POD " +
+			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD " +
 			"first.",
 		Example:           "  podctl diff api\n  podctl diff api --turn 3 src",
 		Args:              operands,
@@ -83,9 +81,9 @@ type shownDiff struct {
 	fileVerbs
 	console view.Console
 	stat    bool
-	// some says that there was a part; by, moved and left which headings there were.
-	some, moved, left bool
-	by                poddv1.CheckpointBy
+	// some says that there was a part; by and left which headings there were.
+	some, left bool
+	by         poddv1.CheckpointBy
 }
 
 func (d *shownDiff) end() error {
@@ -101,11 +99,9 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 	if d.output == outputJSON {
 		return d.printJSON(part)
 	}
-	f, moved, heading := part.GetFile(), part.GetMoved(), ""
+	f, heading := part.GetFile(), ""
 	switch {
-	case moved != nil && !d.moved:
-		heading, d.moved = "podctl undo leaves", true
-	case f == nil && moved == nil && !d.left:
+	case f == nil && !d.left:
 		heading, d.left = "podd does not keep", true
 	case f != nil && f.GetBy() != d.by && f.GetBy() == poddv1.CheckpointBy_CHECKPOINT_BY_PERSON:
 		heading = "others changed meanwhile"
@@ -116,11 +112,7 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 			return err
 		}
 	}
-	switch {
-	case moved != nil:
-		_, err := fmt.Fprint(d.stdout, strings.TrimPrefix(refChange(moved), "\n")+"\n")
-		return err
-	case f == nil:
+	if f == nil {
 		_, err := fmt.Fprintln(d.stdout, "  "+sanitize.Line(part.GetLeftOut()))
 		return err
 	}
@@ -157,7 +149,7 @@ func newUndoCommand(p *program) *cobra.Command {
 			"undo takes the first one back. It never overwrites what somebody else wrote: if such a file is among them, it " +
 			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other " +
 			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits, branches and tags stay in " +
-			"any case: it names what moved and the git command that goes back.",
+			"any case: git reflog shows where HEAD was.",
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -166,7 +158,7 @@ func newUndoCommand(p *program) *cobra.Command {
 				r.Pod = pod
 				resp, err := c.Files().RestoreFiles(cmd.Context(), r)
 				if err != nil {
-					return fileVerbs{p}.refused(cmd.Context(), c, pod, 0, err)
+					return err
 				}
 				of := "the last undo"
 				if resp.GetTurn() > 0 {
@@ -180,20 +172,6 @@ func newUndoCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&r.Merge, "merge", false, "merge texts that somebody changed in other lines since")
 	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
 	return cmd
-}
-
-// refused names what moved in git after an entry, also where an undo is refused because somebody changed
-// files. It returns the error.
-func (p fileVerbs) refused(ctx context.Context, c *client.Client, pod string, after int64, err error) error {
-	if item.ReasonOf(err) != "FILES_CHANGED" || p.output != outputText {
-		return err
-	}
-	look, failed := c.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: after, DryRun: true})
-	if failed != nil || len(look.GetMoved()) == 0 {
-		return err
-	}
-	_, failed = fmt.Fprintf(p.stdout, "podctl undo leaves:%s\n", refChanges(look.GetMoved()))
-	return errors.Join(err, failed)
 }
 
 // restored says what became of files, and of what changes.
@@ -216,22 +194,8 @@ func restored(resp *poddv1.RestoreFilesResponse, of string, dry bool) string {
 	for _, k := range resp.GetKept() {
 		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
 	}
-	return b.String() + refChanges(resp.GetMoved())
-}
-
-// refChanges says in lines what became of references of git.
-func refChanges(all []*poddv1.RefChange) (text string) {
-	for _, c := range all {
-		text += refChange(c)
+	if resp.GetHeadMoved() {
+		b.WriteString("\n  stays: HEAD moved meanwhile; see git reflog")
 	}
-	return text
-}
-
-// refChange says in lines what became of a reference of git, and how to go back.
-func refChange(c *poddv1.RefChange) string {
-	text := "\n  " + sanitize.Line(c.GetText())
-	if back := c.GetBack(); back != "" {
-		text += "\n    to go back: " + sanitize.Line(back)
-	}
-	return text
+	return b.String()
 }

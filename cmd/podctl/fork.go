@@ -48,7 +48,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
 		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files " +
-			"it also takes back what the agent changed in files since, as podctl undo does. Commits, branches and tags stay: it names what moved. The pod must not be running a " +
+			"it also takes back what the agent changed in files since, as podctl undo does. Commits, branches and tags stay. The pod must not be running a " +
 			"turn. Without --files, a turn that waits for disk space is cancelled first.",
 		Example:           "  podctl rewind api 120 --files",
 		Args:              operands,
@@ -67,9 +67,9 @@ func newRewindCommand(p *program) *cobra.Command {
 				r.Pod, r.ToSeq = pod, to
 				resp, err := c.Pods().RewindPod(cmd.Context(), r)
 				if err != nil {
-					return fileVerbs{p}.refused(cmd.Context(), c, pod, to, err)
+					return err
 				}
-				also := leftover(resp) + refChanges(resp.GetMoved())
+				also := leftover(resp)
 				if back := resp.GetRestored(); back != nil {
 					also = "\n" + restored(back, "changes", false)
 				}

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"podd/integrations/rig"
 	"podd/integrations/rig/neovim"
-	"podd/pkg/llm/scripted"
 )
 
 // What the agent changed in files is a diff. It is taken back after a yes, but for what a person
@@ -69,39 +67,5 @@ text Done.
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v", path, got, err)
 		}
-	}
-}
-
-// What moved in git is named in the diff and after an undo, with the command that goes back.
-func TestUndoNamesMoves(t *testing.T) {
-	w := rig.Prepare(t, scripted.Answers(
-		scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"git branch new && echo two > a.go"}`}), scripted.Say(scripted.Text("Done."))))
-	w.Configure("ask = \"never\"\n[sandbox]\nmode = \"off\"\n")
-	w.Start()
-	write(t, w, "a.go", "one\n")
-	git := w.Command("sh", "-ec", "git init -q; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first")
-	git.Dir = w.Workspace
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	makePod(t, w)
-	e := neovim.Edit(t, w, "a.go")
-	e.Lua(`vim.o.autoread = true`)
-	e.Lua(`vim.ui.select = function(list, o, f) f(list[1]) end`)
-	e.Ex("Podd submit go")
-	e.Await("turn 1 finished")
-	e.Ex("Podd diff")
-	e.AwaitLua(`vim.bo.filetype == 'diff'`)
-	back := "\n  to go back: git -C " + w.Workspace + " branch -D new"
-	got := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
-	if !strings.Contains(got, "\nbranch new made at ") || !strings.Contains(got, " during turn 1"+back) {
-		t.Errorf("the diff is\n%s", got)
-	}
-	e.Ex("bwipeout")
-	e.Ex("Podd undo")
-	e.AwaitLua(`table.concat(_G.said, '|'):find('took back changes in 1 path', 1, true) ~= nil`)
-	got = e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
-	if !strings.Contains(got, "\nbranch new made at ") || !strings.Contains(got, " during turn 1"+back) {
-		t.Errorf("after the undo the window has\n%s", got)
 	}
 }

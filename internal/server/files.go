@@ -23,7 +23,7 @@ type files struct {
 func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
 	shown := pod.Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
 	alone := reaching(out.Context()) != nil
-	moved, err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
+	err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
 		if alone && c.By == item.ByPerson {
 			return nil // It may be another pod's.
 		}
@@ -34,11 +34,6 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 	})
 	if err != nil {
 		return err
-	}
-	for _, c := range refChanges(moved) {
-		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_Moved{Moved: c}}); err != nil {
-			return err
-		}
 	}
 	if !r.GetLeftOut() {
 		return nil
@@ -62,16 +57,9 @@ func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest)
 }
 
 func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
-	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged), Moved: refChanges(out.Refs)}
+	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged), HeadMoved: out.HeadMoved}
 	for _, k := range out.Kept {
 		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: validPath(k.Path), Why: k.Why})
 	}
 	return resp
-}
-
-func refChanges(all []pod.RefChange) (out []*poddv1.RefChange) {
-	for _, c := range all {
-		out = append(out, &poddv1.RefChange{Text: validPath(c.Text), Back: validPath(c.Back)})
-	}
-	return out
 }

@@ -32,7 +32,7 @@ func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*podd
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: valid(out.Files), Commands: int32(out.Commands), Moved: refChanges(out.Refs)}, nil
+	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: valid(out.Files), Commands: int32(out.Commands)}, nil
 }
 
 // valid makes paths valid UTF-8, which messages require.

@@ -313,3 +313,23 @@ func TestResultsOfOlderLogs(t *testing.T) {
 		}
 	}
 }
+
+// A checkpoint of an earlier version also has references of git that moved. They are skipped.
+func TestCheckpointWithMovedReferences(t *testing.T) {
+	moved := protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), "HEAD")
+	old := protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), "1a2b")
+	old = protowire.AppendBytes(protowire.AppendTag(old, 9, protowire.BytesType), moved)
+	old = protowire.AppendVarint(protowire.AppendTag(old, 10, protowire.VarintType), 3)
+	k := new(poddv1.Checkpoint)
+	if err := proto.Unmarshal(old, k); err != nil {
+		t.Fatal(err)
+	}
+	body, err := proto.Marshal(&poddv1.Entry{Kind: &poddv1.Entry_Checkpoint{Checkpoint: k}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := wire.DecodeEntry(body)
+	if want := (item.Checkpoint{Commit: "1a2b"}); err != nil || e.Kind != want {
+		t.Errorf("decoded %#v, %v; want %#v", e.Kind, err, want)
+	}
+}

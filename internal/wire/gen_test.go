@@ -134,7 +134,6 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, lists(g, as[item.Access](rapid.Map(g.string(), func(s string) item.Access { return item.Access(s) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Pause] { return rapid.Ptr(generate[item.Pause](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Pause] { return lists(g, generate[item.Pause](g)) })
-	overrideLater(cfg, func() *rapid.Generator[[]item.MovedRef] { return lists(g, generate[item.MovedRef](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Rule] {
 		// The origin of a rule is not encoded.
 		return lists(g, rapid.Map(generate[item.Rule](g), func(r item.Rule) item.Rule { r.Source = ""; return r }))

@@ -10,20 +10,13 @@ import (
 type Files struct {
 	// Last has the last checkpoint of each directory.
 	Last []item.Checkpoint
-	// Since is the entry after which the last changes of the agent are, and what a person saved
-	// beside the first of them: those of one turn, or of one restore; 0 without any. Until there are any, it is
-	// where references of git moved first.
+	// Since is the entry after which the last changes of the agent are, those of one turn,
+	// or of one restore; 0 without any.
 	Since item.Seq
 	// Turn is the turn that made them; 0 for a restore.
 	Turn int64
 	// Restoring is a restore that has not ended; its After is 0 without one.
 	Restoring item.Restore
-	// began is the entry before the checkpoints that one look stored in a row, last their last one.
-	began, last item.Seq
-	// moved is the entry before those in which references moved in a turn without changes of files yet,
-	// moving the turn.
-	moved  item.Seq
-	moving int64
 }
 
 // At is the last checkpoint of a directory; empty without one.
@@ -38,23 +31,9 @@ func (f Files) At(dir string) string {
 
 func (f *Files) checkpoint(seq item.Seq, turn int64, k item.Checkpoint) {
 	f.Last = slices.DeleteFunc(slices.Clone(f.Last), func(c item.Checkpoint) bool { return c.Dir == k.Dir })
-	if len(k.Moved) > 0 {
-		k.Moved, k.More = nil, 0
-	}
 	f.Last = append(f.Last, k)
-	if seq-1 != f.last {
-		f.began = seq - 1
-	}
-	f.last = seq
-	if k.By != item.ByAgent || k.Parent == "" {
-		return
-	}
-	if f.moving != turn {
-		f.moved, f.moving = f.began, turn
-	}
-	// A turn that only commits is not what an undo takes back.
-	if f.Since == 0 || f.Turn != turn && k.Changed > 0 {
-		f.Since, f.Turn = f.moved, turn
+	if k.By == item.ByAgent && k.Parent != "" && k.Changed > 0 && (f.Since == 0 || f.Turn != turn) {
+		f.Since, f.Turn = seq-1, turn
 	}
 }
 

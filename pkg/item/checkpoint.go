@@ -15,26 +15,6 @@ type Checkpoint struct {
 	Partial bool
 	// Node is the node that has it; empty if one podd has all pods.
 	Node string
-	// Moved are the references of repositories in the directory, and of the one around it, that moved since the
-	// one before. More counts those that it does not have. If no path changed, Commit is Parent.
-	Moved []MovedRef
-	More  int64
-}
-
-// MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. It also is a
-// merge, cherry-pick, revert or rebase that a command began or ended.
-type MovedRef struct {
-	// Repo is the working tree, as an absolute path.
-	Repo string
-	// Ref is HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. What git has begun and not
-	// ended is MERGE_HEAD, CHERRY_PICK_HEAD, REVERT_HEAD or REBASE_HEAD.
-	Ref string
-	// Old and New are commits, or for tags objects; empty for none. That of a rebase is the one that it began with.
-	Old, New string
-	// OldBranch and NewBranch are what HEAD named; empty for a commit, and for other references.
-	OldBranch, NewBranch string
-	// Commits counts those from Old to New, in one line; below zero from New to Old, 0 if that is not known.
-	Commits int64
 }
 
 // Restore records that podd begins to take changes of files back, or has done so.

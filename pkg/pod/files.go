@@ -21,8 +21,8 @@ type Files interface {
 	// those of the agent first. The names of paths that the directories have and no checkpoint
 	// follow in LeftOut.
 	Changes(ctx context.Context, line []item.Checkpoint, fn func(FileChange) error) error
-	// Back are the git commands that take moves of references back, in their order, empty for those without one.
-	Back(moved []item.MovedRef) []string
+	// HeadMoved says whether HEAD moved since a moment, in git's repository around a directory.
+	HeadMoved(dir string, since time.Time) bool
 	// Collect frees the space of unneeded checkpoints. keep has the commits that are needed, by
 	// their directory, always those of them that stay however large they are. Those since a time
 	// stay, too.

@@ -99,8 +99,6 @@ type cut struct {
 	// ran there.
 	files    []string
 	commands int
-	// moved are the references of git that moved above it.
-	moved moves
 	// notes are those that were left above it, taken counts the notes that turns above it
 	// took.
 	notes []item.Note
@@ -155,13 +153,11 @@ func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	return c, nil
 }
 
-// changed records what the entries above the place did to files, references and notes.
+// changed records what the entries above the place did to files and notes.
 func (c *cut) changed(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Note:
 		c.notes = append(c.notes, k)
-	case item.Checkpoint:
-		c.moved.add(e)
 	case item.ItemAdded:
 		c.did(k.Item)
 	}

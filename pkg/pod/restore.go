@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/fold"
@@ -39,8 +40,8 @@ type TakenBack struct {
 	Turn  int64
 	// Paths are those that would change; of a dry run.
 	Paths []string
-	// Refs are the references of git that moved meanwhile: they stay.
-	Refs []RefChange
+	// HeadMoved says that HEAD moved since the changes. It stays.
+	HeadMoved bool
 	Undone
 }
 
@@ -150,18 +151,18 @@ func (r *rollback) run(ctx context.Context, rec item.Pod, files fold.Files) erro
 		r.out.Turn = files.Turn
 	}
 	r.out.After = after
-	var moved moves
-	line, err := host.Logs.checkpoints(ctx, rec, after, func(e item.Entry) bool {
-		moved.add(e)
-		return true
-	})
+	line, err := host.Logs.checkpoints(ctx, rec, after, nil)
 	if err == nil {
 		err = host.Rollback.here(rec.Name, line, "take them back")
+	}
+	var since time.Time
+	if err == nil {
+		since, err = host.Logs.timeFrom(ctx, rec.ID, after)
 	}
 	if err != nil {
 		return err
 	}
-	r.out.Refs = moved.changes(host.Files, rec.Spec.Dir)
+	r.out.HeadMoved = host.Files.HeadMoved(rec.Spec.Dir, since)
 	plan, err := host.Files.Undo(ctx, line, r.back.Merge)
 	if err != nil {
 		return filesError(rec, err)
@@ -268,48 +269,37 @@ type Shown struct {
 }
 
 // Diff passes changes of files to fn. It needs no lock on the pod, which may run.
-// The references of git that moved meanwhile follow.
-func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(FileChange) error) ([]RefChange, error) {
+func (r *Rollback) Diff(ctx context.Context, idOrName string, s Shown, fn func(FileChange) error) error {
 	rec, err := r.host.Store.Pod(ctx, idOrName)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if r.host.Files == nil {
-		return nil, noFiles(rec.Name)
+		return noFiles(rec.Name)
 	}
 	after := s.After
 	switch {
 	case s.Turn > rec.Status.Turn:
-		return nil, noTurn(rec, s.Turn)
+		return noTurn(rec, s.Turn)
 	case s.Turn > 0:
 		after = 0
 	case after == 0:
 		f, _, err := r.host.Logs.folded(ctx, rec.ID, r.host.settings())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if after = f.State.Files.Since; after == 0 {
-			return nil, noFiles(rec.Name)
+			return noFiles(rec.Name)
 		}
 	}
-	var moved moves
-	line, err := r.host.Logs.checkpoints(ctx, rec, after, func(e item.Entry) bool {
-		if s.Turn > 0 && e.Turn != s.Turn {
-			return false
-		}
-		moved.add(e)
-		return true
-	})
+	line, err := r.host.Logs.checkpoints(ctx, rec, after, func(e item.Entry) bool { return s.Turn == 0 || e.Turn == s.Turn })
 	if err == nil {
 		err = r.here(rec.Name, line, "look at them")
 	}
-	if err == nil {
-		err = r.changes(ctx, rec, s, line, fn)
-	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return moved.changes(r.host.Files, rec.Spec.Dir), nil
+	return r.changes(ctx, rec, s, line, fn)
 }
 
 // changes passes the wanted changes of files to fn.
@@ -371,6 +361,14 @@ func (r *Rollback) goOn(a *actor) bool {
 	a.turns.restored = true
 	run := &rollback{a: a, back: Back{After: open.After, Skip: true, Merge: open.Merge}, again: true}
 	return run.start() == nil
+}
+
+// timeFrom is when the first entry of a log from this one on was stored; zero without one.
+func (l *Logs) timeFrom(ctx context.Context, pod string, seq item.Seq) (time.Time, error) {
+	for e, err := range l.reader(ctx, pod)(seq-1, fold.All) {
+		return e.Time, err
+	}
+	return time.Time{}, nil
 }
 
 // checkpoints are those above an entry that only, if it is set, wants, in their order; also ones

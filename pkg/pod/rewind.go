@@ -17,9 +17,6 @@ type Rewound struct {
 	// commands that ran there. Neither is undone.
 	Files    []string
 	Commands int
-	// Refs are the references of git that moved there: they stay.
-	Refs  []RefChange
-	moved moves
 }
 
 // Rewind makes the history of a pod without a running turn continue from an earlier
@@ -34,13 +31,10 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 	for {
 		var out Rewound
 		var first cancelling
-		rec, err := h.change(ctx, idOrName, func(a *actor) (err error) {
+		_, err := h.change(ctx, idOrName, func(a *actor) (err error) {
 			out, first, err = a.rewind(ctx, to)
 			return err
 		})
-		if err == nil && first.turn == nil && h.Files != nil {
-			out.Refs = out.moved.changes(h.Files, rec.Spec.Dir)
-		}
 		if err != nil || first.turn == nil {
 			return out, err
 		}
@@ -81,7 +75,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 		return Rewound{}, cancelling{}, err
 	}
 	a.next()
-	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands, moved: c.moved}, cancelling{}, nil
+	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, cancelling{}, nil
 }
 
 // rewind are the entries of a rewind to the place. s is the pod's state after it.

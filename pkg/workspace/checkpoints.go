@@ -14,6 +14,7 @@ import (
 
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
+	"podd/internal/workspace/git"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -66,10 +67,6 @@ type saver struct {
 	held map[string]os.FileInfo
 	// leaving is called before the turn ends; nil does nothing.
 	leaving func(ctx context.Context) string
-	// refs are those of the last look of the turn; nil if that is not known.
-	refs refs
-	// around are the working trees around directories, made with refs; empty for a directory in none.
-	around map[string]string
 
 	mu   sync.Mutex
 	open map[string]*checkpoint.Workspace
@@ -101,15 +98,7 @@ func (s *saver) close() (err error) {
 // Take takes the checkpoints that are due; see [worker.Checkpoints].
 func (s *saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
 	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
-	taken, err := s.take(ctx, at, look)
-	if err != nil {
-		s.refs = nil
-		return taken, err
-	}
-	if s.refs == nil {
-		s.refs, s.around = make(refs), make(map[string]string)
-	}
-	return s.withMoves(taken, at, c.Agent), nil
+	return s.take(ctx, at, look)
 }
 
 // Leave brings the pod's commits to the person; see [worker.Checkpoints].
@@ -163,7 +152,7 @@ func lines(all []item.Checkpoint) (dirs []string, of map[string][]checkpoint.Mar
 	of = make(map[string][]checkpoint.Mark)
 	for _, k := range all {
 		if k.Commit == k.Parent {
-			continue // Only references moved.
+			continue // An earlier version stored here that references of git moved.
 		}
 		if _, known := of[k.Dir]; !known {
 			dirs = append(dirs, k.Dir)
@@ -288,6 +277,9 @@ func (c *Checkpoints) Restored(ctx context.Context, p item.Pod, at fold.Files, p
 func known(dirs []string, at fold.Files) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return at.At(dir) == "" })
 }
+
+// HeadMoved says whether HEAD moved since a moment; see [pod.Files].
+func (c *Checkpoints) HeadMoved(dir string, since time.Time) bool { return git.HeadMoved(dir, since) }
 
 // Changes passes the changes of checkpoints to fn; see [pod.Files].
 func (c *Checkpoints) Changes(ctx context.Context, line []item.Checkpoint, fn func(pod.FileChange) error) error {

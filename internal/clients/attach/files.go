@@ -29,9 +29,6 @@ func undo(a *app, args string) {
 		return err
 	}, func(err error) {
 		a.told(err)
-		if err == nil {
-			moved(a, plan.GetMoved())
-		}
 		switch {
 		case err != nil:
 			return
@@ -56,21 +53,13 @@ func undo(a *app, args string) {
 	})
 }
 
-// stays names the files that cannot be taken back.
+// stays names what is not taken back.
 func stays(a *app, plan *poddv1.RestoreFilesResponse) {
 	for _, k := range plan.GetKept() {
 		a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", a.rel(k.GetPath()), k.GetWhy()))
 	}
-}
-
-// moved names what became of references of git, and how to go back.
-func moved(a *app, all []*poddv1.RefChange) {
-	for _, c := range all {
-		text := "· " + c.GetText()
-		if c.GetBack() != "" {
-			text += "; to go back: " + c.GetBack()
-		}
-		a.log.notice(dim, text)
+	if plan.GetHeadMoved() {
+		a.log.notice(dim, "· stays: HEAD moved meanwhile; see git reflog")
 	}
 }
 
@@ -100,7 +89,6 @@ func undone(a *app, r *poddv1.RestoreFilesRequest) {
 func diff(a *app, _ string) {
 	pod := a.pod.GetId()
 	var changed []*poddv1.ChangedFile
-	var refs []*poddv1.RefChange
 	more := 0
 	a.call(func(ctx context.Context) error {
 		stream, err := a.Client.Files().DiffFiles(ctx, &poddv1.DiffFilesRequest{Pod: pod})
@@ -108,8 +96,6 @@ func diff(a *app, _ string) {
 			var part *poddv1.DiffFilesResponse
 			part, err = stream.Recv()
 			switch f := part.GetFile(); {
-			case part.GetMoved() != nil:
-				refs = append(refs, part.GetMoved())
 			case f == nil:
 			case len(changed) < maxShownFiles:
 				changed = append(changed, f)
@@ -123,7 +109,7 @@ func diff(a *app, _ string) {
 		return err
 	}, func(err error) {
 		a.told(err)
-		if err == nil && len(changed)+len(refs) == 0 {
+		if err == nil && len(changed) == 0 {
 			a.said = "nothing changed"
 		}
 		for _, f := range changed {
@@ -133,7 +119,6 @@ func diff(a *app, _ string) {
 		if more > 0 {
 			a.log.notice(dim, fmt.Sprintf("· %d more; podctl diff shows all", more))
 		}
-		moved(a, refs)
 	})
 }
 

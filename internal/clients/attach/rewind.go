@@ -127,7 +127,6 @@ func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt editor) {
 		if n := len(resp.GetChangedFiles()); n > 0 {
 			a.log.notice(yellow, "! these files keep their later changes: "+strings.Join(resp.GetChangedFiles(), ", "))
 		}
-		moved(a, append(resp.GetRestored().GetMoved(), resp.GetMoved()...))
 		if n := resp.GetCommands(); n > 0 {
 			a.log.notice(yellow, fmt.Sprintf("! %d shell commands ran after this point; their effects stay", n))
 		}

@@ -83,11 +83,7 @@ func checkpointTitle(k item.Checkpoint) string {
 		return "first checkpoint of " + sanitize.Line(k.Dir)
 	}
 	who := map[item.CheckpointBy]string{item.ByAgent: "the agent", item.ByRestore: "a restore"}[k.By]
-	title := fmt.Sprintf("checkpoint: %s changed %s", cmp.Or(who, "somebody else"), counted(int(k.Changed), "path"))
-	if n := len(k.Moved) + int(k.More); n > 0 {
-		title += fmt.Sprintf("; HEAD, branches or tags moved: %d", n)
-	}
-	return title
+	return fmt.Sprintf("checkpoint: %s changed %s", cmp.Or(who, "somebody else"), counted(int(k.Changed), "path"))
 }
 
 func restoreTitle(k item.Restore) string {

@@ -63,8 +63,6 @@ type scanner struct {
 	// watched.
 	watch     *watch
 	unwatched bool
-	// gits says of the directories that were read whether they have a .git.
-	gits map[string]bool
 }
 
 // ruled is what git ignores in a directory. Its rules are not about what it tracks.
@@ -235,7 +233,6 @@ func (s *scanner) enter(root *os.Root, rel string, names []string, rules ruled) 
 	for _, name := range names {
 		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
 	}
-	s.gits[path.Clean(rel)] = hasGit
 	return rules.enter(root, ".", rel, hasGit, hasIgnore)
 }
 

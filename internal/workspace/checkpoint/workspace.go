@@ -108,8 +108,7 @@ type Workspace struct {
 	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
-	// gits are the directories with a .git, as far as looks reach. tracked is what git has there.
-	gits    map[string]bool
+	// tracked is what git has there.
 	tracked *indexes
 	// watch is nil before the first look, and where directories cannot be watched; blind says
 	// that they cannot.
@@ -280,13 +279,12 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 		return seen{}, err
 	}
 	defer root.Close()
-	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), gits: make(map[string]bool), keep: func(data []byte) (plumbing.Hash, error) {
+	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
 	if w.dir != "/" && w.dir != w.all.Home {
 		now, err := w.scan(root, s, whole)
 		if err == nil {
-			w.gits = s.foundGits(w.gits)
 			out := seen{scan: now, covers: covers, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}
 			o := overlay{repo: w.repo, root: root, scan: s, before: before, stamps: w.stamps}
 			o.cover(&out, w.inside(named))

@@ -159,26 +159,3 @@ func (x *Index) has(rel, name string) bool {
 	sum := sha1.Sum(object) //nolint:gosec // See above.
 	return string(sum[:]) == name
 }
-
-// maxLog is how much of the end of a log of HEAD is read.
-const maxLog = 4 << 10
-
-// lastMove is the line of git's log about the last move of HEAD, which says after a tab what moved it; empty if
-// there is no log.
-func lastMove(dir string) string {
-	file, err := os.OpenFile(filepath.Join(dir, "logs", "HEAD"), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	text, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-maxLog), maxLog))
-	if err != nil {
-		return ""
-	}
-	log := strings.TrimSpace(string(text))
-	return log[strings.LastIndexByte(log, '\n')+1:]
-}

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// branches begins the name of a branch.
+const branches = "refs/heads/"
+
 // Begun is something that a person began with git in a working tree and has not ended.
 type Begun struct {
 	// What is it, such as "a merge"; End are the commands that end it.
@@ -35,7 +38,7 @@ func BegunIn(dir string) (b Begun, ok bool) {
 		}
 	}
 	add := func(name string) {
-		if strings.HasPrefix(name, Branches) {
+		if strings.HasPrefix(name, branches) {
 			b.Branches = append(b.Branches, name)
 		}
 	}
@@ -46,7 +49,7 @@ func BegunIn(dir string) (b Begun, ok bool) {
 		add(strings.TrimSpace(l))
 	}
 	if start := strings.TrimSpace(readSome(filepath.Join(dir, "BISECT_START"))); start != "" {
-		add(Branches + strings.TrimPrefix(start, Branches))
+		add(branches + strings.TrimPrefix(start, branches))
 	}
 	return b, ok
 }

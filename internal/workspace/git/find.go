@@ -95,6 +95,10 @@ type dirStamp struct {
 	sure     bool
 }
 
+// settled is how old the time of a change has to be before the file is taken as unchanged: clocks of
+// file systems move in steps.
+const settled = 20 * time.Millisecond
+
 func stampOfDir(path string) (dirStamp, error) {
 	began := time.Now()
 	var st unix.Stat_t

@@ -49,9 +49,7 @@ func entriesComeBack(f *fixture) {
 		item.Rewind{To: 2},
 		item.Note{Text: "n"},
 		item.Recovered{Reason: "restart", CallIDs: []string{"c"}},
-		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByPerson, Changed: 2, LeftOut: 1, Partial: true, More: 3, Moved: []item.MovedRef{
-			{Repo: "/w", Ref: "HEAD", Old: "1", New: "2", OldBranch: "refs/heads/a", NewBranch: "refs/heads/b", Commits: 4},
-		}},
+		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByPerson, Changed: 2, LeftOut: 1, Partial: true},
 		item.Restore{After: 1, Ended: true, Changed: 2, Kept: []string{"/w/a"}},
 		item.TurnEnded{Outcome: item.OutcomeFinished, Usage: usage, Steps: 1, ToolCalls: 1},
 	}

@@ -3089,12 +3089,7 @@ type Checkpoint struct {
 	// directory.
 	Partial bool `protobuf:"varint,7,opt,name=partial,proto3" json:"partial,omitempty"`
 	// The node that has it; empty if one podd has all pods.
-	Node string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
-	// The references of repositories in the directory, and of the one around it, that moved since the one
-	// before. If only they did, commit is parent.
-	Moved []*MovedRef `protobuf:"bytes,9,rep,name=moved,proto3" json:"moved,omitempty"`
-	// How many more moved.
-	MoreMoved     int64 `protobuf:"varint,10,opt,name=more_moved,json=moreMoved,proto3" json:"more_moved,omitempty"`
+	Node          string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3185,120 +3180,6 @@ func (x *Checkpoint) GetNode() string {
 	return ""
 }
 
-func (x *Checkpoint) GetMoved() []*MovedRef {
-	if x != nil {
-		return x.Moved
-	}
-	return nil
-}
-
-func (x *Checkpoint) GetMoreMoved() int64 {
-	if x != nil {
-		return x.MoreMoved
-	}
-	return 0
-}
-
-// MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. It also is a
-// merge, cherry-pick, revert or rebase that a command began or ended.
-type MovedRef struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The working tree of the repository, as an absolute path.
-	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
-	// HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. What git has begun and not ended is
-	// MERGE_HEAD, CHERRY_PICK_HEAD, REVERT_HEAD or REBASE_HEAD.
-	Ref string `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
-	// Commits, or for tags objects; empty for none. That of a rebase is the one that it began with.
-	Old string `protobuf:"bytes,3,opt,name=old,proto3" json:"old,omitempty"`
-	New string `protobuf:"bytes,4,opt,name=new,proto3" json:"new,omitempty"`
-	// What HEAD named: full names; empty for a commit, and for other references.
-	OldBranch string `protobuf:"bytes,5,opt,name=old_branch,json=oldBranch,proto3" json:"old_branch,omitempty"`
-	NewBranch string `protobuf:"bytes,6,opt,name=new_branch,json=newBranch,proto3" json:"new_branch,omitempty"`
-	// How many commits lead from old to new; below zero if they lead back, 0 if that is not known.
-	Commits       int64 `protobuf:"varint,7,opt,name=commits,proto3" json:"commits,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedRef) Reset() {
-	*x = MovedRef{}
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedRef) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedRef) ProtoMessage() {}
-
-func (x *MovedRef) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedRef.ProtoReflect.Descriptor instead.
-func (*MovedRef) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *MovedRef) GetRepo() string {
-	if x != nil {
-		return x.Repo
-	}
-	return ""
-}
-
-func (x *MovedRef) GetRef() string {
-	if x != nil {
-		return x.Ref
-	}
-	return ""
-}
-
-func (x *MovedRef) GetOld() string {
-	if x != nil {
-		return x.Old
-	}
-	return ""
-}
-
-func (x *MovedRef) GetNew() string {
-	if x != nil {
-		return x.New
-	}
-	return ""
-}
-
-func (x *MovedRef) GetOldBranch() string {
-	if x != nil {
-		return x.OldBranch
-	}
-	return ""
-}
-
-func (x *MovedRef) GetNewBranch() string {
-	if x != nil {
-		return x.NewBranch
-	}
-	return ""
-}
-
-func (x *MovedRef) GetCommits() int64 {
-	if x != nil {
-		return x.Commits
-	}
-	return 0
-}
-
 // Restore records that changes of files are taken back.
 type Restore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3320,7 +3201,7 @@ type Restore struct {
 
 func (x *Restore) Reset() {
 	*x = Restore{}
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3332,7 +3213,7 @@ func (x *Restore) String() string {
 func (*Restore) ProtoMessage() {}
 
 func (x *Restore) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3345,7 +3226,7 @@ func (x *Restore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restore.ProtoReflect.Descriptor instead.
 func (*Restore) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Restore) GetAfterSeq() int64 {
@@ -3619,7 +3500,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05count\x18\a \x01(\x03R\x05count\x12\x14\n" +
 	"\x05acked\x18\b \x01(\bR\x05acked\x12\x16\n" +
-	"\x06reason\x18\t \x01(\tR\x06reason\"\xa0\x02\n" +
+	"\x06reason\x18\t \x01(\tR\x06reason\"\xf7\x01\n" +
 	"\n" +
 	"Checkpoint\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
@@ -3629,21 +3510,10 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\achanged\x18\x05 \x01(\x03R\achanged\x12\x19\n" +
 	"\bleft_out\x18\x06 \x01(\x03R\aleftOut\x12\x18\n" +
 	"\apartial\x18\a \x01(\bR\apartial\x12\x12\n" +
-	"\x04node\x18\b \x01(\tR\x04node\x12'\n" +
-	"\x05moved\x18\t \x03(\v2\x11.podd.v1.MovedRefR\x05moved\x12\x1d\n" +
-	"\n" +
-	"more_moved\x18\n" +
-	" \x01(\x03R\tmoreMoved\"\xac\x01\n" +
-	"\bMovedRef\x12\x12\n" +
-	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x10\n" +
-	"\x03ref\x18\x02 \x01(\tR\x03ref\x12\x10\n" +
-	"\x03old\x18\x03 \x01(\tR\x03old\x12\x10\n" +
-	"\x03new\x18\x04 \x01(\tR\x03new\x12\x1d\n" +
-	"\n" +
-	"old_branch\x18\x05 \x01(\tR\toldBranch\x12\x1d\n" +
-	"\n" +
-	"new_branch\x18\x06 \x01(\tR\tnewBranch\x12\x18\n" +
-	"\acommits\x18\a \x01(\x03R\acommits\"\x92\x01\n" +
+	"\x04node\x18\b \x01(\tR\x04nodeJ\x04\b\t\x10\n" +
+	"J\x04\b\n" +
+	"\x10\vR\x05movedR\n" +
+	"more_moved\"\x92\x01\n" +
 	"\aRestore\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x14\n" +
 	"\x05ended\x18\x02 \x01(\bR\x05ended\x12\x18\n" +
@@ -3692,7 +3562,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3727,23 +3597,22 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Recovered)(nil),             // 30: podd.v1.Recovered
 	(*Alert)(nil),                 // 31: podd.v1.Alert
 	(*Checkpoint)(nil),            // 32: podd.v1.Checkpoint
-	(*MovedRef)(nil),              // 33: podd.v1.MovedRef
-	(*Restore)(nil),               // 34: podd.v1.Restore
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*Item)(nil),                  // 36: podd.v1.Item
-	(*Segment)(nil),               // 37: podd.v1.Segment
-	(*Choice)(nil),                // 38: podd.v1.Choice
-	(*Usage)(nil),                 // 39: podd.v1.Usage
-	(*Options)(nil),               // 40: podd.v1.Options
+	(*Restore)(nil),               // 33: podd.v1.Restore
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*Item)(nil),                  // 35: podd.v1.Item
+	(*Segment)(nil),               // 36: podd.v1.Segment
+	(*Choice)(nil),                // 37: podd.v1.Choice
+	(*Usage)(nil),                 // 38: podd.v1.Usage
+	(*Options)(nil),               // 39: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	35, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	34, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	6,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	7,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	9,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	10, // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	11, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	36, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	35, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	14, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	15, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	17, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
@@ -3758,43 +3627,42 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	8,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
 	29, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
 	32, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
-	34, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
+	33, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
 	0,  // 22: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	37, // 23: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	36, // 24: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	38, // 25: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	38, // 26: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	36, // 23: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	35, // 24: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	37, // 25: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	37, // 26: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 27: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	39, // 28: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	38, // 28: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	13, // 29: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	12, // 30: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	40, // 31: podd.v1.Setup.options:type_name -> podd.v1.Options
-	39, // 32: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	39, // 31: podd.v1.Setup.options:type_name -> podd.v1.Options
+	38, // 32: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
 	16, // 33: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
-	36, // 34: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	35, // 35: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	35, // 34: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	34, // 35: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
 	20, // 36: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	35, // 37: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	34, // 37: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
 	11, // 38: podd.v1.Purged.setup:type_name -> podd.v1.Setup
 	24, // 39: podd.v1.Purged.totals:type_name -> podd.v1.Totals
 	29, // 40: podd.v1.Purged.jobs:type_name -> podd.v1.Job
 	25, // 41: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
 	27, // 42: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	39, // 43: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	38, // 43: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
 	26, // 44: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
 	16, // 45: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
-	35, // 46: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	34, // 46: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
 	1,  // 47: podd.v1.Note.check:type_name -> podd.v1.Outcome
 	2,  // 48: podd.v1.Job.state:type_name -> podd.v1.JobState
 	3,  // 49: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	35, // 50: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	34, // 50: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
 	4,  // 51: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
-	33, // 52: podd.v1.Checkpoint.moved:type_name -> podd.v1.MovedRef
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3832,7 +3700,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   30,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -108,7 +108,6 @@ type DiffFilesResponse struct {
 	//
 	//	*DiffFilesResponse_File
 	//	*DiffFilesResponse_LeftOut
-	//	*DiffFilesResponse_Moved
 	Part          isDiffFilesResponse_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -169,15 +168,6 @@ func (x *DiffFilesResponse) GetLeftOut() string {
 	return ""
 }
 
-func (x *DiffFilesResponse) GetMoved() *RefChange {
-	if x != nil {
-		if x, ok := x.Part.(*DiffFilesResponse_Moved); ok {
-			return x.Moved
-		}
-	}
-	return nil
-}
-
 type isDiffFilesResponse_Part interface {
 	isDiffFilesResponse_Part()
 }
@@ -191,73 +181,9 @@ type DiffFilesResponse_LeftOut struct {
 	LeftOut string `protobuf:"bytes,2,opt,name=left_out,json=leftOut,proto3,oneof"`
 }
 
-type DiffFilesResponse_Moved struct {
-	// A reference of git that moved.
-	Moved *RefChange `protobuf:"bytes,3,opt,name=moved,proto3,oneof"`
-}
-
 func (*DiffFilesResponse_File) isDiffFilesResponse_Part() {}
 
 func (*DiffFilesResponse_LeftOut) isDiffFilesResponse_Part() {}
-
-func (*DiffFilesResponse_Moved) isDiffFilesResponse_Part() {}
-
-// RefChange says what became of a HEAD, a branch, a tag or an entry of the stash during the commands of turns. podd
-// never moves it back.
-type RefChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// A sentence without its end: "HEAD moved on main from 1a2b3c4 to 5d6e7f8 (2 commits) during turn 3".
-	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// The shell command that goes back and leaves the files. It is empty if somebody has moved the reference again,
-	// or if the command for HEAD covers it. Run several commands in their order.
-	Back          string `protobuf:"bytes,2,opt,name=back,proto3" json:"back,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RefChange) Reset() {
-	*x = RefChange{}
-	mi := &file_podd_v1_file_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RefChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RefChange) ProtoMessage() {}
-
-func (x *RefChange) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RefChange.ProtoReflect.Descriptor instead.
-func (*RefChange) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *RefChange) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-func (x *RefChange) GetBack() string {
-	if x != nil {
-		return x.Back
-	}
-	return ""
-}
 
 // ChangedFile is a file that is not what it was.
 type ChangedFile struct {
@@ -282,7 +208,7 @@ type ChangedFile struct {
 
 func (x *ChangedFile) Reset() {
 	*x = ChangedFile{}
-	mi := &file_podd_v1_file_proto_msgTypes[3]
+	mi := &file_podd_v1_file_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +220,7 @@ func (x *ChangedFile) String() string {
 func (*ChangedFile) ProtoMessage() {}
 
 func (x *ChangedFile) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[3]
+	mi := &file_podd_v1_file_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +233,7 @@ func (x *ChangedFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedFile.ProtoReflect.Descriptor instead.
 func (*ChangedFile) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ChangedFile) GetPath() string {
@@ -385,7 +311,7 @@ type RestoreFilesRequest struct {
 
 func (x *RestoreFilesRequest) Reset() {
 	*x = RestoreFilesRequest{}
-	mi := &file_podd_v1_file_proto_msgTypes[4]
+	mi := &file_podd_v1_file_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -397,7 +323,7 @@ func (x *RestoreFilesRequest) String() string {
 func (*RestoreFilesRequest) ProtoMessage() {}
 
 func (x *RestoreFilesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[4]
+	mi := &file_podd_v1_file_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -410,7 +336,7 @@ func (x *RestoreFilesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreFilesRequest.ProtoReflect.Descriptor instead.
 func (*RestoreFilesRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RestoreFilesRequest) GetPod() string {
@@ -462,15 +388,16 @@ type RestoreFilesResponse struct {
 	Kept []*KeptFile `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
 	// The changed paths that also keep what somebody changed since: a merge made them.
 	Merged []string `protobuf:"bytes,6,rep,name=merged,proto3" json:"merged,omitempty"`
-	// What became of references of git meanwhile: they stay.
-	Moved         []*RefChange `protobuf:"bytes,7,rep,name=moved,proto3" json:"moved,omitempty"`
+	// Whether HEAD moved since the changes, in git's repository around the pod's directory. It stays: git reflog shows
+	// where it was.
+	HeadMoved     bool `protobuf:"varint,8,opt,name=head_moved,json=headMoved,proto3" json:"head_moved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RestoreFilesResponse) Reset() {
 	*x = RestoreFilesResponse{}
-	mi := &file_podd_v1_file_proto_msgTypes[5]
+	mi := &file_podd_v1_file_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +409,7 @@ func (x *RestoreFilesResponse) String() string {
 func (*RestoreFilesResponse) ProtoMessage() {}
 
 func (x *RestoreFilesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[5]
+	mi := &file_podd_v1_file_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +422,7 @@ func (x *RestoreFilesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreFilesResponse.ProtoReflect.Descriptor instead.
 func (*RestoreFilesResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RestoreFilesResponse) GetAfterSeq() int64 {
@@ -540,11 +467,11 @@ func (x *RestoreFilesResponse) GetMerged() []string {
 	return nil
 }
 
-func (x *RestoreFilesResponse) GetMoved() []*RefChange {
+func (x *RestoreFilesResponse) GetHeadMoved() bool {
 	if x != nil {
-		return x.Moved
+		return x.HeadMoved
 	}
-	return nil
+	return false
 }
 
 // KeptFile is a file that somebody changed after the agent did.
@@ -560,7 +487,7 @@ type KeptFile struct {
 
 func (x *KeptFile) Reset() {
 	*x = KeptFile{}
-	mi := &file_podd_v1_file_proto_msgTypes[6]
+	mi := &file_podd_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +499,7 @@ func (x *KeptFile) String() string {
 func (*KeptFile) ProtoMessage() {}
 
 func (x *KeptFile) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_file_proto_msgTypes[6]
+	mi := &file_podd_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +512,7 @@ func (x *KeptFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeptFile.ProtoReflect.Descriptor instead.
 func (*KeptFile) Descriptor() ([]byte, []int) {
-	return file_podd_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *KeptFile) GetPath() string {
@@ -612,15 +539,11 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\x04turn\x18\x02 \x01(\x03R\x04turn\x12\x1b\n" +
 	"\tafter_seq\x18\x03 \x01(\x03R\bafterSeq\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x12\x19\n" +
-	"\bleft_out\x18\x05 \x01(\bR\aleftOut\"\x90\x01\n" +
+	"\bleft_out\x18\x05 \x01(\bR\aleftOut\"q\n" +
 	"\x11DiffFilesResponse\x12*\n" +
 	"\x04file\x18\x01 \x01(\v2\x14.podd.v1.ChangedFileH\x00R\x04file\x12\x1b\n" +
-	"\bleft_out\x18\x02 \x01(\tH\x00R\aleftOut\x12*\n" +
-	"\x05moved\x18\x03 \x01(\v2\x12.podd.v1.RefChangeH\x00R\x05movedB\x06\n" +
-	"\x04part\"3\n" +
-	"\tRefChange\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
-	"\x04back\x18\x02 \x01(\tR\x04back\"\xce\x01\n" +
+	"\bleft_out\x18\x02 \x01(\tH\x00R\aleftOutB\x06\n" +
+	"\x04partJ\x04\b\x03\x10\x04R\x05moved\"\xce\x01\n" +
 	"\vChangedFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12%\n" +
 	"\x02by\x18\x02 \x01(\x0e2\x15.podd.v1.CheckpointByR\x02by\x12\x16\n" +
@@ -635,15 +558,16 @@ const file_podd_v1_file_proto_rawDesc = "" +
 	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04skip\x18\x03 \x01(\bR\x04skip\x12\x17\n" +
 	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x14\n" +
-	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xe0\x01\n" +
+	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xe2\x01\n" +
 	"\x14RestoreFilesResponse\x12\x1b\n" +
 	"\tafter_seq\x18\x01 \x01(\x03R\bafterSeq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x03R\x04turn\x12\x18\n" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x12%\n" +
 	"\x04kept\x18\x05 \x03(\v2\x11.podd.v1.KeptFileR\x04kept\x12\x16\n" +
-	"\x06merged\x18\x06 \x03(\tR\x06merged\x12(\n" +
-	"\x05moved\x18\a \x03(\v2\x12.podd.v1.RefChangeR\x05moved\"0\n" +
+	"\x06merged\x18\x06 \x03(\tR\x06merged\x12\x1d\n" +
+	"\n" +
+	"head_moved\x18\b \x01(\bR\theadMovedJ\x04\b\a\x10\bR\x05moved\"0\n" +
 	"\bKeptFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why2\xa0\x01\n" +
@@ -663,32 +587,29 @@ func file_podd_v1_file_proto_rawDescGZIP() []byte {
 	return file_podd_v1_file_proto_rawDescData
 }
 
-var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_podd_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_podd_v1_file_proto_goTypes = []any{
 	(*DiffFilesRequest)(nil),     // 0: podd.v1.DiffFilesRequest
 	(*DiffFilesResponse)(nil),    // 1: podd.v1.DiffFilesResponse
-	(*RefChange)(nil),            // 2: podd.v1.RefChange
-	(*ChangedFile)(nil),          // 3: podd.v1.ChangedFile
-	(*RestoreFilesRequest)(nil),  // 4: podd.v1.RestoreFilesRequest
-	(*RestoreFilesResponse)(nil), // 5: podd.v1.RestoreFilesResponse
-	(*KeptFile)(nil),             // 6: podd.v1.KeptFile
-	(CheckpointBy)(0),            // 7: podd.v1.CheckpointBy
+	(*ChangedFile)(nil),          // 2: podd.v1.ChangedFile
+	(*RestoreFilesRequest)(nil),  // 3: podd.v1.RestoreFilesRequest
+	(*RestoreFilesResponse)(nil), // 4: podd.v1.RestoreFilesResponse
+	(*KeptFile)(nil),             // 5: podd.v1.KeptFile
+	(CheckpointBy)(0),            // 6: podd.v1.CheckpointBy
 }
 var file_podd_v1_file_proto_depIdxs = []int32{
-	3, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
-	2, // 1: podd.v1.DiffFilesResponse.moved:type_name -> podd.v1.RefChange
-	7, // 2: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
-	6, // 3: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
-	2, // 4: podd.v1.RestoreFilesResponse.moved:type_name -> podd.v1.RefChange
-	0, // 5: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
-	4, // 6: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
-	1, // 7: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
-	5, // 8: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
-	7, // [7:9] is the sub-list for method output_type
-	5, // [5:7] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	2, // 0: podd.v1.DiffFilesResponse.file:type_name -> podd.v1.ChangedFile
+	6, // 1: podd.v1.ChangedFile.by:type_name -> podd.v1.CheckpointBy
+	5, // 2: podd.v1.RestoreFilesResponse.kept:type_name -> podd.v1.KeptFile
+	0, // 3: podd.v1.FileService.DiffFiles:input_type -> podd.v1.DiffFilesRequest
+	3, // 4: podd.v1.FileService.RestoreFiles:input_type -> podd.v1.RestoreFilesRequest
+	1, // 5: podd.v1.FileService.DiffFiles:output_type -> podd.v1.DiffFilesResponse
+	4, // 6: podd.v1.FileService.RestoreFiles:output_type -> podd.v1.RestoreFilesResponse
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_file_proto_init() }
@@ -700,7 +621,6 @@ func file_podd_v1_file_proto_init() {
 	file_podd_v1_file_proto_msgTypes[1].OneofWrappers = []any{
 		(*DiffFilesResponse_File)(nil),
 		(*DiffFilesResponse_LeftOut)(nil),
-		(*DiffFilesResponse_Moved)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -708,7 +628,7 @@ func file_podd_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_file_proto_rawDesc), len(file_podd_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -30,7 +30,7 @@ const (
 // FileService shows and takes back what pods changed in files.
 type FileServiceClient interface {
 	// DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-	// changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
+	// changed meanwhile. Paths that no checkpoint has follow.
 	DiffFiles(ctx context.Context, in *DiffFilesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffFilesResponse], error)
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
 	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge
@@ -83,7 +83,7 @@ func (c *fileServiceClient) RestoreFiles(ctx context.Context, in *RestoreFilesRe
 // FileService shows and takes back what pods changed in files.
 type FileServiceServer interface {
 	// DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-	// changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
+	// changed meanwhile. Paths that no checkpoint has follow.
 	DiffFiles(*DiffFilesRequest, grpc.ServerStreamingServer[DiffFilesResponse]) error
 	// RestoreFiles takes changes of the agent back, path by path, and never overwrites what
 	// somebody else wrote. Without skip it changes nothing if a file was changed since, and merge

@@ -4354,9 +4354,7 @@ type RewindPodResponse struct {
 	// Number of shell commands that ran after to_seq.
 	Commands int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
 	// With files: what became of them.
-	Restored *RestoreFilesResponse `protobuf:"bytes,4,opt,name=restored,proto3" json:"restored,omitempty"`
-	// Without files: the references of git that moved after to_seq. They stay.
-	Moved         []*RefChange `protobuf:"bytes,5,rep,name=moved,proto3" json:"moved,omitempty"`
+	Restored      *RestoreFilesResponse `protobuf:"bytes,4,opt,name=restored,proto3" json:"restored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4415,13 +4413,6 @@ func (x *RewindPodResponse) GetCommands() int32 {
 func (x *RewindPodResponse) GetRestored() *RestoreFilesResponse {
 	if x != nil {
 		return x.Restored
-	}
-	return nil
-}
-
-func (x *RewindPodResponse) GetMoved() []*RefChange {
-	if x != nil {
-		return x.Moved
 	}
 	return nil
 }
@@ -4945,13 +4936,12 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\x12\x14\n" +
 	"\x05files\x18\x03 \x01(\bR\x05files\x12\x12\n" +
 	"\x04skip\x18\x04 \x01(\bR\x04skip\x12\x14\n" +
-	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xcb\x01\n" +
+	"\x05merge\x18\x05 \x01(\bR\x05merge\"\xae\x01\n" +
 	"\x11RewindPodResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
 	"\bcommands\x18\x03 \x01(\x05R\bcommands\x129\n" +
-	"\brestored\x18\x04 \x01(\v2\x1d.podd.v1.RestoreFilesResponseR\brestored\x12(\n" +
-	"\x05moved\x18\x05 \x03(\v2\x12.podd.v1.RefChangeR\x05moved\"k\n" +
+	"\brestored\x18\x04 \x01(\v2\x1d.podd.v1.RestoreFilesResponseR\brestoredJ\x04\b\x05\x10\x06R\x05moved\"k\n" +
 	"\x13CompletePathRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
@@ -5098,7 +5088,6 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*Entry)(nil),                   // 74: podd.v1.Entry
 	(*CacheTotal)(nil),              // 75: podd.v1.CacheTotal
 	(*RestoreFilesResponse)(nil),    // 76: podd.v1.RestoreFilesResponse
-	(*RefChange)(nil),               // 77: podd.v1.RefChange
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	4,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
@@ -5156,58 +5145,57 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	7,  // 52: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
 	7,  // 53: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
 	76, // 54: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
-	77, // 55: podd.v1.RewindPodResponse.moved:type_name -> podd.v1.RefChange
-	8,  // 56: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	11, // 57: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	14, // 58: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	16, // 59: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	55, // 60: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	18, // 61: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	20, // 62: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	23, // 63: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	25, // 64: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	27, // 65: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	32, // 66: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	35, // 67: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	37, // 68: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	39, // 69: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	41, // 70: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	43, // 71: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	45, // 72: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	49, // 73: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	53, // 74: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	57, // 75: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	59, // 76: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	61, // 77: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	63, // 78: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	10, // 79: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	12, // 80: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	15, // 81: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	17, // 82: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	56, // 83: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	19, // 84: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	21, // 85: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	24, // 86: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	26, // 87: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	28, // 88: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	33, // 89: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	36, // 90: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	38, // 91: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	40, // 92: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	42, // 93: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	44, // 94: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	46, // 95: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	50, // 96: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	54, // 97: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	58, // 98: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	60, // 99: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	62, // 100: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	64, // 101: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	79, // [79:102] is the sub-list for method output_type
-	56, // [56:79] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	8,  // 55: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	11, // 56: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	14, // 57: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	16, // 58: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	55, // 59: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	18, // 60: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	20, // 61: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	23, // 62: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	25, // 63: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	27, // 64: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	32, // 65: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	35, // 66: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	37, // 67: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	39, // 68: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	41, // 69: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	43, // 70: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	45, // 71: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	49, // 72: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	53, // 73: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	57, // 74: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	59, // 75: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	61, // 76: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	63, // 77: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	10, // 78: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	12, // 79: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	15, // 80: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	17, // 81: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	56, // 82: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	19, // 83: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	21, // 84: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	24, // 85: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	26, // 86: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	28, // 87: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	33, // 88: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	36, // 89: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	38, // 90: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	40, // 91: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	42, // 92: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	44, // 93: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	46, // 94: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	50, // 95: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	54, // 96: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	58, // 97: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	60, // 98: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	62, // 99: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	64, // 100: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	78, // [78:101] is the sub-list for method output_type
+	55, // [55:78] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }

@@ -41,16 +41,13 @@ export function files(main, name, asked) {
     const changed = [];
     /** @type {string[]} */
     const kept = [];
-    /** @type {{ text?: string, back?: string }[]} */
-    const moved = [];
     try {
       for await (const m of stream("FileService/DiffFiles", { pod: name, turn: turn.value, leftOut: left.checked }, mine.signal)) {
         if (m.file) changed.push(m.file);
         if (m.leftOut) kept.push(m.leftOut);
-        if (m.moved) moved.push(m.moved);
       }
       if (mine.signal.aborted) return;
-      draw(changed, kept, moved);
+      draw(changed, kept);
     } catch (e) {
       if (mine.signal.aborted) return;
       list.replaceChildren();
@@ -59,8 +56,8 @@ export function files(main, name, asked) {
     }
   }
 
-  /** @param {ChangedFile[]} changed @param {string[]} kept @param {{ text?: string, back?: string }[]} moved */
-  function draw(changed, kept, moved) {
+  /** @param {ChangedFile[]} changed @param {string[]} kept */
+  function draw(changed, kept) {
     const dir = `${live.named(name)?.pod.spec?.dir ?? ""}/`;
     const short = (/** @type {string} */ path) => (path.startsWith(dir) ? path.slice(dir.length) : path);
     const own = changed.filter((f) => f.by !== "CHECKPOINT_BY_PERSON");
@@ -69,10 +66,6 @@ export function files(main, name, asked) {
     list.replaceChildren();
     for (const [title, some] of /** @type {const} */ ([[`By ${name}`, own], ["By others meanwhile", others]])) {
       if (some.length > 0) list.append(el("h2", { class: "group" }, title), ...some.map((f) => file(f, short(f.path ?? ""))));
-    }
-    if (moved.length > 0) {
-      const line = (/** @type {{ text?: string, back?: string }} */ m) => el("li", {}, `${m.text}${m.back ? `; to go back: ${m.back}` : ""}`);
-      list.append(el("h2", { class: "group" }, "In git: undo leaves these"), el("ul", { class: "left-out" }, ...moved.map(line)));
     }
     if (!left.checked) return;
     list.append(el("h2", { class: "group" }, "Not kept: undo cannot bring these back"));

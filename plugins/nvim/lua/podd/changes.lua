@@ -23,28 +23,8 @@ local function lines(f)
   return vim.list_extend(out, (safe.lines(f.diff)))
 end
 
--- moved are what became of references of git, in lines.
-local function moved(all)
-  local out = {}
-  for _, m in ipairs(all or {}) do
-    out[#out + 1] = safe.line(m.text)
-    if m.back ~= '' then
-      out[#out + 1] = '  to go back: ' .. safe.line(m.back)
-    end
-  end
-  return out
-end
-
--- leaves says what an undo did. What it leaves in git gets a window: a message has one line.
-local function leaves(pod, text, refs)
-  require('podd').say(text)
-  if #(refs or {}) > 0 then
-    require('podd.command').show(('what an undo leaves in git, of pod %s'):format(pod), moved(refs))
-  end
-end
-
 -- show puts the changed files of a pod into a window.
-local function show(pod, files, refs)
+local function show(pod, files)
   local out, others = {}, false
   for _, f in ipairs(files) do
     if f.by == 'CHECKPOINT_BY_PERSON' and not others then
@@ -53,7 +33,6 @@ local function show(pod, files, refs)
     end
     vim.list_extend(out, lines(f))
   end
-  vim.list_extend(out, moved(refs))
   local buf = require('podd.command').show(('what pod %s changed in files'):format(pod), out)
   vim.bo[buf].filetype = 'diff'
 end
@@ -64,20 +43,18 @@ function M.diff(pod, turn)
   if turn ~= '' and not turn:match('^[1-9]%d*$') then
     return podd.say(('%s is not the number of a turn: the stream shows them'):format(turn), vim.log.levels.ERROR)
   end
-  local files, refs = {}, {}
+  local files = {}
   bridge.stream('DiffFiles', { pod = pod, turn = turn ~= '' and turn or nil }, function(m)
     if m.restarted then
-      files, refs = {}, {}
-    elseif m.moved then
-      refs[#refs + 1] = m.moved
+      files = {}
     elseif m.file then
       files[#files + 1] = m.file
     elseif m['end'] and m['end'].error then
       podd.fail(m['end'].error)
-    elseif m['end'] and #files + #refs == 0 then
+    elseif m['end'] and #files == 0 then
       podd.say('nothing changed')
     elseif m['end'] then
-      show(pod, files, refs)
+      show(pod, files)
     end
   end)
 end
@@ -93,6 +70,9 @@ local function question(r)
   for _, k in ipairs(r.kept) do
     text = ('%s %s stays: it %s.'):format(text, safe.line(k.path), safe.line(k.why))
   end
+  if r.head_moved then
+    text = text .. ' HEAD moved meanwhile and stays: see git reflog.'
+  end
   return text
 end
 
@@ -104,7 +84,7 @@ function M.undo(pod)
       return podd.fail(err)
     elseif r.changed == '0' then
       local why = #r.kept == 0 and 'no file has changes to take back' or ('%s stays: it %s'):format(r.kept[1].path, r.kept[1].why)
-      return leaves(pod, why, r.moved)
+      return podd.say(why)
     end
     vim.ui.select({ 'Take back', 'Cancel' }, { prompt = question(r) }, function(chosen)
       if chosen ~= 'Take back' then
@@ -115,7 +95,7 @@ function M.undo(pod)
           return podd.fail(failed)
         end
         vim.cmd('silent! checktime')
-        leaves(pod, ('took back changes in %s'):format(paths(done.changed)), done.moved)
+        podd.say(('took back changes in %s'):format(paths(done.changed)))
       end)
     end)
   end)

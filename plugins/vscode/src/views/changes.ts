@@ -54,13 +54,13 @@ export class Changes implements vscode.TextDocumentContentProvider, vscode.Dispo
   async undo(c: Connection, pod: Pod): Promise<void> {
     const plan = await c.restore(pod.id, { afterSeq: 0, skip: false, merge: false, dryRun: true });
     const stays = plan.kept.map((k) => `${k.path} stays: it ${k.why}.`);
-    const moved = plan.moved.map((m) => (m.back ? `${m.text}; to go back: ${m.back}` : m.text));
     if (plan.changed === 0) {
-      say([stays.join(" ") || "no file has changes to take back", ...moved].join("; "));
+      say(stays.join(" ") || "no file has changes to take back");
       return;
     }
+    if (plan.headMoved) stays.push("HEAD moved meanwhile and stays: see git reflog.");
     const yes = "Take Back";
-    const detail = visible([...plan.paths, ...stays, ...moved].join("\n"));
+    const detail = visible([...plan.paths, ...stays].join("\n"));
     if ((await vscode.window.showWarningMessage(visible(question(pod, plan)), { modal: true, detail }, yes)) !== yes) return;
     const done = await c.restore(pod.id, { afterSeq: plan.afterSeq, skip: plan.kept.length > 0, merge: false, dryRun: false });
     say(`took back changes of ${pod.name} in ${files(done.changed)}`);

@@ -681,35 +681,6 @@ export interface Checkpoint {
   partial: boolean;
   /** The node that has it; empty if one podd has all pods. */
   node: string;
-  /**
-   * The references of repositories in the directory, and of the one around it, that moved since the one
-   * before. If only they did, commit is parent.
-   */
-  moved: MovedRef[];
-  /** How many more moved. */
-  moreMoved: number;
-}
-
-/**
- * MovedRef is a HEAD, a branch, a tag or an entry of the stash that is elsewhere than before a command. It also is a
- * merge, cherry-pick, revert or rebase that a command began or ended.
- */
-export interface MovedRef {
-  /** The working tree of the repository, as an absolute path. */
-  repo: string;
-  /**
-   * HEAD, the full name of a branch or a tag, or refs/stash@ with the commit. What git has begun and not ended is
-   * MERGE_HEAD, CHERRY_PICK_HEAD, REVERT_HEAD or REBASE_HEAD.
-   */
-  ref: string;
-  /** Commits, or for tags objects; empty for none. That of a rebase is the one that it began with. */
-  old: string;
-  new: string;
-  /** What HEAD named: full names; empty for a commit, and for other references. */
-  oldBranch: string;
-  newBranch: string;
-  /** How many commits lead from old to new; below zero if they lead back, 0 if that is not known. */
-  commits: number;
 }
 
 /** Restore records that changes of files are taken back. */
@@ -3678,18 +3649,7 @@ export const Alert: MessageFns<Alert> = {
 };
 
 function createBaseCheckpoint(): Checkpoint {
-  return {
-    dir: "",
-    commit: "",
-    parent: "",
-    by: 0,
-    changed: 0,
-    leftOut: 0,
-    partial: false,
-    node: "",
-    moved: [],
-    moreMoved: 0,
-  };
+  return { dir: "", commit: "", parent: "", by: 0, changed: 0, leftOut: 0, partial: false, node: "" };
 }
 
 export const Checkpoint: MessageFns<Checkpoint> = {
@@ -3717,12 +3677,6 @@ export const Checkpoint: MessageFns<Checkpoint> = {
     }
     if (message.node !== "") {
       writer.uint32(66).string(message.node);
-    }
-    for (const v of message.moved) {
-      MovedRef.encode(v!, writer.uint32(74).fork()).join();
-    }
-    if (message.moreMoved !== 0) {
-      writer.uint32(80).int64(message.moreMoved);
     }
     return writer;
   },
@@ -3802,134 +3756,6 @@ export const Checkpoint: MessageFns<Checkpoint> = {
             }
 
             message.node = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.moved.push(MovedRef.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 10: {
-            if (tag !== 80) {
-              break;
-            }
-
-            message.moreMoved = longToNumber(reader.int64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMovedRef(): MovedRef {
-  return { repo: "", ref: "", old: "", new: "", oldBranch: "", newBranch: "", commits: 0 };
-}
-
-export const MovedRef: MessageFns<MovedRef> = {
-  encode(message: MovedRef, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.repo !== "") {
-      writer.uint32(10).string(message.repo);
-    }
-    if (message.ref !== "") {
-      writer.uint32(18).string(message.ref);
-    }
-    if (message.old !== "") {
-      writer.uint32(26).string(message.old);
-    }
-    if (message.new !== "") {
-      writer.uint32(34).string(message.new);
-    }
-    if (message.oldBranch !== "") {
-      writer.uint32(42).string(message.oldBranch);
-    }
-    if (message.newBranch !== "") {
-      writer.uint32(50).string(message.newBranch);
-    }
-    if (message.commits !== 0) {
-      writer.uint32(56).int64(message.commits);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): MovedRef {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMovedRef();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.repo = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.ref = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.old = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.new = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.oldBranch = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.newBranch = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.commits = longToNumber(reader.int64());
             continue;
           }
         }

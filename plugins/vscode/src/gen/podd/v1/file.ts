@@ -44,23 +44,7 @@ export interface DiffFilesRequest {
 export interface DiffFilesResponse {
   part: { $case: "file"; value: ChangedFile } | //
   /** A path that no checkpoint has, absolute; a directory ends in a slash. */
-  { $case: "leftOut"; value: string } | //
-  /** A reference of git that moved. */
-  { $case: "moved"; value: RefChange } | undefined;
-}
-
-/**
- * RefChange says what became of a HEAD, a branch, a tag or an entry of the stash during the commands of turns. podd
- * never moves it back.
- */
-export interface RefChange {
-  /** A sentence without its end: "HEAD moved on main from 1a2b3c4 to 5d6e7f8 (2 commits) during turn 3". */
-  text: string;
-  /**
-   * The shell command that goes back and leaves the files. It is empty if somebody has moved the reference again,
-   * or if the command for HEAD covers it. Run several commands in their order.
-   */
-  back: string;
+  { $case: "leftOut"; value: string } | undefined;
 }
 
 /** ChangedFile is a file that is not what it was. */
@@ -112,8 +96,11 @@ export interface RestoreFilesResponse {
   kept: KeptFile[];
   /** The changed paths that also keep what somebody changed since: a merge made them. */
   merged: string[];
-  /** What became of references of git meanwhile: they stay. */
-  moved: RefChange[];
+  /**
+   * Whether HEAD moved since the changes, in git's repository around the pod's directory. It stays: git reflog shows
+   * where it was.
+   */
+  headMoved: boolean;
 }
 
 /** KeptFile is a file that somebody changed after the agent did. */
@@ -227,9 +214,6 @@ export const DiffFilesResponse: MessageFns<DiffFilesResponse> = {
       case "leftOut":
         writer.uint32(18).string(message.part.value);
         break;
-      case "moved":
-        RefChange.encode(message.part.value, writer.uint32(26).fork()).join();
-        break;
     }
     return writer;
   },
@@ -261,71 +245,6 @@ export const DiffFilesResponse: MessageFns<DiffFilesResponse> = {
             }
 
             message.part = { $case: "leftOut", value: reader.string() };
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.part = { $case: "moved", value: RefChange.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRefChange(): RefChange {
-  return { text: "", back: "" };
-}
-
-export const RefChange: MessageFns<RefChange> = {
-  encode(message: RefChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.text !== "") {
-      writer.uint32(10).string(message.text);
-    }
-    if (message.back !== "") {
-      writer.uint32(18).string(message.back);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RefChange {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRefChange();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.text = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.back = reader.string();
             continue;
           }
         }
@@ -555,7 +474,7 @@ export const RestoreFilesRequest: MessageFns<RestoreFilesRequest> = {
 };
 
 function createBaseRestoreFilesResponse(): RestoreFilesResponse {
-  return { afterSeq: 0, turn: 0, changed: 0, paths: [], kept: [], merged: [], moved: [] };
+  return { afterSeq: 0, turn: 0, changed: 0, paths: [], kept: [], merged: [], headMoved: false };
 }
 
 export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
@@ -578,8 +497,8 @@ export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
     for (const v of message.merged) {
       writer.uint32(50).string(v!);
     }
-    for (const v of message.moved) {
-      RefChange.encode(v!, writer.uint32(58).fork()).join();
+    if (message.headMoved !== false) {
+      writer.uint32(64).bool(message.headMoved);
     }
     return writer;
   },
@@ -645,12 +564,12 @@ export const RestoreFilesResponse: MessageFns<RestoreFilesResponse> = {
             message.merged.push(reader.string());
             continue;
           }
-          case 7: {
-            if (tag !== 58) {
+          case 8: {
+            if (tag !== 64) {
               break;
             }
 
-            message.moved.push(RefChange.decode(reader, reader.uint32()));
+            message.headMoved = reader.bool();
             continue;
           }
         }
@@ -728,7 +647,7 @@ export type FileServiceService = typeof FileServiceService;
 export const FileServiceService = {
   /**
    * DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-   * changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
+   * changed meanwhile. Paths that no checkpoint has follow.
    */
   diffFiles: {
     path: "/podd.v1.FileService/DiffFiles" as const,
@@ -760,7 +679,7 @@ export const FileServiceService = {
 export interface FileServiceServer extends UntypedServiceImplementation {
   /**
    * DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-   * changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
+   * changed meanwhile. Paths that no checkpoint has follow.
    */
   diffFiles: handleServerStreamingCall<DiffFilesRequest, DiffFilesResponse>;
   /**
@@ -775,7 +694,7 @@ export interface FileServiceServer extends UntypedServiceImplementation {
 export interface FileServiceClient extends Client {
   /**
    * DiffFiles sends the changed files of a pod: what the agent changed first, then what others
-   * changed meanwhile. References of git that moved meanwhile follow, and paths that no checkpoint has.
+   * changed meanwhile. Paths that no checkpoint has follow.
    */
   diffFiles(request: DiffFilesRequest, options?: Partial<CallOptions>): ClientReadableStream<DiffFilesResponse>;
   diffFiles(

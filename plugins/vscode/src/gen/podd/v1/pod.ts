@@ -24,7 +24,7 @@ import { Duration } from "../../google/protobuf/duration";
 import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
 import { Alert, CacheTotal, Entry, Outcome, SubmitMode } from "./entry";
-import { RefChange, RestoreFilesResponse } from "./file";
+import { RestoreFilesResponse } from "./file";
 import { Options, Segment, Usage } from "./item";
 
 export const protobufPackage = "podd.v1";
@@ -798,11 +798,7 @@ export interface RewindPodResponse {
   /** Number of shell commands that ran after to_seq. */
   commands: number;
   /** With files: what became of them. */
-  restored:
-    | RestoreFilesResponse
-    | undefined;
-  /** Without files: the references of git that moved after to_seq. They stay. */
-  moved: RefChange[];
+  restored: RestoreFilesResponse | undefined;
 }
 
 export interface CompletePathRequest {
@@ -5448,7 +5444,7 @@ export const RewindPodRequest: MessageFns<RewindPodRequest> = {
 };
 
 function createBaseRewindPodResponse(): RewindPodResponse {
-  return { seq: 0, changedFiles: [], commands: 0, restored: undefined, moved: [] };
+  return { seq: 0, changedFiles: [], commands: 0, restored: undefined };
 }
 
 export const RewindPodResponse: MessageFns<RewindPodResponse> = {
@@ -5464,9 +5460,6 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
     }
     if (message.restored !== undefined) {
       RestoreFilesResponse.encode(message.restored, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.moved) {
-      RefChange.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -5514,14 +5507,6 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
             }
 
             message.restored = RestoreFilesResponse.decode(reader, reader.uint32());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.moved.push(RefChange.decode(reader, reader.uint32()));
             continue;
           }
         }
