@@ -68,7 +68,7 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 		states[state] = 0
 	}
 	for _, r := range pods {
-		p := r.Decode()
+		p := r
 		states[p.Status.State]++
 		queued += p.Queued
 	}

@@ -150,7 +150,7 @@ func (s *series) purged(ctx context.Context, p item.Pod) error {
 	if err != nil || len(page) == 0 {
 		return err
 	}
-	if !wire.TimeOf(page[0].Entry).Before(s.from) && wire.KindOf(page[0].Entry) == wire.KindPurged {
+	if e, err := page[0].Decode(); err == nil && !e.Time.Before(s.from) && wire.KindNumberOf(e.Kind) == wire.KindPurged {
 		s.Purged = append(s.Purged, p.Name)
 	}
 	return nil

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -12,10 +13,10 @@ import (
 type job struct {
 	log  *unread
 	part store.Part
-	// found are the rewinds and the hits, the oldest first. head is the beginning of the oldest
-	// record, which has its time.
-	found          []found
-	head           []byte
+	// found are the rewinds and the hits, the oldest first.
+	found []found
+	// oldest is the time of the oldest record.
+	oldest         time.Time
 	records, bytes int
 	err            error
 }
@@ -27,9 +28,6 @@ type found struct {
 	// back is where a rewind went back to.
 	back item.Seq
 }
-
-// headLen is enough for the sequence and the time of an entry, in bytes.
-const headLen = 48
 
 func (j *job) read(ctx context.Context, r *run) {
 	for j.part.From <= j.part.To {
@@ -51,7 +49,8 @@ func (j *job) read(ctx context.Context, r *run) {
 func (j *job) scan(ctx context.Context, r *run) (fatal bool) {
 	records, next, err := r.store.Scan(ctx, j.part, func(entry []byte) bool {
 		if j.records == 0 {
-			j.head = append(j.head, entry[:min(len(entry), headLen)]...)
+			e, _ := wire.DecodeEntry(entry) // A damaged one has the zero time.
+			j.oldest = e.Time
 		}
 		j.records++
 		j.bytes += len(entry)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -179,7 +178,7 @@ func (r *run) take(j *job) error {
 	}
 	if j.bytes > 0 {
 		r.per = item.Seq(min(max(j.records*store.ScanBytes/j.bytes, 16), 1<<16))
-		j.log.newest = wire.TimeOf(j.head)
+		j.log.newest = j.oldest
 	}
 	if item.KindOf(j.err) == item.KindDataLoss {
 		r.warn(j.err)

@@ -16,7 +16,6 @@ import (
 	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/pod"
-	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -102,7 +101,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 	if err != nil {
 		return nil, err
 	}
-	list = reaching(ctx).records(ctx, list)
+	list = reaching(ctx).within(ctx, list)
 	counts := s.host.Counts()
 	status := s.status()
 	answer := &poddv1.GetStatusResponse{
@@ -146,7 +145,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 
 // spent is what pods spent today, and how many of them wait for the next day; nil without
 // a limit.
-func spent(s spending.Status, pods []store.PodRecord) *poddv1.Spending {
+func spent(s spending.Status, pods []item.Pod) *poddv1.Spending {
 	if s.Cap == 0 {
 		return nil
 	}
@@ -154,7 +153,7 @@ func spent(s spending.Status, pods []store.PodRecord) *poddv1.Spending {
 		SpentToday: s.USD, MaxCostPerDay: s.Cap, Left: max(0, s.Cap-s.USD), UnpricedRequests: s.Unpriced, NextDay: timestamppb.New(s.NextDay),
 	}
 	for _, p := range pods {
-		if pause := p.Decode().Status.Pause; pause.ByItself() && pause.By == spending.Name {
+		if pause := p.Status.Pause; pause.ByItself() && pause.By == spending.Name {
 			out.WaitingPods++
 		}
 	}

@@ -38,7 +38,7 @@ func (s *admin) RefreshCatalog(ctx context.Context, r *poddv1.RefreshCatalogRequ
 	status := s.status()
 	names := append([]string{status.Model}, status.Others...)
 	for _, p := range pods {
-		names = append(names, p.Decode().Spec.Model)
+		names = append(names, p.Spec.Model)
 	}
 	slices.Sort(names)
 	return &poddv1.RefreshCatalogResponse{Before: catalogInfo(before), After: catalogInfo(after), Changes: changes(slices.Compact(names), before, after)}, nil

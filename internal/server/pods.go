@@ -95,15 +95,11 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 	if err != nil {
 		return nil, err
 	}
-	list = reaching(ctx).records(ctx, list)
-	bodies := make([][]byte, len(list))
-	for i, p := range list {
-		bodies[i] = p.Body
+	answer := new(poddv1.ListPodsResponse)
+	for _, p := range reaching(ctx).within(ctx, list) {
+		answer.Pods = append(answer.Pods, wire.PodToProto(p))
 	}
-	// Pods are sent as their stored bytes, like entries.
-	m := new(poddv1.ListPodsResponse)
-	m.ProtoReflect().SetUnknown(wire.PodList(bodies))
-	return m, nil
+	return answer, nil
 }
 
 // UpdatePod changes a pod's spec.

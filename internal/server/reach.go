@@ -11,7 +11,6 @@ import (
 	"podd/internal/guard/devices"
 	"podd/pkg/item"
 	"podd/pkg/pod"
-	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -85,12 +84,12 @@ func (r *reach) pod(ctx context.Context, p item.Pod) bool {
 	return within
 }
 
-// records are those of a list within reach.
-func (r *reach) records(ctx context.Context, list []store.PodRecord) []store.PodRecord {
+// within are the pods of a list within reach.
+func (r *reach) within(ctx context.Context, list []item.Pod) []item.Pod {
 	if r == nil {
 		return list
 	}
-	return slices.DeleteFunc(list, func(p store.PodRecord) bool { return !r.pod(ctx, p.Decode()) })
+	return slices.DeleteFunc(list, func(p item.Pod) bool { return !r.pod(ctx, p) })
 }
 
 // only is pod for a query; nil if everything is within reach.

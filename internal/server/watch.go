@@ -70,11 +70,10 @@ func (w *watch) pods() error {
 		m := &poddv1.WatchResponse{Kind: &poddv1.WatchResponse_Complete{Complete: true}}
 		switch {
 		case c.Pod != nil:
-			p := c.Pod.Decode()
-			if !within.pod(w.ctx, p) {
+			if !within.pod(w.ctx, *c.Pod) {
 				continue
 			}
-			pod := wire.PodToProto(p)
+			pod := wire.PodToProto(*c.Pod)
 			m.Kind = &poddv1.WatchResponse_Pod{Pod: &poddv1.WatchedPod{Pod: pod, Approvals: pod.GetApprovals(), Work: workToProto(c.Work)}}
 		case c.Removed != "":
 			// A sub-pod's parents were known when it was sent.

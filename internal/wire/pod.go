@@ -50,6 +50,16 @@ func DecodePod(body []byte) (item.Pod, error) {
 	return PodFromProto(&p), nil
 }
 
+// JoinPod is the pod of what EncodePodRecord and EncodeStatus wrote.
+func JoinPod(record, status []byte) (item.Pod, error) {
+	r, err := DecodePod(record)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	s, err := DecodePod(status)
+	return item.Pod{ID: r.ID, Name: r.Name, Spec: r.Spec, CreatedAt: r.CreatedAt, Status: s.Status}, err
+}
+
 // PodToProto converts a pod's record.
 func PodToProto(pod item.Pod) *poddv1.Pod {
 	return &poddv1.Pod{

@@ -1,13 +1,9 @@
 package wire
 
 import (
-	"time"
-
 	"podd/pkg/item"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // KindNumber identifies the kind of an entry without decoding it. It is the number of the
@@ -98,34 +94,6 @@ func Peek(body []byte) (KindNumber, ItemNumber) {
 	}
 	return 0, 0
 }
-
-// TimeOf is when an encoded entry was written; the zero time for malformed bytes. It decodes
-// nothing else.
-func TimeOf(body []byte) time.Time {
-	for len(body) > 0 {
-		field, wireType, n := protowire.ConsumeTag(body)
-		if n < 0 {
-			break
-		}
-		body = body[n:]
-		if field == fieldTime && wireType == protowire.BytesType {
-			value, n := protowire.ConsumeBytes(body)
-			var stamp timestamppb.Timestamp
-			if n < 0 || proto.Unmarshal(value, &stamp) != nil {
-				break
-			}
-			return stamp.AsTime()
-		}
-		if n = protowire.ConsumeFieldValue(field, wireType, body); n < 0 {
-			break
-		}
-		body = body[n:]
-	}
-	return time.Time{}
-}
-
-// fieldTime is the number of podd.v1.Entry.time.
-const fieldTime = protowire.Number(2)
 
 // KindNumberOf is the number of a kind; 0 for UnknownKind, for nil and for a
 // pointer to a kind.

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/wire"
 	"podd/pkg/hook"
 	"podd/pkg/item"
-	"podd/pkg/store"
 )
 
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets
@@ -98,18 +96,13 @@ func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
 
 // List returns all pods in the order of their names. If dir is set, it returns those with
 // that workspace, without sub-pods, which work there for another pod.
-func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) {
-	pods, err := h.Store.PodRecords(ctx)
+func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
+	pods, err := h.Store.Pods(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range pods {
-		if h.pods.shown(r.ID) == nil {
-			continue
-		}
-		if pods[i].Body, err = wire.EncodePod(h.pods.asShown(r.Decode())); err != nil {
-			return nil, err
-		}
+	for i, p := range pods {
+		pods[i] = h.pods.asShown(p)
 	}
 	if dir == "" {
 		return pods, nil
@@ -118,10 +111,7 @@ func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) 
 		dir = resolved
 	}
 	dir = filepath.Clean(dir)
-	return slices.DeleteFunc(pods, func(r store.PodRecord) bool {
-		spec := r.Decode().Spec
-		return spec.Dir != dir || spec.Parent != ""
-	}), nil
+	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Dir != dir || p.Spec.Parent != "" }), nil
 }
 
 // Delete removes a pod permanently, and all its sub-pods; a running turn is cancelled

@@ -62,7 +62,7 @@ func TestListOnAFullDisk(t *testing.T) {
 		}
 		for i, r := range list {
 			p, err := h.host.Get(t.Context(), want[i])
-			if got := r.Decode(); err != nil || r.Name != want[i] || !reflect.DeepEqual(got, p) {
+			if got := r; err != nil || r.Name != want[i] || !reflect.DeepEqual(got, p) {
 				t.Errorf("listed %+v, want %+v, %v", got, p, err)
 			}
 		}

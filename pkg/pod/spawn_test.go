@@ -58,7 +58,7 @@ func (h *house) pods() []item.Pod {
 	var others []item.Pod
 	for _, r := range all {
 		if r.Name != "p" {
-			others = append(others, r.Decode())
+			others = append(others, r)
 		}
 	}
 	return others

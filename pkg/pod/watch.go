@@ -1,15 +1,14 @@
 package pod
 
 import (
-	"bytes"
 	"context"
 	"iter"
+	"reflect"
 	"slices"
 	"time"
 
 	"podd/internal/live"
 	"podd/pkg/item"
-	"podd/pkg/store"
 )
 
 // Fleet is all pods together. Its methods may be called from any goroutine.
@@ -18,7 +17,7 @@ type Fleet struct{ host *Host }
 // FleetChange is what a watcher learns next.
 type FleetChange struct {
 	// Pod is a pod that is new or has changed.
-	Pod *store.PodRecord
+	Pod *item.Pod
 	// Work is what it works on; nil for a watcher that did not ask.
 	Work *Work
 	// Removed is the id of a pod that was deleted.
@@ -96,7 +95,7 @@ type watcher struct {
 
 // watched is a pod as it was sent.
 type watched struct {
-	body []byte
+	pod  item.Pod
 	work Work
 }
 
@@ -110,15 +109,15 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	for i := range pods {
 		p := &pods[i]
 		there[p.ID] = true
-		now := watched{body: p.Body}
+		now := watched{pod: *p}
 		change := FleetChange{Pod: p}
 		if w.observer != nil {
-			if now.work, err = w.look(ctx, p.Decode()); err != nil {
+			if now.work, err = w.look(ctx, *p); err != nil {
 				return false, err
 			}
 			change.Work = &now.work
 		}
-		if before, ok := w.known[p.ID]; ok && before.work == now.work && bytes.Equal(before.body, now.body) {
+		if before, ok := w.known[p.ID]; ok && before.work == now.work && reflect.DeepEqual(before.pod, now.pod) {
 			continue
 		}
 		w.known[p.ID] = now

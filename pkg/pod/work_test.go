@@ -23,7 +23,7 @@ func (h *house) works(want func(item.Pod, pod.Work) bool) pod.Work {
 		if c.Work == nil {
 			h.t.Fatal("a change comes without the pod's work")
 		}
-		if p := c.Pod.Decode(); p.Name == "p" && want(p, *c.Work) {
+		if p := *c.Pod; p.Name == "p" && want(p, *c.Work) {
 			return *c.Work
 		}
 	}
@@ -97,7 +97,7 @@ func TestWorkOfManyPods(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Pod != nil && c.Work.Tokens > 0 {
-			known[c.Pod.Decode().Name] = true
+			known[c.Pod.Name] = true
 		}
 		if c.Complete && len(known) != 1 {
 			t.Errorf("at first it knows %v", known)

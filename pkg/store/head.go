@@ -37,13 +37,14 @@ func decodeHead(b []byte) (head, bool) {
 	}, ok
 }
 
-// join is the encoded pod of an encoded record and this head.
-func (h head) join(record []byte) ([]byte, error) {
-	counts := wire.PodCounts{First: h.first, Last: h.last, Queued: int(h.queued), Activity: h.activity}
-	if counts.Last < counts.First {
-		counts.First, counts.Last = 0, 0
+// join is the pod of an encoded record and this head.
+func (h head) join(record []byte) (item.Pod, error) {
+	p, err := wire.JoinPod(record, h.status)
+	p.Queued, p.Status.LastActivity = int(h.queued), h.activity
+	if h.first <= h.last {
+		p.First, p.Last = h.first, h.last
 	}
-	return wire.JoinPod(record, h.status, counts)
+	return p, err
 }
 
 // openHead reads a sealed head.

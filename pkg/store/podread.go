@@ -40,67 +40,25 @@ func (s *Bolt) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 
 // readPod assembles a pod from its sealed record and head.
 func readPod(id string, record, head []byte) (item.Pod, error) {
-	body, err := podBody(id, record, head)
-	if err != nil {
-		return item.Pod{}, err
-	}
-	pod, err := wire.DecodePod(body)
-	if err != nil {
-		return item.Pod{}, rules.Pod(id)
-	}
-	return pod, nil
-}
-
-// podBody is the encoded pod of a sealed record and head. It shares no memory with them.
-func podBody(id string, record, head []byte) ([]byte, error) {
 	body, ok := wire.Unseal(bucketPods, []byte(id), record)
 	if !ok {
-		return nil, rules.Pod(id)
+		return item.Pod{}, rules.Pod(id)
 	}
 	h, ok := openHead(id, head)
 	if !ok {
-		return nil, rules.Pod(id)
+		return item.Pod{}, rules.Pod(id)
 	}
-	if body, err := h.join(body); err == nil {
-		return body, nil
-	}
-	return nil, rules.Pod(id)
-}
-
-// PodRecord is a pod in a list.
-type PodRecord struct {
-	ID, Name string
-	// Body is an encoded podd.v1.Pod.
-	Body []byte
-}
-
-// Decode is the record's pod. A pod that can't be decoded is quarantined.
-func (r PodRecord) Decode() item.Pod {
-	pod, err := wire.DecodePod(r.Body)
+	p, err := h.join(body)
 	if err != nil {
-		return item.Pod{ID: r.ID, Name: cmp.Or(r.Name, r.ID), Status: quarantined(rules.Pod(r.ID))}
+		return item.Pod{}, rules.Pod(id)
 	}
-	return pod
+	return p, nil
 }
 
-// Pods returns all pods in the order of their names.
+// Pods returns all pods in the order of their names. A pod with a damaged record is listed
+// as quarantined. A pod that is created or deleted meanwhile may be missing.
 func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
-	records, err := s.PodRecords(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pods := make([]item.Pod, len(records))
-	for i, r := range records {
-		pods[i] = r.Decode()
-	}
-	return pods, nil
-}
-
-// PodRecords returns all pods in the order of their names, encoded. A pod with a damaged
-// record is listed as quarantined. A pod that is created or deleted meanwhile may be
-// missing.
-func (s *Bolt) PodRecords(ctx context.Context) ([]PodRecord, error) {
-	var found []PodRecord
+	found := []item.Pod{}
 	for after, full := []byte(nil), true; full; {
 		before := len(found)
 		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
@@ -114,13 +72,13 @@ func (s *Bolt) PodRecords(ctx context.Context) ([]PodRecord, error) {
 			after = []byte(found[len(found)-1].ID)
 		}
 	}
-	slices.SortFunc(found, func(a, b PodRecord) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(found, func(a, b item.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 
-// appendPods copies the next page of pods. Both buckets have the same keys, so that two
+// appendPods reads the next page of pods. Both buckets have the same keys, so that two
 // cursors walk side by side.
-func appendPods(found []PodRecord, tx *bbolt.Tx, after []byte) ([]PodRecord, error) {
+func appendPods(found []item.Pod, tx *bbolt.Tx, after []byte) ([]item.Pod, error) {
 	heads, records := tx.Bucket(bucketHeads).Cursor(), tx.Bucket(bucketPods).Cursor()
 	id, head := seekAfter(heads, after)
 	key, record := seekAfter(records, after)
@@ -132,28 +90,23 @@ func appendPods(found []PodRecord, tx *bbolt.Tx, after []byte) ([]PodRecord, err
 		if bytes.Equal(key, id) {
 			own = record
 		}
-		r, err := listed(tx, string(id), own, head)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, r)
+		found = append(found, listed(tx, string(id), own, head))
 	}
 	return found, nil
 }
 
 // listed is a pod for the list, whatever the state of its sealed record and head.
-func listed(tx *bbolt.Tx, id string, record, head []byte) (PodRecord, error) {
-	body, err := podBody(id, record, head)
+func listed(tx *bbolt.Tx, id string, record, head []byte) item.Pod {
+	pod, err := readPod(id, record, head)
 	if err == nil {
-		return PodRecord{ID: id, Name: wire.PodName(body), Body: body}, nil
+		return pod
 	}
 	pod, recordErr := decodePodRecord(id, record)
 	if recordErr != nil {
 		pod = item.Pod{ID: id, Name: cmp.Or(nameOf(tx, id), id)}
 	}
 	pod.Status = quarantined(err)
-	body, err = wire.EncodePod(pod)
-	return PodRecord{ID: id, Name: pod.Name, Body: body}, err
+	return pod
 }
 
 // seekAfter moves the cursor to the first key above after.

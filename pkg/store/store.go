@@ -49,8 +49,6 @@ type Pods interface {
 	Pod(ctx context.Context, idOrName string) (item.Pod, error)
 	// Pods returns all pods in the order of their names, without reading their logs.
 	Pods(ctx context.Context) ([]item.Pod, error)
-	// PodRecords is Pods without decoding them.
-	PodRecords(ctx context.Context) ([]PodRecord, error)
 }
 
 // Trash keeps deleted pods with their logs. No other method but DeletePod finds them.

@@ -171,11 +171,7 @@ func (s *Bolt) TrashedPods(ctx context.Context) ([]TrashedPod, error) {
 			if at, with, ok := openTrashed(id, sealed); ok {
 				p.At, p.With = at, with
 			}
-			r, err := listed(tx, id, tx.Bucket(bucketPods).Get(key), tx.Bucket(bucketTrashHead).Get(key))
-			if err != nil {
-				return err
-			}
-			p.Pod = r.Decode()
+			p.Pod = listed(tx, id, tx.Bucket(bucketPods).Get(key), tx.Bucket(bucketTrashHead).Get(key))
 			found = append(found, p)
 			return nil
 		})

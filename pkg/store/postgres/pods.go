@@ -265,11 +265,7 @@ func (s *Store) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 	if err != nil {
 		return item.Pod{}, err
 	}
-	body, err := found.body()
-	if err != nil {
-		return item.Pod{}, err
-	}
-	return wire.DecodePod(body)
+	return found.pod()
 }
 
 // podRows selects the pods that are not in the trash. movable is the expression for that column.
@@ -300,64 +296,50 @@ func scanPod(row pgx.CollectableRow) (r podRow, err error) {
 	return r, err
 }
 
-// body is the encoded pod.
-func (r *podRow) body() ([]byte, error) {
+// pod is the pod of the row.
+func (r *podRow) pod() (item.Pod, error) {
 	record, ok := wire.Unseal(placePods, []byte(r.id), r.record)
 	if !ok {
-		return nil, rules.Pod(r.id)
+		return item.Pod{}, rules.Pod(r.id)
 	}
-	counts := wire.PodCounts{First: r.first, Last: r.last, Queued: r.queued, Activity: r.activity(), Node: r.node, Movable: r.movable}
-	if counts.Last < counts.First {
-		counts.First, counts.Last = 0, 0
-	}
-	body, err := wire.JoinPod(record, r.status, counts)
+	p, err := wire.JoinPod(record, r.status)
 	if err != nil {
-		return nil, rules.Pod(r.id)
+		return item.Pod{}, rules.Pod(r.id)
 	}
-	return body, nil
+	p.Queued, p.Status.LastActivity, p.Node, p.Movable = r.queued, r.activity(), r.node, r.movable
+	if r.first <= r.last {
+		p.First, p.Last = r.first, r.last
+	}
+	return p, nil
 }
 
 // listed is the pod for a list, quarantined if its record is damaged.
-func (r *podRow) listed() (store.PodRecord, error) {
-	body, err := r.body()
+func (r *podRow) listed() item.Pod {
+	p, err := r.pod()
 	if err == nil {
-		return store.PodRecord{ID: r.id, Name: r.called(r.id), Body: body}, nil
+		p.Name = r.called(r.id)
+		return p
 	}
-	p := item.Pod{ID: r.id, Name: r.called(r.id), Node: r.node, Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
-	body, err = wire.EncodePod(p)
-	return store.PodRecord{ID: r.id, Name: p.Name, Body: body}, err
+	return item.Pod{ID: r.id, Name: r.called(r.id), Node: r.node, Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
 }
 
 // Pods returns all pods in the order of their names.
 func (s *Store) Pods(ctx context.Context) ([]item.Pod, error) {
-	records, err := s.PodRecords(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pods := make([]item.Pod, len(records))
-	for i, r := range records {
-		pods[i] = r.Decode()
-	}
-	return pods, nil
-}
-
-// PodRecords returns all pods in the order of their names, encoded.
-func (s *Store) PodRecords(ctx context.Context) (found []store.PodRecord, err error) {
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	found := []item.Pod{}
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, podRows(movableOfMany))
 		if err != nil {
 			return err
 		}
 		var r podRow
 		_, err = pgx.ForEachRow(rows, r.fields(), func() error {
-			p, err := r.listed()
-			found = append(found, p)
-			return err
+			found = append(found, r.listed())
+			return nil
 		})
 		return err
 	})
 	// PostgreSQL would sort all rows before it sends the first one.
-	slices.SortFunc(found, func(a, b store.PodRecord) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(found, func(a, b item.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return found, err
 }
 

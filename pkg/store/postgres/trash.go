@@ -115,9 +115,8 @@ func (s *Store) TrashedPods(ctx context.Context) (found []store.TrashedPod, err 
 			if err := row.Scan(append(r.fields(), &at, &nanos, &t.With)...); err != nil {
 				return t, err
 			}
-			listed, err := r.listed()
-			t.Pod, t.At = listed.Decode(), time.Unix(at, nanos).UTC()
-			return t, err
+			t.Pod, t.At = r.listed(), time.Unix(at, nanos).UTC()
+			return t, nil
 		})
 		return err
 	})

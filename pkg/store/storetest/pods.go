@@ -43,13 +43,6 @@ func podRecords(f *fixture) {
 	}
 	equal(f, "names in order", names, []string{"id-1", "one"})
 	equal(f, "last activity of a new pod", pods[0].Status.LastActivity, at(3))
-	records, err := f.s.PodRecords(f.Context())
-	f.must(err)
-	for i, r := range records {
-		equal(f, "a record's id and name", [2]string{r.ID, r.Name}, [2]string{pods[i].ID, pods[i].Name})
-		equal(f, "a decoded record", r.Decode(), pods[i])
-	}
-	equal(f, "records", len(records), 2)
 }
 
 // A name and an id belong to one pod at a time. A refused creation changes nothing, and a
