@@ -17,8 +17,7 @@ import (
 )
 
 func newAttachCommand(p *program) *cobra.Command {
-	plain := false
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "attach [POD]",
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line. " +
@@ -30,8 +29,7 @@ func newAttachCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usagef("%w", err)
 			}
-			plain = plain || p.env("PODD_PLAIN") != ""
-			in, out, err := p.wholeTerminal("attach", plain)
+			in, out, err := p.wholeTerminal("attach")
 			if err != nil {
 				return err
 			}
@@ -40,9 +38,7 @@ func newAttachCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				cfg := attachment(p, c, pod, in, out, settings)
-				cfg.Plain = plain
-				left, err := attach.Run(cmd.Context(), cfg)
+				left, err := attach.Run(cmd.Context(), attachment(p, c, pod, in, out, settings))
 				if err != nil {
 					return err
 				}
@@ -54,8 +50,6 @@ func newAttachCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&plain, "plain", false, "tell in sentences and read lines, for screen readers (PODD_PLAIN)")
-	return cmd
 }
 
 // allowNew asks the person at the terminal whether a directory without a pod gets one.
@@ -87,9 +81,8 @@ func (p *program) within(ctx context.Context, args []string) string {
 	return printed.String()
 }
 
-// wholeTerminal is the terminal of a verb that needs one; plain says that it need not move its
-// cursor.
-func (p *program) wholeTerminal(verb string, plain bool) (in, out *os.File, err error) {
+// wholeTerminal is the terminal of a verb that needs one which can move its cursor.
+func (p *program) wholeTerminal(verb string) (in, out *os.File, err error) {
 	in, _ = p.stdin.(*os.File)
 	out, _ = p.stdout.(*os.File)
 	_, typed := terminal(p.stdin)
@@ -99,9 +92,9 @@ func (p *program) wholeTerminal(verb string, plain bool) (in, out *os.File, err 
 		return nil, nil, usagef("%s has no JSON output: use podctl tail -f -o json", verb)
 	case !typed || !shown:
 		return nil, nil, usagef("%s needs a terminal: without one, use podctl submit -f and podctl tail -f", verb)
-	case (kind == "dumb" || kind == "") && !plain:
-		return nil, nil, usagef("%s needs a terminal that can move its cursor, but TERM is %q: use podctl attach --plain here", verb, kind)
+	case kind == "dumb" || kind == "":
+		return nil, nil, usagef("%s needs a terminal that can move its cursor, but TERM is %q: use podctl tail -f and podctl submit", verb, kind)
 	}
-	p.whole = !plain
+	p.whole = true
 	return in, out, nil
 }

@@ -27,7 +27,7 @@ func newTopCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, out, err := p.wholeTerminal("top", false)
+			in, out, err := p.wholeTerminal("top")
 			if once || err != nil {
 				return p.with(func(c *client.Client) error { return p.topOnce(cmd.Context(), c) })
 			}

@@ -110,7 +110,7 @@ func scriptsRun(lines []string, path string, cmd *cobra.Command) (well, badly bo
 // runsElsewhere are the verbs that no script can run well, with the test that does: they need
 // a terminal, a browser or several nodes.
 var runsElsewhere = map[string]goTest{
-	"attach":     {"plain_test.go", "TestPlain", `w.onTerminal("attach", "--plain", "p")`},
+	"attach":     {"restart_test.go", "TestAttachSendsOnceBack", `w.onTerminal("attach", "p")`},
 	"move":       {"../../integrations/postgres/handover_test.go", "TestNodesHandOver", `n3.Podctl("move", "one", "n3")`},
 	"nodes rm":   {"../../integrations/postgres/move_test.go", "TestNodesMove", `n1.Podctl("nodes", "rm", "n2")`},
 	"web open":   {"webpair_test.go", "TestOpenAndRevoke", `"web", "open"`},

@@ -209,3 +209,10 @@ func resolve(a *app, q *question, answer view.Answer) {
 		}
 	})
 }
+
+// toQuestion goes to the open question.
+func toQuestion(a *app, _ string) {
+	if a.answering = len(a.questions) > 0; !a.answering {
+		a.said = "no call waits for an answer"
+	}
+}

@@ -18,7 +18,6 @@ import (
 	"podd/internal/clients/kitty"
 	"podd/internal/clients/tty"
 	"podd/pkg/client"
-	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -27,14 +26,12 @@ type Config struct {
 	Client *client.Client
 	// Pod is a name or an id.
 	Pod string
-	// In and Out are the same terminal, which can move its cursor unless Plain is set.
+	// In and Out are the same terminal, which can move its cursor.
 	In, Out *os.File
 	// Color allows colours.
 	Color bool
 	// Env reads an environment variable.
 	Env func(string) string
-	// Plain tells in sentences and reads lines, for screen readers.
-	Plain bool
 	// Desk are the person's settings.
 	Desk desk.Settings
 	// Remote says that podd runs on another machine.
@@ -58,11 +55,6 @@ var errHangup = errors.New("the terminal hung up; the pod keeps running")
 // Run shows a pod until the person leaves, ctx ends or the terminal is gone. Turns keep
 // running.
 func Run(ctx context.Context, cfg Config) (Left, error) {
-	var lines <-chan string
-	if cfg.Plain {
-		lines = linesOf(cfg.In)
-		ctx = context.WithoutCancel(ctx) // An interrupt ends the turn, not the view.
-	}
 	var next *arrival
 	for {
 		pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
@@ -74,11 +66,7 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		if next != nil {
 			a.arrived, a.plan = next.said, a.plan || next.plan
 		}
-		if cfg.Plain {
-			err = plainView{app: a, told: make(map[*block]transcript.State)}.tellAll(a.follow, lines)
-		} else {
-			err = a.run(a.follow)
-		}
+		err = a.run(a.follow)
 		a.log.gallery.close()
 		if missed := a.missed.Load(); missed != nil && err == nil {
 			err = fmt.Errorf("podd may not have what you sent last: %w; podctl tail %s shows what it has", *missed, a.pod.GetName())

@@ -266,16 +266,10 @@ func (a commander) help() {
 		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
 		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; Alt-O opens a picture; ^D leaves",
 	}
-	if a.Plain {
-		keys = []string{
-			"A line is sent at once; one that ends in a backslash goes on in the next; !COMMAND runs in your shell",
-			"Ctrl-C interrupts the turn or empties the draft; Ctrl-D leaves",
-		}
-	}
 	for _, l := range keys {
 		say(dim, l)
 	}
-	if rows > a.rows-3 && !a.Plain {
+	if rows > a.rows-3 {
 		a.said = "PgUp shows the beginning of the help"
 	}
 }
@@ -294,6 +288,16 @@ func setAsk(a *app, args string) {
 	default:
 		a.said = "give when calls ask: never, risky or always"
 	}
+}
+
+// steer sends a prompt that joins the running turn.
+func steer(a *app, text editor) {
+	if text.empty() {
+		a.said = "give the text after /steer"
+		return
+	}
+	a.draft = text
+	a.submit(a.turn != 0)
 }
 
 func sendPlan(a *app, text editor) {

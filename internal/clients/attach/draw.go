@@ -121,10 +121,9 @@ func (a frame) panels() (rows []line) {
 	return rows
 }
 
-// showsAbout says whether all that the view's question is about is on the screen. The plain view,
-// which has no columns, says it.
+// showsAbout says whether all that the view's question is about is on the screen.
 func (a frame) showsAbout() bool {
-	if a.confirming.about == "" || a.columns == 0 {
+	if a.confirming.about == "" {
 		return true
 	}
 	input, _, _ := a.inputRows()

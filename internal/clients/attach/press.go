@@ -237,8 +237,6 @@ func (a *app) submit(steer bool) {
 			a.giveBack(sent)
 		case resp.GetQueued() && steer:
 			a.log.notice(dim, "· joins the turn at its next step")
-		case resp.GetQueued() && a.columns == 0: // The plain view has no row for it.
-			a.log.notice(dim, "· queued")
 		}
 	})
 }

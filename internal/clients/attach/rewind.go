@@ -33,14 +33,6 @@ func (c *confirmation) keys() string {
 	return "[y/N]"
 }
 
-// words are the answers but no, for a sentence.
-func (c *confirmation) words() string {
-	if c.files != nil {
-		return "y for yes, f for files too"
-	}
-	return "y for yes"
-}
-
 // confirm asks before something is done.
 func (a *app) confirm(question string, yes func()) {
 	a.confirming = &confirmation{question: question, yes: yes}

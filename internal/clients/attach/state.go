@@ -128,3 +128,14 @@ func (a frame) state() (state, reason string) {
 	}
 	return strings.ToLower(strings.TrimPrefix(a.pod.GetState().String(), "POD_STATE_")), ""
 }
+
+// status is the pod's state in one line.
+func status(a *app, _ string) {
+	f := frame{a}
+	state, reason := f.state()
+	parts := append([]string{sanitize.Line(a.pod.GetName()), state}, f.figures()...)
+	if reason != "" {
+		parts[1] += ": " + reason
+	}
+	a.log.notice(plain, strings.Join(append(parts, a.facts()...), " · "))
+}
