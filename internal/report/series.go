@@ -150,7 +150,8 @@ func (s *series) purged(ctx context.Context, p item.Pod) error {
 	if err != nil || len(page) == 0 {
 		return err
 	}
-	if e, err := page[0].Decode(); err == nil && !e.Time.Before(s.from) && wire.KindNumberOf(e.Kind) == wire.KindPurged {
+	e, err := page[0].Decode()
+	if _, purged := e.Kind.(item.Purged); err == nil && purged && !e.Time.Before(s.from) {
 		s.Purged = append(s.Purged, p.Name)
 	}
 	return nil

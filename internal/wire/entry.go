@@ -14,10 +14,14 @@ import (
 // the same bytes; Seq is left out if it is 0. It refuses an entry that could not be read
 // back completely: one of kind UnknownKind or none, or with a missing item.
 func EncodeEntry(e item.Entry) ([]byte, error) {
-	if err := checkKind(e.Kind); err != nil {
+	if err := checkItems(e.Kind); err != nil {
 		return nil, fmt.Errorf("encode entry: %w", err)
 	}
-	body, err := marshal(EntryToProto(e))
+	p := EntryToProto(e)
+	if p.GetKind() == nil {
+		return nil, fmt.Errorf("encode entry: the kind has the type %T", e.Kind)
+	}
+	body, err := marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode entry: %w", err)
 	}

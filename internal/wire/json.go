@@ -37,19 +37,18 @@ func JSON(m proto.Message) ([]byte, error) {
 // KindNames are the names of all kinds of entries, in the order of their numbers.
 func KindNames() []string {
 	var names []string
+	fields := (*poddv1.Entry)(nil).ProtoReflect().Descriptor().Fields()
 	for n := KindSubmitted; n <= KindAlert; n++ {
-		names = append(names, kindName(n))
+		names = append(names, string(fields.ByNumber(protoreflect.FieldNumber(n)).Name()))
 	}
 	return names
 }
 
 // KindName is the name of a kind, such as "turn_ended"; empty for one that this podd
 // does not know.
-func KindName(kind item.Kind) string { return kindName(KindNumberOf(kind)) }
-
-func kindName(n KindNumber) string {
-	fields := (*poddv1.Entry)(nil).ProtoReflect().Descriptor().Fields()
-	field := fields.ByNumber(protoreflect.FieldNumber(n))
+func KindName(kind item.Kind) string {
+	m := EntryToProto(item.Entry{Kind: kind}).ProtoReflect()
+	field := m.WhichOneof(m.Descriptor().Oneofs().ByName("kind"))
 	if field == nil {
 		return ""
 	}

@@ -87,7 +87,7 @@ func setRareKind(p *poddv1.Entry, kind item.Kind) {
 // this podd does not know: a kind never has a nil item.
 func kindFromProto(p *poddv1.Entry) item.Kind {
 	kind := convertKind(p)
-	if checkKind(kind) != nil {
+	if checkItems(kind) != nil {
 		return item.UnknownKind{}
 	}
 	return kind
@@ -164,8 +164,8 @@ func convertRareKind(p *poddv1.Entry) item.Kind {
 	}
 }
 
-// checkKind says why a kind could not be written and read back completely.
-func checkKind(kind item.Kind) error {
+// checkItems says why the items of a kind could not be written and read back completely.
+func checkItems(kind item.Kind) error {
 	switch k := kind.(type) {
 	case item.ItemAdded:
 		if known(k.Item) {
@@ -181,9 +181,6 @@ func checkKind(kind item.Kind) error {
 		if i := slices.IndexFunc(k.Items, func(it item.Item) bool { return !known(it) }); i >= 0 {
 			return fmt.Errorf("item %d of the submit has the type %T", i, k.Items[i])
 		}
-	}
-	if KindNumberOf(kind) == 0 {
-		return fmt.Errorf("the kind has the type %T", kind)
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"podd/pkg/item"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "google.golang.org/protobuf/encoding/protowire"
 
 // KindNumber identifies the kind of an entry without decoding it. It is the number of the
 // kind's field in podd.v1.Entry, so it never changes for a kind; 0 is an unknown kind.
@@ -93,55 +89,4 @@ func Peek(body []byte) (KindNumber, ItemNumber) {
 		body = body[n:]
 	}
 	return 0, 0
-}
-
-// KindNumberOf is the number of a kind; 0 for UnknownKind, for nil and for a
-// pointer to a kind.
-func KindNumberOf(kind item.Kind) KindNumber {
-	switch kind.(type) {
-	case item.Submitted:
-		return KindSubmitted
-	case item.Promoted:
-		return KindPromoted
-	case item.TurnStarted:
-		return KindTurnStarted
-	case item.TurnEnded:
-		return KindTurnEnded
-	case item.Setup:
-		return KindSetup
-	case item.ItemAdded:
-		return KindItem
-	case item.ToolStarted:
-		return KindToolStarted
-	case item.RequestUsage:
-		return KindUsage
-	case item.Prune:
-		return KindPrune
-	case item.Compaction:
-		return KindCompaction
-	case item.ApprovalRequested:
-		return KindApprovalRequested
-	case item.ApprovalResolved:
-		return KindApprovalResolved
-	case item.Rewind:
-		return KindRewind
-	case item.Note:
-		return KindNote
-	case item.Recovered:
-		return KindRecovered
-	case item.AlertRaised:
-		return KindAlert
-	case item.Purged:
-		return KindPurged
-	case item.Withdrawn:
-		return KindWithdrawn
-	case item.Job:
-		return KindJob
-	case item.Checkpoint:
-		return KindCheckpoint
-	case item.Restore:
-		return KindRestore
-	default:
-		return 0
-	}
 }
