@@ -24,7 +24,7 @@ func newBackupCommand(p *program) *cobra.Command {
 		Long: "Writes a consistent copy of the store to FILE, which must not exist yet; if it fails, no FILE is left behind.\n" +
 			"A running podd keeps working. The copy does not include the spool, the configuration or the client token.\n" +
 			"To restore: stop podd, copy FILE to podd.db in the state directory, start podd. podd migrate\n" +
-			"restores it to PostgreSQL.",
+			"restores it to PostgreSQL. A PostgreSQL database is backed up by its own tools.",
 		Args: oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, err := filepath.Abs(args[0])
@@ -35,7 +35,7 @@ func newBackupCommand(p *program) *cobra.Command {
 				return item.Errorf(item.KindExists, "FILE_EXISTS", "%s already exists: choose another name", to)
 			}
 			err = p.keep(cmd.Context(), keepers{
-				database: func(ctx context.Context, c keeper.DatabaseConfig) error { return keeper.BackupDatabase(ctx, c, to) },
+				database: func(context.Context, keeper.DatabaseConfig) error { return keeper.ErrBackup },
 				online:   func(ctx context.Context, c *client.Client) error { return receiveBackup(ctx, c, to) },
 				offline: func(ctx context.Context, c keeper.Config) error {
 					return withKeeper(ctx, c, func(k *keeper.Keeper) error { return k.BackupTo(ctx, to) })

@@ -17,21 +17,21 @@ import (
 func newMigrateCommand(p *program) *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "migrate --to URL|FILE",
-		Short: "Move the store to PostgreSQL, or back to a file",
-		Long: "Copies the whole store to an empty PostgreSQL database, or from there to a file that does not exist yet, and\n" +
-			"compares the two. podd must not run. Afterwards no podd opens the old store any more; set store.url accordingly.\n" +
-			"If it is interrupted, the old store stays as it is: run the command again.\n" +
+		Use:   "migrate --to URL",
+		Short: "Move the store to PostgreSQL",
+		Long: "Copies the whole store to an empty PostgreSQL database. podd must not run. Afterwards no podd opens the file\n" +
+			"any more; set store.url accordingly. There is no way back. If it is interrupted, the file stays as it is, and no podd\n" +
+			"opens the database: run the command again.\n" +
 			"With --from it copies that file, such as a backup, and leaves it as it is.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return usageError{fmt.Errorf("give the store to move to with --to")}
+				return usageError{fmt.Errorf("give the database to move to with --to")}
 			}
 			return p.migrate(cmd.Context(), from, to)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the URL of an empty PostgreSQL database, or a new file")
+	cmd.Flags().StringVar(&to, "to", "", "the URL of an empty PostgreSQL database")
 	cmd.Flags().StringVar(&from, "from", "", "copy this file instead of podd's store")
 	return cmd
 }
@@ -41,10 +41,8 @@ func (p *program) migrate(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if keeper.IsURL(to) {
-		if err := config.CheckDatabase(to); err != nil {
-			return usageError{fmt.Errorf("--to must be %w", err)}
-		}
+	if err := config.CheckDatabase(to); err != nil {
+		return usageError{fmt.Errorf("--to must be %w", err)}
 	}
 	if err := stateExists(c); err != nil {
 		return err
@@ -62,14 +60,6 @@ func (p *program) migrate(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, done)
-	switch file := filepath.Join(c.StateDir, "podd.db"); {
-	case keeper.IsURL(to):
-		_, err = fmt.Fprintf(p.stdout, "set store.url to %q in the configuration, then start podd\n", to)
-	case done.To == file:
-		_, err = fmt.Fprintln(p.stdout, "remove store.url from the configuration, then start podd")
-	default:
-		_, err = fmt.Fprintf(p.stdout, "move the file to %s, remove store.url from the configuration, then start podd\n", file)
-	}
+	_, err = fmt.Fprintf(p.stdout, "%s\nset store.url to %q in the configuration, then start podd\n", done, to)
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"podd/internal/testing/pgtest"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // postgres starts a PostgreSQL of the test's own; without one the test is skipped.
@@ -61,17 +63,7 @@ func wantRefusal(t *testing.T, want string, state string, args ...string) {
 	}
 }
 
-// copiedBefore migrates once more, as someone does who did not see that it was done.
-func copiedBefore(t *testing.T, state, to, next string) {
-	t.Helper()
-	code, out, errs := keep(t, state, "migrate", "--to", to)
-	if code != exitDone || !strings.Contains(out, "nothing was done now") || !strings.Contains(out, next) || errs != "" {
-		t.Errorf("once more to %s: %d %q %q", to, code, out, errs)
-	}
-}
-
-// A store moves to PostgreSQL and back. Its pods go on where they were, and no podd opens the
-// store that was left.
+// A store moves to PostgreSQL. Its pods go on where they were, and no podd opens the file that was left.
 func TestMigrate(t *testing.T) {
 	db := postgres(t).URL()
 	state := stateDir(t)
@@ -83,10 +75,8 @@ func TestMigrate(t *testing.T) {
 	wantRefusal(t, "another podd", state, "migrate", "--to", db)
 	p.signal(syscall.SIGTERM)
 	p.wait()
-	file := filepath.Join(state, "podd.db")
-
-	wantRefusal(t, "has no tables of podd", state, "migrate", "--from", db, "--to", file)
-	wantRefusal(t, "from a file to PostgreSQL", state, "migrate", "--to", filepath.Join(state, "other.db"))
+	wantRefusal(t, "from a file to PostgreSQL", state, "migrate", "--from", db, "--to", db)
+	wantRefusal(t, "--to must be", state, "migrate", "--to", filepath.Join(state, "other.db"))
 	wantRefusal(t, "without a password", state, "migrate", "--to", "postgres://podd:secret@localhost/podd")
 	wantRefusal(t, "cannot open the database", state, "migrate", "--to", "postgres://podd@127.0.0.1:1/podd")
 	wantRefusal(t, "no database at", state, "migrate", "--from", filepath.Join(state, "none.db"), "--to", db)
@@ -95,7 +85,11 @@ func TestMigrate(t *testing.T) {
 		t.Fatalf("to the database: %d %q %q", code, out, errs)
 	}
 	wantRefusal(t, "were migrated to postgres://", state, "migrate", "--to", strings.Replace(db, "/postgres?", "/template1?", 1))
-	copiedBefore(t, state, db, "set store.url")
+	// Once more, as someone does who did not see that it was done.
+	code, out, errs = keep(t, state, "migrate", "--to", db)
+	if code != exitDone || !strings.Contains(out, "nothing was done now") || !strings.Contains(out, "set store.url") || errs != "" {
+		t.Errorf("once more: %d %q %q", code, out, errs)
+	}
 	if p := startPodd(t, state, url); p.wait() == exitDone || !strings.Contains(p.log.String(), "were migrated to postgres://") {
 		t.Errorf("podd opens the file that it left: %s", p.log.String())
 	}
@@ -103,28 +97,10 @@ func TestMigrate(t *testing.T) {
 	p = startPodd(t, state, url)
 	same(t, until(t, p.client(), turnEnded(1)), log)
 	submit(t, p.client(), "more")
-	log = until(t, p.client(), turnEnded(2))
+	until(t, p.client(), turnEnded(2))
 	p.signal(syscall.SIGTERM)
 	p.wait()
-
-	wantRefusal(t, "is not empty", state, "migrate", "--to", file)
-	if err := os.Rename(file, file+".old"); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs = keep(t, state, "migrate", "--to", file)
-	if code != exitDone || !strings.Contains(out, "remove store.url") || errs != "" {
-		t.Fatalf("to the file: %d %q %q", code, out, errs)
-	}
-	copiedBefore(t, state, file, "remove store.url")
-	if p := startPodd(t, state, url); p.wait() == exitDone || !strings.Contains(p.log.String(), "were migrated to "+file) {
-		t.Errorf("podd opens the database that it left: %s", p.log.String())
-	}
-	useStore(t, state, "")
-	if code, out, errs := keep(t, state, "check"); code != exitDone {
-		t.Errorf("check: %d %q %q", code, out, errs)
-	}
-	p = startPodd(t, state, url)
-	same(t, until(t, p.client(), turnEnded(2)), log)
+	wantRefusal(t, "store.url names a database", state, "migrate", "--to", db)
 }
 
 // A damaged file is not migrated.
@@ -243,38 +219,24 @@ func TestMigrateKilled(t *testing.T) {
 	t.Logf("%d times incomplete", refused)
 }
 
-// A database is checked and backed up like a file, with podd and without. A backup is a file,
-// which podd migrate restores.
+// A backup of a file is restored to a database, which podd checks, running or not. Backups of it and its
+// space are left to PostgreSQL.
 func TestStoreVerbsOfDatabase(t *testing.T) {
 	server := postgres(t)
 	state := stateDir(t)
 	url := model(t, say)
 	useStore(t, state, server.URL())
+	wantRefusal(t, "has no tables of podd", state, "check")
+	useStore(t, state, "")
 	p := startPodd(t, state, url)
 	createAndSubmit(t, p.client(), t.TempDir())
 	log := until(t, p.client(), turnEnded(1))
-	var file string
-	for _, running := range []bool{true, false} {
-		if code, out, errs := keep(t, state, "check"); code != exitDone || out != "the store is sound\n" || errs != "" {
-			t.Errorf("running %v: check: %d %q %q", running, code, out, errs)
-		}
-		file = filepath.Join(t.TempDir(), "backup.db")
-		code, out, errs := keep(t, state, "backup", file)
-		if code != exitDone || !strings.HasPrefix(out, "backed up the store to "+file+", ") || errs != "" {
-			t.Errorf("running %v: backup: %d %q %q", running, code, out, errs)
-		}
-		wantRefusal(t, "VACUUM", state, "compact-store")
-		if left, _ := filepath.Glob(filepath.Join(state, "snapshots", "*")); len(left) > 0 {
-			t.Errorf("running %v: %q is left", running, left)
-		}
-		useStore(t, state, "")
-		restored(t, file, url, log)
-		useStore(t, state, server.URL())
-		if running {
-			p.signal(syscall.SIGTERM)
-			p.wait()
-		}
+	file := filepath.Join(t.TempDir(), "backup.db")
+	if code, _, errs := keep(t, state, "backup", file); code != exitDone || errs != "" {
+		t.Fatalf("backup: %d %q", code, errs)
 	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
 	for _, name := range []string{"one", "two"} { // A backup stays as it is.
 		if err := server.Run(t.Context(), "CREATE DATABASE "+name); err != nil {
 			t.Fatal(err)
@@ -286,15 +248,31 @@ func TestStoreVerbsOfDatabase(t *testing.T) {
 		useStore(t, state, to)
 		p = startPodd(t, state, url)
 		same(t, until(t, p.client(), turnEnded(1)), log)
-		p.signal(syscall.SIGTERM)
-		p.wait()
+		for _, running := range []bool{true, false} {
+			if code, out, errs := keep(t, state, "check"); code != exitDone || out != "the store is sound\n" || errs != "" {
+				t.Errorf("running %v: check: %d %q %q", running, code, out, errs)
+			}
+			wantRefusal(t, "pg_dump", state, "backup", filepath.Join(t.TempDir(), "none.db"))
+			wantRefusal(t, "VACUUM", state, "compact-store")
+			if running {
+				p.signal(syscall.SIGTERM)
+				p.wait()
+			}
+		}
+		useStore(t, state, "")
 	}
-	useStore(t, state, server.URL())
-	if err := server.Run(t.Context(), "UPDATE entries SET record = set_byte(record, 0, 255 - get_byte(record, 0)) WHERE seq = 2"); err != nil {
+	to := strings.Replace(server.URL(), "/postgres?", "/one?", 1)
+	wantRefusal(t, "is not empty", state, "migrate", "--from", file, "--to", to)
+	useStore(t, state, to)
+	conn, err := pgx.Connect(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "UPDATE entries SET record = set_byte(record, 0, 255 - get_byte(record, 0)) WHERE seq = 2"); err != nil {
 		t.Fatal(err)
 	}
 	if code, out, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(out, "entry 2 of pod") || !strings.Contains(errs, "the store is damaged") {
 		t.Errorf("check: %d %q %q", code, out, errs)
 	}
-	wantRefusal(t, "run podd check", state, "migrate", "--to", filepath.Join(t.TempDir(), "podd.db"))
 }

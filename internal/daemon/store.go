@@ -38,7 +38,7 @@ func KeeperConfig(c Config) keeper.Config {
 // DatabaseConfig is the part of c for a database.
 func DatabaseConfig(c Config) keeper.DatabaseConfig {
 	s := c.Settings.Store
-	return keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Dir: c.StateDir, Checker: c.Checker, Logger: c.Logger}
+	return keeper.DatabaseConfig{URL: s.URL, Connections: s.Connections, Logger: c.Logger}
 }
 
 // openStore opens the file in the state directory or, if the configuration names one, a

@@ -96,11 +96,3 @@ func (c *testChange) size() int                     { return 0 }
 
 // OpenError is OpenBolt's error for an error of bbolt.
 func OpenError(path string, err error) error { return openError(path, err) }
-
-// DerivedBuckets are the names of the buckets that follow from others.
-func DerivedBuckets() (names []string) {
-	for _, b := range derivedBuckets {
-		names = append(names, string(b))
-	}
-	return names
-}

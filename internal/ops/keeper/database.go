@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -18,18 +19,12 @@ type DatabaseConfig struct {
 	// Join makes podd one of several nodes; nil keeps other podd out.
 	Join    *postgres.NodeConfig
 	Leaving <-chan struct{}
-	// Dir and Checker are those of Config.
-	Dir     string
-	Checker []string
 	// Logger is required.
 	Logger *slog.Logger
 }
 
 // Database keeps a PostgreSQL database open, which only nodes share.
-type Database struct {
-	store *postgres.Store
-	cfg   Config
-}
+type Database struct{ store *postgres.Store }
 
 // holdWithin is how long to wait for a database that another podd uses, which may be one that
 // was just killed.
@@ -49,14 +44,7 @@ func OpenDatabase(ctx context.Context, c DatabaseConfig) (*Database, error) {
 		_ = s.Close()
 		return nil, err
 	}
-	cfg := c.files()
-	cfg.removeTemps()
-	return &Database{store: s, cfg: cfg}, nil
-}
-
-// files is the part of c for copies of the database.
-func (c DatabaseConfig) files() Config {
-	return Config{Dir: c.Dir, Checker: c.Checker, Logger: c.Logger}
+	return &Database{s}, nil
 }
 
 // Store is the open database.
@@ -96,6 +84,29 @@ var ErrCompact = others("return the unused space", "VACUUM FULL while podd is st
 // Compact is left to PostgreSQL.
 func (d *Database) Compact(context.Context) (before, after int64, err error) {
 	return 0, 0, ErrCompact
+}
+
+// ErrBackup says what to use instead.
+var ErrBackup = others("make a backup", "pg_dump, or a base backup with an archive of the WAL")
+
+// Backup is left to PostgreSQL.
+func (d *Database) Backup(context.Context, io.Writer) error { return ErrBackup }
+
+// Check reads what the database has, and returns one sentence per finding; pages are left to PostgreSQL.
+func (d *Database) Check(ctx context.Context) (harm, harmless []string, err error) {
+	found, err := store.CheckStore(ctx, d.store)
+	harm, harmless = sentences(found)
+	return harm, harmless, err
+}
+
+// CheckDatabase is Database.Check without a running podd.
+func CheckDatabase(ctx context.Context, c DatabaseConfig) (harm, harmless []string, err error) {
+	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: 2, Exists: true, Logger: c.Logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = s.Close() }()
+	return (&Database{store: s}).Check(ctx)
 }
 
 // Run does nothing: podd makes no snapshots of a database.

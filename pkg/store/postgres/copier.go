@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -13,34 +12,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Copier reads or writes a whole database, also one that no podd may open. No podd writes to it
-// while it is held.
+// Copier fills a database. No podd uses it while the Copier has it, nor later if it did not finish.
 type Copier struct{ s *Store }
 
-// OpenCopier opens a database; create makes missing tables. Errors are those of Open.
-func OpenCopier(ctx context.Context, cfg Config, create bool) (*Copier, error) {
-	s, err := connect(ctx, cfg, func(m *meta) error {
-		if m.id == "" && !create {
-			return item.Errorf(item.KindNotFound, store.ReasonCannotOpen, "the database has no tables of podd: check store.url, or start podd once")
-		}
-		return nil
-	})
+// OpenCopier opens a database, creates missing tables, and keeps podd from using it until Close. It waits
+// for a podd that uses it no longer than within. Errors are those of Open and Membership.Hold.
+func OpenCopier(ctx context.Context, cfg Config, within time.Duration) (*Copier, error) {
+	s, err := connect(ctx, cfg, func(m *meta) error { return m.left() })
 	if err != nil {
 		return nil, err
 	}
-	return &Copier{s}, nil
-}
-
-// CopierOf reads or writes an open database.
-func CopierOf(s *Store) *Copier { return &Copier{s} }
-
-// Hold keeps podd from using the database until Close, as that of Membership, but takes no pods.
-func (c *Copier) Hold(ctx context.Context, within time.Duration) error {
-	conn, err := c.s.Membership.lockWithin(ctx, within)
-	if err == nil {
-		c.s.Membership.keepWith(ctx, conn)
+	conn, err := s.Membership.lockWithin(ctx, within)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	return err
+	s.Membership.keepWith(ctx, conn)
+	return &Copier{s}, nil
 }
 
 // Where names the server and the database.
@@ -49,40 +36,32 @@ func (c *Copier) Where() string { return c.s.Where() }
 // Close closes the connections.
 func (c *Copier) Close() error { return c.s.Close() }
 
-// State is whether podd may open a database.
-type State struct {
-	// Left is where its pods went, Filling from where they are being copied into it; both are
-	// empty for a database that podd may open.
-	Left, Filling string
-	// Empty says that it has nothing.
-	Empty bool
-}
-
-// State says whether podd may open the database.
-func (c *Copier) State(ctx context.Context) (st State, err error) {
-	err = c.alone(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, `SELECT coalesce(left_for, ''), coalesce(filled_from, ''), NOT EXISTS (SELECT FROM pods) AND NOT EXISTS (SELECT FROM entries)
-			AND NOT EXISTS (SELECT FROM images) AND (SELECT last FROM alert_head) = 0 FROM meta`).Scan(&st.Left, &st.Filling, &st.Empty)
+// State says from where pods are being copied into the database, and whether it has nothing. Without a
+// filling, podd may open it.
+func (c *Copier) State(ctx context.Context) (filling string, empty bool, err error) {
+	err = c.alone(ctx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `SELECT coalesce(filled_from, ''), NOT EXISTS (SELECT FROM pods) AND NOT EXISTS (SELECT FROM entries)
+			AND NOT EXISTS (SELECT FROM images) AND (SELECT last FROM alert_head) = 0 FROM meta`).Scan(&filling, &empty)
 	})
-	return st, err
+	return filling, empty, err
 }
 
-// SetState changes Left and Filling.
-func (c *Copier) SetState(ctx context.Context, st State) error {
-	return c.alone(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE meta SET left_for = nullif($1, ''), filled_from = nullif($2, '')", st.Left, st.Filling)
+// SetFilling says from where pods are being copied; empty for a database that is complete.
+func (c *Copier) SetFilling(ctx context.Context, from string) error {
+	return c.alone(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE meta SET filled_from = nullif($1, '')", from)
 		return err
 	})
 }
 
 // alone runs fn in a transaction without a limit of time.
-func (c *Copier) alone(ctx context.Context, o pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+func (c *Copier) alone(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	conn, err := c.s.conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	err = pgx.BeginTxFunc(ctx, conn, o, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		const limits = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0"
 		if _, err := tx.Exec(ctx, limits); err != nil {
 			return err
@@ -97,20 +76,19 @@ func (c *Copier) alone(ctx context.Context, o pgx.TxOptions, fn func(tx pgx.Tx) 
 	return err
 }
 
-// cutPod divides a key that begins with a pod's id.
-func cutPod(key []byte) (pod, rest string, ok bool) {
-	before, after, ok := bytes.Cut(key, []byte{0})
-	return string(before), string(after), ok
+// usable refuses a database that no podd must open.
+func (m *meta) usable() error {
+	if m.filling != "" {
+		return item.Errorf(item.KindPrecondition, store.ReasonLeft,
+			"the copy of %s in the database at %s is incomplete: run podd migrate again", m.filling, m.where)
+	}
+	return m.left()
 }
 
-// usable refuses a database that no podd must open.
-func (m *meta) usable(where string) error {
-	switch {
-	case m.left != "":
-		return store.Left("the database at "+where, m.left)
-	case m.filling != "":
-		return item.Errorf(item.KindPrecondition, store.ReasonLeft,
-			"the copy of %s in the database at %s is incomplete: run podd migrate again", m.filling, where)
+// left refuses a database whose pods an earlier podd migrated to a file.
+func (m *meta) left() error {
+	if m.leftFor == "" {
+		return nil
 	}
-	return nil
+	return store.Left("the database at "+m.where, m.leftFor)
 }

@@ -7,8 +7,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/store"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // LockAgain takes the lock as after a broken connection of which the server knows nothing: the
@@ -74,11 +72,17 @@ func Copied() []string {
 	return tables
 }
 
+// CopiedBuckets are the buckets that Fill reads.
+func CopiedBuckets() []string {
+	names := []string{"lineages"}
+	for _, t := range targets {
+		names = append(names, t.bucket)
+	}
+	return names
+}
+
 // NotCopied are tables of which a copy has nothing.
 var NotCopied = []string{"meta", "nodes"}
-
-// StoredIn is what a transaction sees.
-func StoredIn(ctx context.Context, tx pgx.Tx) store.Stored { return snapshot{ctx, tx} }
 
 // Writers counts the logs whose ends the store knows.
 func (s *Store) Writers() int {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -45,33 +46,39 @@ var targets = []target{
 
 var headTable = []string{"pod", "place", "trashed", "epoch", "first", "last", "queued", "status", "active", "active_nanos"}
 
-// Fill stores all that another store has, in the place of what is there, in one transaction.
-func (c *Copier) Fill(ctx context.Context, from store.Stored) error {
-	return c.alone(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
+// Filled counts what Fill stored.
+type Filled struct{ Pods, Entries, Images, Alerts int64 }
+
+// Fill stores all that a file has, in the place of what is there, in one transaction.
+func (c *Copier) Fill(ctx context.Context, from store.FileRows) (Filled, error) {
+	rows := make(map[string]int64)
+	err := c.alone(ctx, func(tx pgx.Tx) error {
 		const empty = `TRUNCATE pods, heads, entries, lineages, inbox, requests, purges, bases, trash, images, image_uses, alerts, moved;
 			CREATE TEMPORARY TABLE named (name text COLLATE "C", id text COLLATE "C") ON COMMIT DROP`
 		if _, err := tx.Exec(ctx, empty); err != nil {
 			return err
 		}
 		for _, t := range targets {
-			if err := t.fill(ctx, tx, from); err != nil {
+			n, err := t.fill(ctx, tx, from)
+			if err != nil {
 				return err
 			}
+			rows[t.bucket] = n
 		}
 		err := each(from.Rows("lineages"), func(row store.Row) error { return fillLineage(ctx, tx, row) })
 		if err != nil {
 			return err
 		}
-		err = each(from.Rows("alertend"), func(row store.Row) error {
-			_, err := tx.Exec(ctx, "UPDATE alert_head SET last = $1", number(row.Value))
-			return err
-		})
+		last, err := from.AlertEnd()
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE pods SET name = n.name FROM named n WHERE n.id = pods.id")
-		return err
+		b := &pgx.Batch{}
+		b.Queue("UPDATE alert_head SET last = $1", int64(last))
+		b.Queue("UPDATE pods SET name = n.name FROM named n WHERE n.id = pods.id")
+		return tx.SendBatch(ctx, b).Close()
 	})
+	return Filled{rows["pods"], rows["logs"], rows["images"], rows["alerts"]}, err
 }
 
 func each(rows iter.Seq2[store.Row, error], fn func(row store.Row) error) error {
@@ -87,10 +94,10 @@ func each(rows iter.Seq2[store.Row, error], fn func(row store.Row) error) error 
 }
 
 // fill copies the rows of one bucket.
-func (t target) fill(ctx context.Context, tx pgx.Tx, from store.Stored) error {
+func (t target) fill(ctx context.Context, tx pgx.Tx, from store.FileRows) (rows int64, err error) {
 	next, stop := iter.Pull2(from.Rows(t.bucket))
 	defer stop()
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
+	rows, err = tx.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
 		for {
 			row, err, ok := next()
 			if err != nil || !ok {
@@ -102,9 +109,18 @@ func (t target) fill(ctx context.Context, tx pgx.Tx, from store.Stored) error {
 		}
 	}))
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", t.bucket, err)
+		return 0, fmt.Errorf("copy %s: %w", t.bucket, err)
 	}
-	return nil
+	return rows, nil
+}
+
+// The places that seal what has no seal of its own in the database.
+var placeHeads, placeTrash, placeRequests, placeLineages = []byte("heads"), []byte("trash"), []byte("requests"), []byte("lineages")
+
+// cutPod divides a key that begins with a pod's id.
+func cutPod(key []byte) (pod, rest string, ok bool) {
+	before, after, ok := bytes.Cut(key, []byte{0})
+	return string(before), string(after), ok
 }
 
 func number(b []byte) int64 {

@@ -27,6 +27,8 @@ type Config struct {
 	// Leaving, if set, is closed when podd ends: from then on no call waits for a database
 	// that does not answer.
 	Leaving <-chan struct{}
+	// Exists refuses a database without podd's tables, instead of creating them.
+	Exists bool
 	// Node is the id of this podd: it has the pods whose place is that.
 	Node string
 	// Logger gets errors that no call returns; nil drops them.
@@ -64,7 +66,12 @@ var migrations = []string{migrate2}
 // item.Errors: reason STORE_CANNOT_OPEN or STORE_NEWER. It does not change a database that it
 // cannot use.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	return connect(ctx, cfg, func(m *meta) error { return m.usable(m.where) })
+	return connect(ctx, cfg, func(m *meta) error {
+		if m.id == "" && cfg.Exists {
+			return item.Errorf(item.KindNotFound, store.ReasonCannotOpen, "the database has no tables of podd: check store.url, or start podd once")
+		}
+		return m.usable()
+	})
 }
 
 // connect opens a database that check, which sees it as it was found, does not refuse.
@@ -165,8 +172,8 @@ func cannotOpen(what string, err error) error {
 
 // meta is what a database says of itself; the id is empty if it has no tables.
 type meta struct {
-	where, id, left, filling string
-	version                  int
+	where, id, leftFor, filling string
+	version                     int
 }
 
 // prepare creates the tables, or checks their version, and returns the id of the database.
@@ -189,7 +196,7 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, m *meta, check func(m *met
 			id = rand.Text()
 			return create(ctx, tx, id)
 		}
-		err := tx.QueryRow(ctx, "SELECT version, id, coalesce(left_for, ''), coalesce(filled_from, '') FROM meta").Scan(&m.version, &m.id, &m.left, &m.filling)
+		err := tx.QueryRow(ctx, "SELECT version, id, coalesce(left_for, ''), coalesce(filled_from, '') FROM meta").Scan(&m.version, &m.id, &m.leftFor, &m.filling)
 		if err != nil {
 			return err
 		}

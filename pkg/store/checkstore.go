@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store/internal/rules"
+)
+
+// CheckStore reads all that an open store shows, and says what of it is damaged. Pods in the trash are not
+// read. The error says why the store could not be read.
+func CheckStore(ctx context.Context, s Store) ([]Finding, error) {
+	c := &reader{checker: checker{ctx: ctx}, s: s, images: make(map[string]bool)}
+	err := c.all()
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return c.found, err
+}
+
+// reader checks a store by reading it.
+type reader struct {
+	checker
+	s Store
+	// images are those that were read.
+	images map[string]bool
+}
+
+func (c *reader) all() error {
+	pods, err := c.s.Pods(c.ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range pods {
+		if err := c.take(c.pod(r.ID)); err != nil {
+			return err
+		}
+	}
+	for after := item.Seq(0); ; {
+		alerts, err := c.s.Alerts(c.ctx, AlertQuery{After: after})
+		if err != nil || len(alerts) == 0 {
+			return err
+		}
+		for _, a := range alerts {
+			if damage := rules.Alert(a.Seq); a.Text == damage.Error() {
+				c.note("%s", a.Text)
+			}
+			after = a.Seq
+		}
+		if err := c.goOn(); err != nil {
+			return err
+		}
+	}
+}
+
+// take notes damage, and returns any other error. A pod may be deleted or purged meanwhile.
+func (c *reader) take(err error) error {
+	switch {
+	case item.ReasonOf(err) == ReasonDamaged:
+		c.note("%s", err.Error())
+		return c.goOn()
+	case item.ReasonOf(err) == ReasonPodNotFound, item.ReasonOf(err) == ReasonPurged:
+		return nil
+	}
+	return err
+}
+
+// pod reads what the store shows of one pod.
+func (c *reader) pod(id string) error {
+	p, err := c.s.Pod(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	waiting, err := c.s.Inbox(c.ctx, id)
+	if err := c.take(err); err != nil {
+		return err
+	}
+	if err == nil && len(waiting) != p.Queued {
+		c.note("the inbox of pod %s has %d submits, but the pod counts %d", id, len(waiting), p.Queued)
+	}
+	for at := p.First; at > 0 && at <= p.Last; {
+		page, err := c.s.Read(c.ctx, id, at-1, readMost)
+		for _, r := range page {
+			if err := c.entry(id, r); err != nil {
+				return err
+			}
+			at = r.Seq + 1
+		}
+		if err != nil || len(page) == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMost is how many entries a check reads at once.
+const readMost = 1000
+
+// entry reads an entry and its images.
+func (c *reader) entry(pod string, r Record) error {
+	e, err := wire.DecodeEntry(r.Entry)
+	if err != nil {
+		return rules.Entry(pod, r.Seq)
+	}
+	for _, image := range item.ImagesIn(e.Kind) {
+		if c.images[image.Digest] {
+			continue
+		}
+		c.images[image.Digest] = true
+		_, err := c.s.Image(c.ctx, image.Digest)
+		if item.ReasonOf(err) == ReasonImageNotFound {
+			c.note("entry %d of pod %s refers to the image %s, which is missing", r.Seq, pod, image.Digest)
+			err = nil
+		}
+		if err := c.take(err); err != nil {
+			return err
+		}
+	}
+	return c.goOn()
+}
