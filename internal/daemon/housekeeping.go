@@ -79,7 +79,7 @@ func (d *Daemon) sweepTrash(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := d.host.Trash.Sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := d.host.SweepTrash(ctx); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("cannot remove deleted pods for good", "error", err)
 		}
 		select {

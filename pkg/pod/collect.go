@@ -26,7 +26,7 @@ func (r *Rollback) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	trashed, err := r.host.Trash.List(ctx)
+	trashed, err := r.host.Trashed(ctx)
 	if err != nil {
 		return err
 	}

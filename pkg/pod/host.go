@@ -74,14 +74,13 @@ func (c Fixed) withDefaults() Fixed {
 type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
-	// Background their jobs, Trash the
-	// deleted ones, Rollback what they changed in files, Worktrees their checkouts, Fleet all of
+	// Background their jobs,
+	// Rollback what they changed in files, Worktrees their checkouts, Fleet all of
 	// them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
-	Trash      *Trash
 	Rollback   *Rollback
 	Worktrees  *Worktrees
 	Fleet      *Fleet
@@ -117,7 +116,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Trash, h.Fleet, h.Rollback, h.Worktrees = &Trash{host: h}, &Fleet{host: h}, &Rollback{host: h}, &Worktrees{host: h}
+	h.Fleet, h.Rollback, h.Worktrees = &Fleet{host: h}, &Rollback{host: h}, &Worktrees{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil

@@ -127,7 +127,7 @@ func (m *machine) die(after int) {
 
 // restore brings the pod back if it was deleted, and learns which submits were withdrawn.
 func (m *machine) restore() {
-	_, err := m.host.Trash.Restore(m.t.Context(), "p", "")
+	_, err := m.host.Restore(m.t.Context(), "p", "")
 	if _, got := m.host.Get(m.t.Context(), "p"); got != nil {
 		m.t.Fatalf("the pod is gone: %v, %v", err, got)
 	}
@@ -302,13 +302,13 @@ func (m *machine) do(action string, pick func(int) int) {
 	case "die":
 		m.die(1 + pick(6))
 	case "delete":
-		if _, err := m.host.Trash.Put(m.t.Context(), "p"); err != nil {
+		if _, err := m.host.Discard(m.t.Context(), "p"); err != nil {
 			m.t.Error(err)
 		}
 		m.restore()
 	case "die deleting":
 		m.faulty.set((&countdown{left: 1 + pick(3), hit: make(chan struct{}), refuse: true}).check)
-		_, _ = m.host.Trash.Put(m.t.Context(), "p")
+		_, _ = m.host.Discard(m.t.Context(), "p")
 		m.kill(m.faulty)
 		m.restore()
 	}

@@ -12,9 +12,6 @@ import (
 	"podd/pkg/store"
 )
 
-// Trash keeps deleted pods for a time. Its methods may be called from any goroutine.
-type Trash struct{ host *Host }
-
 // TrashedPod is a deleted pod that can be restored.
 type TrashedPod struct {
 	store.TrashedPod
@@ -22,11 +19,10 @@ type TrashedPod struct {
 	PurgeAt time.Time
 }
 
-// Put deletes a pod and its sub-pods: it cancels their turns, ends their jobs, empties their
+// Discard deletes a pod and its sub-pods: it cancels their turns, ends their jobs, empties their
 // inboxes and moves them to the trash together. Without a trash it is Delete, and purgeAt is
 // zero.
-func (t *Trash) Put(ctx context.Context, idOrName string) (purgeAt time.Time, err error) {
-	h := t.host
+func (h *Host) Discard(ctx context.Context, idOrName string) (purgeAt time.Time, err error) {
 	rec, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
 		return time.Time{}, err
@@ -34,7 +30,7 @@ func (t *Trash) Put(ctx context.Context, idOrName string) (purgeAt time.Time, er
 	if h.TrashFor <= 0 {
 		return time.Time{}, h.Delete(ctx, rec.ID)
 	}
-	family, done, err := t.endFamily(ctx, rec)
+	family, done, err := h.endFamily(ctx, rec)
 	defer done()
 	if err != nil {
 		return time.Time{}, err
@@ -43,7 +39,7 @@ func (t *Trash) Put(ctx context.Context, idOrName string) (purgeAt time.Time, er
 	for i, p := range family {
 		ids[i] = p.ID
 		h.Workspaces.Leave(p.ID)
-		t.settle(ctx, p.ID)
+		h.ackAll(ctx, p.ID)
 	}
 	at := h.Now().UTC()
 	if err := h.Store.TrashPods(ctx, ids, at); err != nil {
@@ -57,7 +53,7 @@ func (t *Trash) Put(ctx context.Context, idOrName string) (purgeAt time.Time, er
 
 // endFamily ends a pod and then its sub-pods, which it spawns no more of. None of them is
 // loaded again until done is called.
-func (t *Trash) endFamily(ctx context.Context, rec item.Pod) (family []item.Pod, done func(), err error) {
+func (h *Host) endFamily(ctx context.Context, rec item.Pod) (family []item.Pod, done func(), err error) {
 	var undo []func()
 	done = func() {
 		for _, u := range undo {
@@ -66,13 +62,13 @@ func (t *Trash) endFamily(ctx context.Context, rec item.Pod) (family []item.Pod,
 	}
 	family = []item.Pod{rec}
 	for i := 0; i < len(family); i++ {
-		t.load(ctx, family[i])
-		ended, err := t.host.pods.end(ctx, family[i])
+		h.loadUnfinished(ctx, family[i])
+		ended, err := h.pods.end(ctx, family[i])
 		if err != nil {
 			return nil, done, err
 		}
 		undo = append(undo, ended)
-		children, err := t.host.Family.Children(ctx, family[i].ID)
+		children, err := h.Family.Children(ctx, family[i].ID)
 		if err != nil {
 			return nil, done, err
 		}
@@ -81,21 +77,21 @@ func (t *Trash) endFamily(ctx context.Context, rec item.Pod) (family []item.Pod,
 	return family, done, nil
 }
 
-// load loads a pod that has something to end, if it can be loaded.
-func (t *Trash) load(ctx context.Context, p item.Pod) {
-	if a, _ := t.host.pods.find(p.ID); a != nil || !unfinished(p) {
+// loadUnfinished loads a pod that has something to end, if it can be loaded.
+func (h *Host) loadUnfinished(ctx context.Context, p item.Pod) {
+	if a, _ := h.pods.find(p.ID); a != nil || !unfinished(p) {
 		return
 	}
-	if _, release, err := t.host.pods.acquire(ctx, p.ID); err == nil {
+	if _, release, err := h.pods.acquire(ctx, p.ID); err == nil {
 		release()
 	}
 }
 
-// settle acknowledges the alerts of a deleted pod. The next best moment is never: they only
+// ackAll acknowledges the alerts of a deleted pod. The next best moment is never: they only
 // become harder to understand.
-func (t *Trash) settle(ctx context.Context, id string) {
+func (h *Host) ackAll(ctx context.Context, id string) {
 	for {
-		open, err := t.host.Store.Alerts(ctx, store.AlertQuery{Pod: id, Unacked: true})
+		open, err := h.Store.Alerts(ctx, store.AlertQuery{Pod: id, Unacked: true})
 		if err != nil || len(open) == 0 {
 			return
 		}
@@ -103,26 +99,26 @@ func (t *Trash) settle(ctx context.Context, id string) {
 		for i, a := range open {
 			seqs[i] = a.Seq
 		}
-		if err := t.host.Alerts.Ack(ctx, seqs); err != nil {
+		if err := h.Alerts.Ack(ctx, seqs); err != nil {
 			return
 		}
 	}
 }
 
-// List returns the pods in the trash, the last deleted first.
-func (t *Trash) List(ctx context.Context) ([]TrashedPod, error) {
-	stored, err := t.host.Store.TrashedPods(ctx)
+// Trashed returns the pods in the trash, the last deleted first.
+func (h *Host) Trashed(ctx context.Context) ([]TrashedPod, error) {
+	stored, err := h.Store.TrashedPods(ctx)
 	pods := make([]TrashedPod, len(stored))
 	for i, p := range stored {
-		pods[i] = TrashedPod{p, p.At.Add(t.host.TrashFor)}
+		pods[i] = TrashedPod{p, p.At.Add(h.TrashFor)}
 	}
 	return pods, err
 }
 
-// find finds a pod in the trash: of several with the name the last deleted, and whether
+// findTrashed finds a pod in the trash: of several with the name the last deleted, and whether
 // there are others.
-func (t *Trash) find(ctx context.Context, idOrName string) (p store.TrashedPod, others bool, err error) {
-	all, err := t.host.Store.TrashedPods(ctx)
+func (h *Host) findTrashed(ctx context.Context, idOrName string) (p store.TrashedPod, others bool, err error) {
+	all, err := h.Store.TrashedPods(ctx)
 	if err != nil {
 		return p, false, err
 	}
@@ -138,9 +134,8 @@ func (t *Trash) find(ctx context.Context, idOrName string) (p store.TrashedPod, 
 
 // Restore moves a pod back, with the sub-pods that were deleted with it. It gets the name, or
 // its old one if name is empty. If the name is taken: KindExists, reason POD_EXISTS.
-func (t *Trash) Restore(ctx context.Context, idOrName, name string) (item.Pod, error) {
-	h := t.host
-	p, _, err := t.find(ctx, idOrName)
+func (h *Host) Restore(ctx context.Context, idOrName, name string) (item.Pod, error) {
+	p, _, err := h.findTrashed(ctx, idOrName)
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -177,34 +172,34 @@ func (t *Trash) Restore(ctx context.Context, idOrName, name string) (item.Pod, e
 	}
 	for _, back := range all {
 		if back.With == p.ID {
-			t.back(ctx, back.ID)
+			h.returned(ctx, back.ID)
 		}
 	}
 	return h.Get(ctx, p.ID)
 }
 
-// back lets a restored pod work on what podd could not end when it was deleted.
-func (t *Trash) back(ctx context.Context, id string) {
-	p, err := t.host.Store.Pod(ctx, id)
+// returned lets a restored pod work on what podd could not end when it was deleted.
+func (h *Host) returned(ctx context.Context, id string) {
+	p, err := h.Store.Pod(ctx, id)
 	if err == nil && unfinished(p) {
-		err = t.host.recover(ctx, p)
+		err = h.recover(ctx, p)
 	}
 	if err != nil {
-		t.host.Logger.Warn("cannot load a restored pod", "pod", id, "error", err)
+		h.Logger.Warn("cannot load a restored pod", "pod", id, "error", err)
 	}
-	t.host.listeners.changed(hook.PodCreated, id, p.Name)
+	h.listeners.changed(hook.PodCreated, id, p.Name)
 }
 
 // Purge removes a pod in the trash for good.
-func (t *Trash) Purge(ctx context.Context, idOrName string) error {
-	p, others, err := t.find(ctx, idOrName)
+func (h *Host) Purge(ctx context.Context, idOrName string) error {
+	p, others, err := h.findTrashed(ctx, idOrName)
 	if err != nil {
 		return err
 	}
 	if others {
 		return ambiguous(idOrName)
 	}
-	return t.purge(ctx, p.ID)
+	return h.purge(ctx, p.ID)
 }
 
 func ambiguous(name string) error {
@@ -212,50 +207,50 @@ func ambiguous(name string) error {
 }
 
 // purge removes a pod, after those in the trash that nothing could restore without it.
-func (t *Trash) purge(ctx context.Context, id string) error {
-	all, err := t.host.Store.TrashedPods(ctx)
+func (h *Host) purge(ctx context.Context, id string) error {
+	all, err := h.Store.TrashedPods(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
 		if p.ID != id && (p.With == id || p.Spec.Parent == id) {
-			if err := t.purge(ctx, p.ID); err != nil {
+			if err := h.purge(ctx, p.ID); err != nil {
 				return err
 			}
 		}
 	}
-	err = t.host.Store.DeletePod(ctx, id)
+	err = h.Store.DeletePod(ctx, id)
 	if err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
 		return err
 	}
-	if t.host.Checkouts != nil {
+	if h.Checkouts != nil {
 		// Nothing can bring it back without its pod.
-		if _, left, err := t.host.Checkouts.Remove(ctx, FoundCheckout{Pod: id}, nil, ForGood); err != nil || len(left) > 0 {
-			t.host.Logger.Warn("the checkout of a deleted pod stays in the trash", "pod", id, "left", left, "error", err)
+		if _, left, err := h.Checkouts.Remove(ctx, FoundCheckout{Pod: id}, nil, ForGood); err != nil || len(left) > 0 {
+			h.Logger.Warn("the checkout of a deleted pod stays in the trash", "pod", id, "left", left, "error", err)
 		}
 	}
-	return t.host.Workspaces.Remove(id)
+	return h.Workspaces.Remove(id)
 }
 
-// Sweep removes for good what was in the trash for its time.
-func (t *Trash) Sweep(ctx context.Context) error {
-	all, err := t.host.Store.TrashedPods(ctx)
+// SweepTrash removes for good what was in the trash for its time.
+func (h *Host) SweepTrash(ctx context.Context) error {
+	all, err := h.Store.TrashedPods(ctx)
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for _, p := range all {
-		if p.Node != t.host.Node || p.At.Add(t.host.TrashFor).After(t.host.Now()) {
+		if p.Node != h.Node || p.At.Add(h.TrashFor).After(h.Now()) {
 			continue
 		}
-		if err := t.purge(ctx, p.ID); err != nil {
+		if err := h.purge(ctx, p.ID); err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		t.host.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
+		h.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
-	if t.host.Checkouts != nil {
-		failed = append(failed, t.host.Checkouts.Sweep(ctx))
+	if h.Checkouts != nil {
+		failed = append(failed, h.Checkouts.Sweep(ctx))
 	}
 	return errors.Join(failed...)
 }

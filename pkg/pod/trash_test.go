@@ -20,14 +20,14 @@ func TestTrashedFamily(t *testing.T) {
 	h.submit("go")
 	h.marked()
 	h.submit("later")
-	if _, err := h.host.Trash.Put(t.Context(), "p"); err != nil {
+	if _, err := h.host.Discard(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
 	if left := h.pods(); len(left) != 0 {
 		t.Errorf("there are still %+v", left)
 	}
 	h.restart()
-	trashed, err := h.host.Trash.List(t.Context())
+	trashed, err := h.host.Trashed(t.Context())
 	if err != nil || len(trashed) != 3 || trashed[0].PurgeAt != trashed[0].At.Add(time.Hour) {
 		t.Fatalf("trash %+v, %v", trashed, err)
 	}
@@ -37,19 +37,19 @@ func TestTrashedFamily(t *testing.T) {
 			t.Errorf("%s went with %s", p.Name, p.With)
 		}
 		if p.ID != trashed[i].ID {
-			_, err := h.host.Trash.Restore(t.Context(), p.ID, "")
+			_, err := h.host.Restore(t.Context(), p.ID, "")
 			wantError(t, err, item.KindPrecondition, "DELETED_WITH")
 		}
 	}
 	if _, err := h.host.Create(t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.host.Trash.Restore(t.Context(), trashed[i].ID, "")
+	_, err = h.host.Restore(t.Context(), trashed[i].ID, "")
 	wantError(t, err, item.KindExists, "POD_EXISTS")
 	if err := h.host.Delete(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
-	p, err := h.host.Trash.Restore(t.Context(), "p", "")
+	p, err := h.host.Restore(t.Context(), "p", "")
 	if err != nil || p.Queued != 0 || p.Status.State != item.StateIdle || p.Status.Turn != 1 {
 		t.Fatalf("restored %+v, %v", p, err)
 	}
@@ -85,16 +85,16 @@ func TestTrashIsEmptied(t *testing.T) {
 	}
 	put := func(id string) {
 		t.Helper()
-		if _, err := h.host.Trash.Put(t.Context(), id); err != nil {
+		if _, err := h.host.Discard(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	left := func() int {
 		t.Helper()
-		if err := h.host.Trash.Sweep(t.Context()); err != nil {
+		if err := h.host.SweepTrash(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := h.host.Trash.List(t.Context())
+		list, err := h.host.Trashed(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestTrashIsEmptied(t *testing.T) {
 	}
 	put(child.ID)
 	put("q")
-	_, err = h.host.Trash.Restore(t.Context(), "child", "")
+	_, err = h.host.Restore(t.Context(), "child", "")
 	wantError(t, err, item.KindPrecondition, "PARENT_DELETED")
 	now = now.Add(14*24*time.Hour - time.Second)
 	if n := left(); n != 2 {
@@ -118,6 +118,6 @@ func TestTrashIsEmptied(t *testing.T) {
 	if _, err := os.Stat(spooled); !os.IsNotExist(err) {
 		t.Errorf("the spooled output is still there: %v", err)
 	}
-	_, err = h.host.Trash.Restore(t.Context(), "q", "")
+	_, err = h.host.Restore(t.Context(), "q", "")
 	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
 }

@@ -216,7 +216,7 @@ func (t *Worktrees) deletion(ctx context.Context, idOrName string, now bool) (d 
 	if item.ReasonOf(err) != store.ReasonPodNotFound {
 		return d, err
 	}
-	trashed, others, err := t.host.Trash.find(ctx, idOrName)
+	trashed, others, err := t.host.findTrashed(ctx, idOrName)
 	switch {
 	case item.ReasonOf(err) == store.ReasonPodNotFound:
 		return d, nil
@@ -257,13 +257,13 @@ func (t *Worktrees) gone(ctx context.Context, d deletion) (purgeAt time.Time, er
 	case d.rec.ID == "":
 		return purgeAt, nil
 	case !d.until.IsZero() && d.now:
-		return purgeAt, t.host.Trash.purge(ctx, d.rec.ID)
+		return purgeAt, t.host.purge(ctx, d.rec.ID)
 	case !d.until.IsZero():
 		return d.until, nil
 	case d.now:
 		return purgeAt, t.host.Delete(ctx, d.rec.ID)
 	}
-	return t.host.Trash.Put(ctx, d.rec.ID)
+	return t.host.Discard(ctx, d.rec.ID)
 }
 
 // noCheckout refuses work on a checkout that a pod does not have. remedy is what to do instead.
