@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"podd/internal/checkouts"
 	"podd/internal/config"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
@@ -76,6 +77,8 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
+	// checkouts are the wing of the host's checkouts.
+	checkouts *checkouts.Checkouts
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
@@ -166,7 +169,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Host: d.host, Checkouts: d.checkouts, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -272,12 +275,14 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Checkouts: d.workspaces.Checkouts(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
-	if err == nil {
-		d.link.open(d.host)
+	if err != nil {
+		return err
 	}
-	return err
+	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
+	d.link.open(d.host)
+	return nil
 }
 
 // homeDir is the person's home directory by its real path; empty if the user has none.

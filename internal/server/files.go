@@ -28,8 +28,8 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 			return nil // It may be another pod's.
 		}
 		return out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_File{File: &poddv1.ChangedFile{
-			Path: validPath(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
-			Added: int64(c.Added), Removed: int64(c.Removed), Diff: validPath(s.redact(c.Diff)),
+			Path: wire.Valid(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
+			Added: int64(c.Added), Removed: int64(c.Removed), Diff: wire.Valid(s.redact(c.Diff)),
 		}}})
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 	}
 	left, err := s.host.Rollback.LeftOut(out.Context(), r.GetPod())
 	for _, path := range left {
-		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_LeftOut{LeftOut: validPath(path)}}); err != nil {
+		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_LeftOut{LeftOut: wire.Valid(path)}}); err != nil {
 			return err
 		}
 	}
@@ -57,9 +57,9 @@ func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest)
 }
 
 func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
-	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: valid(out.Paths), Merged: valid(out.Merged), HeadMoved: out.HeadMoved}
+	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: wire.ValidAll(out.Paths), Merged: wire.ValidAll(out.Merged), HeadMoved: out.HeadMoved}
 	for _, k := range out.Kept {
-		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: validPath(k.Path), Why: k.Why})
+		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: wire.Valid(k.Path), Why: k.Why})
 	}
 	return resp
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"strings"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -16,7 +15,7 @@ func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.F
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.ForkPodResponse{Pod: wire.PodToProto(f.Pod), ChangedFiles: valid(f.Files), Commands: int32(f.Commands)}, nil
+	return &poddv1.ForkPodResponse{Pod: wire.PodToProto(f.Pod), ChangedFiles: wire.ValidAll(f.Files), Commands: int32(f.Commands)}, nil
 }
 
 // RewindPod rewinds a pod's history to an earlier entry.
@@ -32,16 +31,5 @@ func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*podd
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: valid(out.Files), Commands: int32(out.Commands)}, nil
+	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: wire.ValidAll(out.Files), Commands: int32(out.Commands)}, nil
 }
-
-// valid makes paths valid UTF-8, which messages require.
-func valid(paths []string) []string {
-	out := make([]string, len(paths))
-	for i, path := range paths {
-		out[i] = validPath(path)
-	}
-	return out
-}
-
-func validPath(path string) string { return strings.ToValidUTF8(path, "\ufffd") }

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"podd/internal/checkouts"
 	"podd/internal/server"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -56,7 +57,7 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.NewFor(server.Config{Host: host, Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
+	s := server.NewFor(server.Config{Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {

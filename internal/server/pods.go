@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"podd/internal/checkouts"
 	"podd/internal/guard/trust"
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -15,8 +16,9 @@ import (
 // pods serves PodService.
 type pods struct {
 	poddv1.UnimplementedPodServiceServer
-	host  *pod.Host
-	trust *trust.Book
+	host      *pod.Host
+	checkouts *checkouts.Checkouts
+	trust     *trust.Book
 	// status has what the configuration says of the network.
 	status func() Status
 	// doubt says why a model's name is probably wrong; empty if it is not.
@@ -42,10 +44,10 @@ func (s *pods) warnings(ctx context.Context, model string) []string {
 func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {
 	var p item.Pod
 	var err error
-	if spec := wire.PodSpecFromProto(r.GetSpec()); r.GetWorktree() == nil {
+	if spec, tree := wire.PodSpecFromProto(r.GetSpec()), r.GetWorktree(); tree == nil {
 		p, err = s.host.Create(ctx, r.GetName(), spec)
 	} else {
-		p, err = s.host.Worktrees.Create(ctx, r.GetName(), spec, pod.Worktree{Base: r.GetWorktree().GetBase(), Changes: r.GetWorktree().GetWithChanges()})
+		p, err = s.checkouts.Create(ctx, r.GetName(), spec, tree.GetBase(), tree.GetWithChanges())
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 			return nil, err
 		}
 		for _, dir := range dirs {
-			answer.ToolsOnly = append(answer.ToolsOnly, validPath(dir))
+			answer.ToolsOnly = append(answer.ToolsOnly, wire.Valid(dir))
 		}
 	}
 	return answer, nil

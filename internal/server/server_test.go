@@ -20,6 +20,7 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	"podd/internal/checkouts"
 	"podd/internal/server"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -85,7 +86,7 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 		t.Fatal(err)
 	}
 	s := server.New(server.Config{
-		Host: host, Token: token, Trust: book(t), Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
+		Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()

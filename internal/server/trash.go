@@ -15,7 +15,7 @@ import (
 // DeletePod moves a pod to the trash, or removes it for good.
 func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
 	if r.GetCheckout() {
-		at, err := s.host.Worktrees.Delete(ctx, r.GetPod(), r.GetDrop(), r.GetNow())
+		at, err := s.checkouts.Delete(ctx, r.GetPod(), r.GetDrop(), r.GetNow())
 		return deleted(at), err
 	}
 	if len(r.GetDrop()) > 0 {
@@ -34,7 +34,7 @@ func deleted(at time.Time) *poddv1.DeletePodResponse {
 
 // delete deletes a pod and leaves its checkout.
 func (s *pods) delete(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
-	stays := validPath(s.host.Worktrees.Stays(ctx, r.GetPod()))
+	stays := wire.Valid(s.checkouts.Stays(ctx, r.GetPod()))
 	if r.GetNow() {
 		err := s.host.Delete(ctx, r.GetPod())
 		if item.ReasonOf(err) == store.ReasonPodNotFound {

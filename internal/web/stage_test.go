@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	"podd/internal/checkouts"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
@@ -70,7 +71,7 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	trusted, err := trust.Open(state, nil, nil)
 	check(t, err)
 	s := server.New(server.Config{
-		Host: host, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))

@@ -18,7 +18,7 @@ const SpawnTool = "spawn_pod"
 // Spawn creates a pod for a call of another: its spec names both. Submit its task with
 // the request id [TaskID].
 func (h *Host) Spawn(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
-	return h.create(ctx, name, spec)
+	return h.create(ctx, name, spec, nil)
 }
 
 // Why a withdrawn task may not be over.

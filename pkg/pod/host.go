@@ -33,8 +33,6 @@ type Fixed struct {
 	Workspaces Workspaces
 	// Files keep what the files of pods are; nil keeps nothing. Package workspace has them.
 	Files Files
-	// Checkouts are those that podd makes for pods; nil makes none. Package workspace has them.
-	Checkouts Checkouts
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is retried.
@@ -75,19 +73,20 @@ type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
 	// Background their jobs,
-	// Rollback what they changed in files, Worktrees their checkouts, Fleet all of
+	// Rollback what they changed in files, Fleet all of
 	// them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
 	Rollback   *Rollback
-	Worktrees  *Worktrees
 	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
 	pods      *loaded
+	// wings are set before Recover.
+	wings []Wing
 	// base is the context of the pods' own work, which does not end with a client.
 	base context.Context
 }
@@ -116,7 +115,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Fleet, h.Rollback, h.Worktrees = &Fleet{host: h}, &Rollback{host: h}, &Worktrees{host: h}
+	h.Fleet, h.Rollback = &Fleet{host: h}, &Rollback{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
@@ -131,7 +130,6 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Worktrees.settle(ctx)
 	var late []item.Pod
 	for _, p := range pods {
 		if p.Node != h.Node {

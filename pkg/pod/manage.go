@@ -15,33 +15,36 @@ import (
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets
 // Parent, ParentCall, Endpoint and Checkout of its spec.
 func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
-	spec, err := asked(h, spec)
-	if err != nil {
-		return item.Pod{}, err
-	}
-	return h.create(ctx, name, spec)
+	return h.CreateIn(ctx, name, spec, nil)
 }
 
-// asked is a spec that a client asks for.
-func asked(h *Host, spec item.PodSpec) (item.PodSpec, error) {
+// CreateIn creates a pod as Create does, in directories that move makes for it; nil moves nothing. move gets the pod as
+// it would be, and returns its spec.
+func (h *Host) CreateIn(ctx context.Context, name string, spec item.PodSpec, move func(item.Pod) (item.PodSpec, error)) (item.Pod, error) {
 	if spec.Parent != "" || spec.ParentCall != "" {
-		return spec, item.Errorf(item.KindInvalid, "PARENT", "podd sets parent and parent_call for sub-pods: leave them out")
+		return item.Pod{}, item.Errorf(item.KindInvalid, "PARENT", "podd sets parent and parent_call for sub-pods: leave them out")
 	}
 	spec.Checkout = item.Checkout{}
 	spec, err := h.settings().pinned(spec, item.PodSpec{})
-	return dated(spec, item.PodSpec{}, h.Now().UTC()), err
+	if err != nil {
+		return item.Pod{}, err
+	}
+	return h.create(ctx, name, dated(spec, item.PodSpec{}, h.Now().UTC()), move)
 }
 
-func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
+func (h *Host) create(ctx context.Context, name string, spec item.PodSpec, move func(item.Pod) (item.PodSpec, error)) (item.Pod, error) {
 	p, err := h.newPod(name, spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
-	return stored(ctx, h, p)
-}
-
-// stored stores a new pod.
-func stored(ctx context.Context, h *Host, p item.Pod) (item.Pod, error) {
+	if move != nil {
+		if _, err := h.Store.Pod(ctx, name); err == nil {
+			return item.Pod{}, item.Errorf(item.KindExists, store.ReasonPodExists, "pod %q already exists", name)
+		}
+		if p.Spec, err = move(p); err != nil {
+			return item.Pod{}, err
+		}
+	}
 	if err := h.Store.CreatePod(ctx, p); err != nil {
 		return item.Pod{}, err
 	}

@@ -158,8 +158,8 @@ func (h *Host) Restore(ctx context.Context, idOrName, name string) (item.Pod, er
 	if err := h.pods.unlessClosing(func() {}); err != nil {
 		return item.Pod{}, err
 	}
-	if h.Checkouts != nil {
-		if err := h.Checkouts.Return(ctx, p.ID); err != nil {
+	for _, w := range h.wings {
+		if err := w.Restoring(ctx, p.ID); err != nil {
 			return item.Pod{}, err
 		}
 	}
@@ -190,20 +190,22 @@ func (h *Host) returned(ctx context.Context, id string) {
 	h.listeners.changed(hook.PodCreated, id, p.Name)
 }
 
+// FindTrashed finds a pod in the trash. One name of several is an error.
+func (h *Host) FindTrashed(ctx context.Context, idOrName string) (TrashedPod, error) {
+	p, others, err := h.findTrashed(ctx, idOrName)
+	if err == nil && others {
+		err = item.Errorf(item.KindPrecondition, "AMBIGUOUS", "several deleted pods had the name %s: name one by its id, as podctl list --trash shows it", idOrName)
+	}
+	return TrashedPod{p, p.At.Add(h.TrashFor)}, err
+}
+
 // Purge removes a pod in the trash for good.
 func (h *Host) Purge(ctx context.Context, idOrName string) error {
-	p, others, err := h.findTrashed(ctx, idOrName)
+	p, err := h.FindTrashed(ctx, idOrName)
 	if err != nil {
 		return err
 	}
-	if others {
-		return ambiguous(idOrName)
-	}
 	return h.purge(ctx, p.ID)
-}
-
-func ambiguous(name string) error {
-	return item.Errorf(item.KindPrecondition, "AMBIGUOUS", "several deleted pods had the name %s: name one by its id, as podctl list --trash shows it", name)
 }
 
 // purge removes a pod, after those in the trash that nothing could restore without it.
@@ -223,16 +225,13 @@ func (h *Host) purge(ctx context.Context, id string) error {
 	if err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
 		return err
 	}
-	if h.Checkouts != nil {
-		// Nothing can bring it back without its pod.
-		if _, left, err := h.Checkouts.Remove(ctx, FoundCheckout{Pod: id}, nil, ForGood); err != nil || len(left) > 0 {
-			h.Logger.Warn("the checkout of a deleted pod stays in the trash", "pod", id, "left", left, "error", err)
-		}
+	for _, w := range h.wings {
+		w.Purged(ctx, id)
 	}
 	return h.Workspaces.Remove(id)
 }
 
-// SweepTrash removes for good what was in the trash for its time.
+// SweepTrash removes for good what was in the trash for its time, and what the wings have too long.
 func (h *Host) SweepTrash(ctx context.Context) error {
 	all, err := h.Store.TrashedPods(ctx)
 	if err != nil {
@@ -249,8 +248,8 @@ func (h *Host) SweepTrash(ctx context.Context) error {
 		}
 		h.Logger.Info("removed a deleted pod for good", "pod", p.ID, "name", p.Name)
 	}
-	if h.Checkouts != nil {
-		failed = append(failed, h.Checkouts.Sweep(ctx))
+	for _, w := range h.wings {
+		failed = append(failed, w.Sweep(ctx))
 	}
 	return errors.Join(failed...)
 }

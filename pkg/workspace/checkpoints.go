@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"podd/internal/workspace/checkout"
@@ -124,7 +123,7 @@ func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (
 			continue
 		}
 		if err != nil {
-			return nil, noSpace(err)
+			return nil, checkpoint.Full(err)
 		}
 		for _, t := range taken {
 			out = append(out, item.Checkpoint{
@@ -135,16 +134,6 @@ func (s *saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (
 		}
 	}
 	return out, replaced
-}
-
-// noSpace marks an error that passes when there is space.
-func noSpace(err error) error {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
-		return err
-	}
-	e := item.Errorf(item.KindExhausted, "NO_SPACE", "%v", err)
-	e.Cause = err
-	return e
 }
 
 // lines are consecutive checkpoints by their directory, in the order in which these come first.
@@ -202,7 +191,7 @@ func (c *Checkpoints) Undo(ctx context.Context, line []item.Checkpoint, merge bo
 			if err != nil {
 				return err
 			}
-			return noSpace(fits(dir, todo, w))
+			return checkpoint.Full(w.Fits(dir, todo))
 		})
 		if err != nil {
 			return nil, err
@@ -260,7 +249,7 @@ func (u *undo) Do(ctx context.Context) (out pod.Undone, err error) {
 			return err
 		})
 		if err != nil {
-			return out, noSpace(err)
+			return out, checkpoint.Full(err)
 		}
 	}
 	return out, nil
@@ -361,21 +350,19 @@ func textOf(w *checkpoint.Workspace, f checkpoint.File) (string, error) {
 
 // Collect frees the space of unneeded checkpoints; see [pod.Files].
 func (c *Checkpoints) Collect(ctx context.Context, keep, always map[string][]string, since time.Time) error {
-	applied, err := applied(c.checkouts)
-	if err != nil {
-		return err
-	}
 	need := make(map[string]checkpoint.Needed)
-	for _, dirs := range []map[string][]string{keep, applied} {
-		for dir, commits := range dirs {
-			n := need[dir]
-			n.Commits = append(n.Commits, commits...)
-			need[dir] = n
-		}
+	for dir, commits := range keep {
+		need[dir] = checkpoint.Needed{Commits: commits, Always: always[dir]}
 	}
-	for dir, n := range need {
-		n.Always = slices.Concat(always[dir], applied[dir])
-		need[dir] = n
+	if c.checkouts != nil {
+		applied, err := c.checkouts.Applied()
+		if err != nil {
+			return err
+		}
+		for dir, commit := range applied {
+			n := need[dir]
+			need[dir] = checkpoint.Needed{Commits: slices.Concat(n.Commits, []string{commit}), Always: slices.Concat(n.Always, []string{commit})}
+		}
 	}
 	return c.stores.Collect(ctx, need, since)
 }

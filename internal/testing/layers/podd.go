@@ -145,12 +145,13 @@ var ranks = map[string]int{
 
 	"pkg/pod": 4,
 
-	"internal/config": 5,
-	"internal/server": 5,
-	"internal/web":    5,
-	"pkg/client":      5,
-	"pkg/subpods":     5,
-	"pkg/workspace":   5,
+	"internal/config":    5,
+	"internal/checkouts": 4,
+	"internal/server":    5,
+	"internal/web":       5,
+	"pkg/client":         5,
+	"pkg/subpods":        5,
+	"pkg/workspace":      5,
 
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,
@@ -191,7 +192,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "pkg/tool/builtin"},

@@ -128,6 +128,9 @@ type Record struct {
 // Dir is the checkout.
 func (r *Record) Dir() string { return filepath.Join(r.place, filepath.Base(r.Source)) }
 
+// Has says whether a path is the checkout or in it.
+func (r *Record) Has(path string) bool { return strings.HasPrefix(path+"/", r.Dir()+"/") }
+
 // Branch is its own.
 func (r *Record) Branch() string { return branchPrefix + r.Name }
 

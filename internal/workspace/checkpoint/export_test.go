@@ -39,3 +39,6 @@ func (w *Workspace) Killed(s Step, merged string) (string, error) {
 	}
 	return all[2].Name, errors.Join(err, a.close(false))
 }
+
+// Fits is fits.
+var Fits = fits

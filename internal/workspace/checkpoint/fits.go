@@ -9,16 +9,37 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"podd/pkg/item"
 )
 
 // room is what a file system has left, and what the steps so far take of it.
 type room struct{ left, taken int64 }
 
 // Fits says why steps cannot be made in a directory, before the first one is: something on the way must
-// not be written, or the disk has no room. size is the size of what a step wants.
-func Fits(dir string, steps []Step, size func(Step) (int64, error)) error {
+// not be written, or the disk has no room. w has the bytes that they want.
+func (w *Workspace) Fits(dir string, steps []Step) error {
+	return fits(dir, steps, func(s Step) (int64, error) {
+		data, err := w.Read(s.Want)
+		return int64(len(data)), err
+	})
+}
+
+// Full marks an error that passes when there is space.
+func Full(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	e := item.Errorf(item.KindExhausted, "NO_SPACE", "%v", err)
+	e.Cause = err
+	return e
+}
+
+// fits is Fits; size is the size of what a step wants.
+func fits(dir string, steps []Step, size func(Step) (int64, error)) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

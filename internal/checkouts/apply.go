@@ -1,4 +1,4 @@
-package workspace
+package checkouts
 
 import (
 	"context"
@@ -18,17 +18,17 @@ const (
 	whyFiltered = "is stored by git through a filter, such as that of git-lfs or git-crypt, which podd does not run"
 )
 
-// begun keeps the files with which a checkout begins: an apply compares the person's with them.
-func (c *Checkouts) begun(ctx context.Context, r *checkout.Record) error {
-	if c.stores == nil {
+// keepFiles keeps the files with which a checkout begins: an apply compares the person's with them.
+func (w *Checkouts) keepFiles(ctx context.Context, r *checkout.Record) error {
+	if w.Files == nil {
 		return nil
 	}
-	w := c.stores.Of(r.Dir())
-	taken, err := w.Take(ctx, checkpoint.Look{Branch: branchOf(r), Message: "checkout"})
+	files := w.Files.Of(r.Dir())
+	taken, err := files.Take(ctx, checkpoint.Look{Branch: branchOf(r), Message: "checkout"})
 	if len(taken) > 0 {
 		r.Applied = taken[len(taken)-1].Commit
 	}
-	return errors.Join(noSpace(err), w.Rest())
+	return errors.Join(checkpoint.Full(err), files.Rest())
 }
 
 // branchOf is where git finds the checkpoints that an apply needs.
@@ -36,8 +36,8 @@ func branchOf(r *checkout.Record) string { return "checkout-" + r.Name }
 
 // application is what one apply is about.
 type application struct {
-	c *Checkouts
-	r *checkout.Record
+	git *checkout.Checkouts
+	r   *checkout.Record
 	// from are the checkpoints of the checkout, to those of the person's directory.
 	from, to *checkpoint.Workspace
 	// now is the checkpoint of the checkout's files as they are, steps what changed since the last
@@ -46,25 +46,53 @@ type application struct {
 	steps, ignored []checkpoint.Step
 }
 
-// Apply makes the person's files what a checkout's are; see [pod.Checkouts].
-func (c *Checkouts) Apply(ctx context.Context, found pod.FoundCheckout, skip, dry bool) (out pod.Applied, err error) {
-	r, err := c.at(found)
+// Applied is what became of the person's files.
+type Applied struct {
+	// Dir is the person's working tree. Paths are those that changed, or would; Kept stay.
+	Dir   string
+	Paths []string
+	Kept  []checkpoint.Conflict
+}
+
+// Apply makes the person's files what the pod's are, path by path, while the pod does nothing else. It never
+// overwrites what is not what the pod began with: without skip it changes nothing if there is such a file. With dry it
+// changes nothing.
+func (w *Checkouts) Apply(ctx context.Context, idOrName string, skip, dry bool) (Applied, error) {
+	var out Applied
+	err := w.alone(ctx, idOrName, "apply it", func(ctx context.Context, p *pod.Idle, r *checkout.Record) error {
+		err := w.apply(ctx, r, skip, dry, &out)
+		if _, ok := errors.AsType[*item.Error](err); err != nil && !ok {
+			err = item.Errorf(item.KindPrecondition, "FILES", "cannot apply the files of pod %s: %v", p.Pod.Name, err)
+		}
+		return err
+	})
 	if err != nil {
-		return out, err
+		return Applied{}, err
 	}
-	err = c.all.With(r, func(r *checkout.Record) error {
+	return out, nil
+}
+
+func (w *Checkouts) apply(ctx context.Context, r *checkout.Record, skip, dry bool, out *Applied) error {
+	err := w.Git.With(r, func(r *checkout.Record) error {
 		out.Dir = r.Source
-		if c.stores == nil || r.Applied == "" {
+		if w.Files == nil || r.Applied == "" {
 			return item.Errorf(item.KindPrecondition, "NO_CHECKPOINT", "podd has not kept the files with which the checkout %s began: use podctl land", r.Dir())
 		}
-		a := &application{c: c, r: r, from: c.stores.Of(r.Dir()), to: c.stores.Of(r.Source)}
+		a := &application{git: w.Git, r: r, from: w.Files.Of(r.Dir()), to: w.Files.Of(r.Source)}
 		err := a.look(ctx)
 		if err == nil {
-			err = a.do(ctx, &out, skip, dry)
+			err = a.do(ctx, out, skip, dry)
 		}
-		return errors.Join(noSpace(err), a.from.Rest(), a.to.Rest())
+		return errors.Join(checkpoint.Full(err), a.from.Rest(), a.to.Rest())
 	})
-	return out, err
+	if err != nil || len(out.Kept) == 0 || skip || dry {
+		return err
+	}
+	names := make([]string, len(out.Kept))
+	for i, k := range out.Kept {
+		names[i] = k.Path + " " + k.Why
+	}
+	return item.Errorf(item.KindPrecondition, "FILES_CHANGED", "nothing was applied: %s; --skip leaves these files as they are", listed(names))
 }
 
 // look finds out what changed in the checkout.
@@ -87,7 +115,7 @@ func (a *application) look(ctx context.Context) error {
 	for i, s := range all {
 		paths[i] = s.Path
 	}
-	ignored, err := a.c.all.Ignored(ctx, a.r, paths)
+	ignored, err := a.git.Ignored(ctx, a.r, paths)
 	for _, s := range all {
 		if ignored[s.Path] {
 			a.ignored = append(a.ignored, s)
@@ -99,7 +127,7 @@ func (a *application) look(ctx context.Context) error {
 }
 
 // do changes the person's files.
-func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) error {
+func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) error {
 	todo, conflicts, err := a.to.Plan(ctx, a.steps)
 	if err != nil {
 		return err
@@ -107,7 +135,7 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 	kept := make(map[string]bool)
 	keep := func(path, why string) {
 		if !kept[path] {
-			out.Kept = append(out.Kept, pod.FileConflict{Path: filepath.Join(a.r.Source, path), Why: why})
+			out.Kept = append(out.Kept, checkpoint.Conflict{Path: filepath.Join(a.r.Source, path), Why: why})
 		}
 		kept[path] = true
 	}
@@ -122,7 +150,7 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 		keep(k.Path, whyMine)
 	}
 	todo = slices.DeleteFunc(todo, func(s checkpoint.Step) bool { return kept[s.Path] })
-	if err := fits(a.r.Source, todo, a.from); err != nil {
+	if err := a.from.Fits(a.r.Source, todo); err != nil {
 		return err
 	}
 	if dry {
@@ -156,14 +184,6 @@ func (a *application) do(ctx context.Context, out *pod.Applied, skip, dry bool) 
 	return a.r.Save()
 }
 
-// fits says why steps cannot be made in a directory; from has the bytes that they want.
-func fits(dir string, steps []checkpoint.Step, from *checkpoint.Workspace) error {
-	return checkpoint.Fits(dir, steps, func(s checkpoint.Step) (int64, error) {
-		data, err := from.Read(s.Want)
-		return int64(len(data)), err
-	})
-}
-
 // filtered are the paths that an apply would write past a filter of git's.
 func (a *application) filtered(ctx context.Context) ([]string, error) {
 	var paths []string
@@ -172,18 +192,5 @@ func (a *application) filtered(ctx context.Context) ([]string, error) {
 			paths = append(paths, s.Path)
 		}
 	}
-	return a.c.all.Filtered(ctx, a.r, paths)
-}
-
-// applied are the checkpoints that checkouts need, by directory.
-func applied(all *checkout.Checkouts) (map[string][]string, error) {
-	if all == nil {
-		return nil, nil
-	}
-	needed, err := all.Applied()
-	out := make(map[string][]string)
-	for dir, commit := range needed {
-		out[dir] = []string{commit}
-	}
-	return out, err
+	return a.git.Filtered(ctx, a.r, paths)
 }
