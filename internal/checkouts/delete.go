@@ -133,15 +133,6 @@ func (w *Checkouts) deletePod(ctx context.Context, d deletion) (purgeAt time.Tim
 	return w.Host.Discard(ctx, d.rec.ID)
 }
 
-// pods are all pods as they are shown.
-func (w *Checkouts) pods(ctx context.Context) (pods []item.Pod, err error) {
-	records, err := w.Host.List(ctx, "")
-	for _, r := range records {
-		pods = append(pods, r.Decode())
-	}
-	return pods, err
-}
-
 // atWork says whether a pod has a turn that runs, or a background command.
 func atWork(p item.Pod) bool {
 	return p.Status.State == item.StateRunning || p.Status.State == item.StateWaiting || p.Status.State == item.StateResuming || p.Status.Jobs > 0
@@ -150,7 +141,7 @@ func atWork(p item.Pod) bool {
 // unused refuses the removal of a checkout in which something runs, or another pod works, or will once it is
 // restored.
 func (w *Checkouts) unused(ctx context.Context, rec item.Pod, r *checkout.Record) error {
-	pods, err := w.pods(ctx)
+	pods, err := w.Host.List(ctx, "")
 	if err != nil {
 		return err
 	}

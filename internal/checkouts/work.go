@@ -23,7 +23,7 @@ func (w *Checkouts) alone(ctx context.Context, idOrName, then string, do work) e
 		if err != nil {
 			return err
 		}
-		pods, err := w.pods(ctx)
+		pods, err := w.Host.List(ctx, "")
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
+	"podd/internal/workspace"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -32,7 +33,6 @@ import (
 	"podd/pkg/store"
 	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
-	"podd/pkg/workspace"
 )
 
 // DefaultGrace is how long running turns have to reach a step boundary when podd stops.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"podd/internal/guard/trust"
+	"podd/internal/workspace"
 	"podd/pkg/tool"
-	"podd/pkg/workspace"
 )
 
 // skillsDir is the directory of the user's skills, beside the configuration.

@@ -8,6 +8,7 @@ import (
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
 	"podd/internal/version"
+	"podd/internal/workspace"
 	"podd/internal/workspace/skills"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -15,7 +16,6 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
-	"podd/pkg/workspace"
 )
 
 // settings makes the pods' settings from the configuration next, at the start and at a

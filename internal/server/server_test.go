@@ -22,12 +22,12 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/internal/server"
+	"podd/internal/workspace"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
-	"podd/pkg/workspace"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -21,13 +21,13 @@ import (
 	"podd/internal/server"
 	"podd/internal/web"
 	"podd/internal/web/webtest"
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
-	"podd/pkg/workspace"
 	poddv1 "podd/proto/podd/v1"
 )
 

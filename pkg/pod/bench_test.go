@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/store"
-	"podd/pkg/workspace"
 )
 
 // BenchmarkOpen measures loading a pod of 100,000 entries and making its next request:

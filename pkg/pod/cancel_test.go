@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
-	"podd/pkg/workspace"
 )
 
 // away is a podd restarted while the directory dir of the workspace, "" for all of it, is

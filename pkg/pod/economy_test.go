@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/workspace"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
-	"podd/pkg/workspace"
 )
 
 // readLoop reads one large file after another, n in all.

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
-	"podd/pkg/workspace"
 )
 
 // hanging is a configuration of workspaces one of which does not answer while it hangs.

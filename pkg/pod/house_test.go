@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"podd/internal/wire"
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/anthropic"
@@ -22,7 +23,6 @@ import (
 	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
-	"podd/pkg/workspace"
 )
 
 // house is a Host on a real store in a temporary directory, with one pod "p" and a

@@ -10,6 +10,7 @@ import (
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/store"
 )
 
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
-	"podd/pkg/workspace"
 )
 
 // unsandboxed is a host whose commands are not confined.

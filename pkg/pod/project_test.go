@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/workspace"
 )
 
 // writesAgents is a model that changes AGENTS.md in the middle of its turn.

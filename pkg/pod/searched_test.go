@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/internal/workspace"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
-	"podd/pkg/workspace"
 )
 
 // desk is a server with tools whose definitions cost too much for each request. more says that it

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/internal/workspace"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
@@ -15,7 +16,6 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
-	"podd/pkg/workspace"
 )
 
 // reload gives the Host its initial settings, changed.

@@ -26,7 +26,7 @@ func pathGuards() map[string]guard {
 	const target, approve = "pkg/scopefs/target.go", "pkg/worker/approve.go"
 	return map[string]guard{
 		"sealed targets":   {"an approval covers where paths lead", []edit{{approve, "	for _, target := range targets {\n		parts", "	for _, target := range targets[:0] {\n		parts"}}},
-		"rules as asked":   {"podd makes a rule only from what it asked about", []edit{{"pkg/workspace/workspace.go", "	if asked.Digest != worker.Digest(", "	if asked.Digest == \"\" && asked.Digest != worker.Digest("}}},
+		"rules as asked":   {"podd makes a rule only from what it asked about", []edit{{"internal/workspace/workspace.go", "	if asked.Digest != worker.Digest(", "	if asked.Digest == \"\" && asked.Digest != worker.Digest("}}},
 		"identity":         {"podd identifies a directory by its inode", []edit{{target, "		return fmt.Sprint(stat.Ino)\n", "		return \"?\"\n"}}},
 		"bound writes":     {"podd uses a path as it resolved at the decision", []edit{{target, "	if now.root != s.root || now.rel != s.rel {", "	if now.root == nil {"}}},
 		"made directories": {"podd writes protected files only in directories that existed", []edit{{target, "	if err == nil && !o.fs.bound.has(info) {", "	if err == nil && !o.fs.bound.has(info) && s.held == \"\" {"}}},

@@ -146,12 +146,12 @@ var ranks = map[string]int{
 	"pkg/pod": 4,
 
 	"internal/config":    5,
-	"internal/checkouts": 4,
-	"internal/server":    5,
-	"internal/web":       5,
+	"internal/checkouts": 5,
+	"internal/server":    6,
+	"internal/web":       6,
 	"pkg/client":         5,
 	"pkg/subpods":        5,
-	"pkg/workspace":      5,
+	"internal/workspace": 5,
 
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,
@@ -159,7 +159,7 @@ var ranks = map[string]int{
 	"internal/clients/top":    6,
 	"internal/clients/remote": 2,
 	"internal/testing/crash":  6,
-	"internal/daemon":         6,
+	"internal/daemon":         7,
 
 	"internal/testing/bench/floor":    6,
 	"internal/testing/bench/floorctl": 6,

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/pod"
-	"podd/pkg/workspace"
 )
 
 // workspaceOf opens the workspace of a pod below others, its parent first.

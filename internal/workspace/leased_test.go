@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
-	"podd/pkg/workspace"
 )
 
 // A node without a lease calls no tool of another program for a pod that another node may take
