@@ -58,49 +58,20 @@ func openedAndGone(t *testing.T, opened string) {
 	}
 }
 
-// attach asks a terminal whether it draws pictures, sends it those of the log, and takes them back.
-// One opens in the system's program, from a file that goes with the view.
-func TestAttachDrawsPictures(t *testing.T) {
+// A picture is a line in the view, and opens in the system's program, from a file that goes with the view.
+func TestAttachOpensPictures(t *testing.T) {
 	w := pictured(t)
 	env, opened := w.opener()
-	p, typed := w.onTerminalWith(append(env, "TMUX="), "attach", "p")
-	expect := func(keys string, want ...string) {
-		t.Helper()
-		typed(keys)
-		for _, text := range want {
-			p.out.await(t, text)
-		}
-	}
-	expect("", "\x1b[>q", "[picture shot.png, PNG 300×200, ")
-	expect("\x1bP>|ghostty 1.2.3\x1b\\", "\x1b_Gi=31,")
-	expect("\x1b_Gi=31;OK\x1b\\", "\x1b_Ga=t,f=100,", "a=p,U=1,", "c=30,r=10,q=1", "\U0010eeee\u034a\u036f")
-	expect("\x1bo", "opener runs")
-	typed("\x04")
-	if code := p.wait(); code != 0 {
-		t.Errorf("it ended with %d", code)
-	}
-	shown := p.out.String()
-	if gone, given := strings.LastIndex(shown, "a=d,d=I,"), strings.LastIndex(shown, "\x1b[?1049l"); gone < 0 || gone > given {
-		t.Errorf("the picture stays in the terminal: %d, %d", gone, given)
-	}
-	openedAndGone(t, opened)
-}
-
-// Without a terminal that draws them pictures are lines, and open all the same.
-func TestPlainOpensPictures(t *testing.T) {
-	w := pictured(t)
-	env, opened := w.opener()
-	p, typed := w.onTerminalWith(append(env, "NO_COLOR=1"), "attach", "--plain", "p")
+	p, typed := w.onTerminalWith(env, "attach", "p")
 	p.out.await(t, "[picture shot.png, PNG 300×200, ")
-	typed("/open shot.png\n")
-	p.out.await(t, "opening [picture shot.png")
+	p.out.await(t, "podctl image saves it")
+	typed("\x1bo")
 	p.out.await(t, "opener runs")
+	typed("/open shot.png\r")
+	p.out.await(t, "opening [picture shot.png")
 	typed("\x04")
 	if code := p.wait(); code != 0 {
 		t.Errorf("it ended with %d", code)
-	}
-	if strings.Contains(p.out.String(), "\x1b_G") {
-		t.Error("the terminal got a picture")
 	}
 	openedAndGone(t, opened)
 }

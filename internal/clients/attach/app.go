@@ -99,6 +99,8 @@ type app struct {
 	other *arrival
 	// arrived is said once the log has been read.
 	arrived string
+	// opened is the directory of the pictures that were opened; empty without one.
+	opened string
 	// command is what the terminal is to do, such as clearing the screen.
 	command tea.Cmd
 }
@@ -126,7 +128,6 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 		pod: pod, log: newBlockList(), known: known{own: templates(desk.File(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, pod.GetSpec().GetDir()))}, said: "reading the pod's log",
 	}
 	a.setup.dir = cfg.short(pod.GetSpec().GetDir())
-	a.log.gallery = newGallery(cfg.Client)
 	a.paths.find = finder(cfg.Client, pod.GetId())
 	return a
 }

@@ -15,7 +15,6 @@ import (
 
 	"podd/internal/clients/cells"
 	"podd/internal/clients/desk"
-	"podd/internal/clients/kitty"
 	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
@@ -67,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 			a.arrived, a.plan = next.said, a.plan || next.plan
 		}
 		err = a.run(a.follow)
-		a.log.gallery.close()
+		a.dropOpened()
 		if missed := a.missed.Load(); missed != nil && err == nil {
 			err = fmt.Errorf("podd may not have what you sent last: %w; podctl tail %s shows what it has", *missed, a.pod.GetName())
 		}
@@ -86,11 +85,8 @@ func (a *app) run(follow func() error) error {
 	a.jobs = tty.NewJobs()
 	defer a.jobs.Close()
 	defer cells.Cluster(false)
-	canvas := kitty.NewCanvas(a.Out, a.wait)
-	a.log.gallery.canvas = canvas
-	// Lines have the terminal's own colours, and all others are numbers of pictures.
 	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(a.In, a.fail)),
-		tea.WithOutput(painter{a.Out, a.Out.Fd(), canvas, a}), tea.WithColorProfile(colorprofile.TrueColor))
+		tea.WithOutput(painter{a.Out, a.Out.Fd(), a}), tea.WithColorProfile(colorprofile.ANSI))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
 	a.begin(func() error { return a.tick(hangup) })
@@ -115,19 +111,13 @@ func defect(r any) error {
 // model is the view for bubbletea. A panic ends it with the terminal restored.
 type model struct{ *app }
 
-// Init asks for the background, which decides on the theme, and for the terminal's name, which
-// decides on pictures. Until the terminal answers, it counts as dark and draws none. The
-// goroutines of Run send what there is to show.
+// Init asks for the background, which decides on the theme. Until the terminal answers, it counts
+// as dark. The goroutines of Run send what there is to show.
 func (m model) Init() tea.Cmd {
-	var asks []tea.Cmd
 	if m.Desk.Theme == desk.Auto && m.Color {
-		asks = append(asks, tea.RequestBackgroundColor)
+		return tea.RequestBackgroundColor
 	}
-	// A multiplexer draws no pictures. Without colour they cannot be told apart.
-	if m.Color && !multiplexed(m.Env) {
-		asks = append(asks, tea.RequestTerminalVersion)
-	}
-	return tea.Batch(asks...)
+	return nil
 }
 
 // Update handles a message in the goroutine that owns the view.
@@ -138,7 +128,7 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	switch msg := msg.(type) {
 	case woken:
 		m.drain()
-	case tea.WindowSizeMsg, tea.ModeReportMsg, tea.BackgroundColorMsg, tea.TerminalVersionMsg:
+	case tea.WindowSizeMsg, tea.ModeReportMsg, tea.BackgroundColorMsg:
 		m.reported(msg)
 	case tea.KeyPressMsg, tea.MouseWheelMsg, tea.PasteStartMsg, tea.PasteMsg:
 		m.input(msg)
@@ -149,10 +139,6 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.redraw()
 	case edited:
 		m.edited(msg)
-	default:
-		if r, ok := kitty.ReplyOf(msg); ok {
-			m.log.gallery.answered(r)
-		}
 	}
 	next, m.command = m.command, nil
 	if m.quit {
@@ -166,7 +152,6 @@ func (a *app) reported(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.columns, a.rows = msg.Width, msg.Height
-		a.log.gallery.rows = max(a.rows/2, 1)
 	case tea.ModeReportMsg:
 		if cells.Reported(msg.Mode, msg.Value) {
 			a.log.again()
@@ -176,10 +161,6 @@ func (a *app) reported(msg tea.Msg) {
 		}
 	case tea.BackgroundColorMsg:
 		a.light = !msg.IsDark()
-	case tea.TerminalVersionMsg:
-		if kitty.Draws(msg.Name) {
-			a.command = tea.Raw(kitty.Ask)
-		}
 	}
 }
 
@@ -221,7 +202,6 @@ func (m model) View() (v tea.View) {
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
 	m.framed()
-	m.log.gallery.hang(lines, m.call)
 	return v
 }
 

@@ -33,9 +33,6 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 				a.log.notice(dim, "· "+a.arrived)
 			}
 		}
-		if a.log.gallery.failed > 0 {
-			a.log.gallery.again()
-		}
 		a.findPending()
 		a.askStatus(true)
 	}

@@ -43,18 +43,18 @@ func open(a *app, args string) {
 		a.said = fmt.Sprintf("%v; podctl image %s %.12s FILE saves the picture", err, a.pod.GetName(), found.Digest)
 		return
 	}
-	if a.log.gallery.dir == "" {
+	if a.opened == "" {
 		dir, err := os.MkdirTemp("", "podctl-")
 		if err != nil {
 			a.said = "cannot make a directory for the picture: " + err.Error()
 			return
 		}
-		a.log.gallery.dir = dir
+		a.opened = dir
 	}
-	fetch, dir := a.log.gallery.fetch, a.log.gallery.dir
+	dir := a.opened
 	a.said = "opening " + view.Picture(found)
 	a.call(func(ctx context.Context) error {
-		data, err := fetch(ctx, found.Digest)
+		data, err := a.Client.Image(ctx, found.Digest)
 		if err != nil {
 			return err
 		}
@@ -170,9 +170,9 @@ func run(ctx context.Context, program, file string) error {
 	return fmt.Errorf("%s cannot open the picture: %s", program, sanitize.Line(text[:min(len(text), 200)]))
 }
 
-// close removes the pictures that were opened.
-func (g *gallery) close() {
-	if g.dir != "" {
-		_ = os.RemoveAll(g.dir)
+// dropOpened removes the pictures that were opened.
+func (a *app) dropOpened() {
+	if a.opened != "" {
+		_ = os.RemoveAll(a.opened)
 	}
 }

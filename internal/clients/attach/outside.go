@@ -67,7 +67,6 @@ func (a *app) job(s os.Signal) {
 
 // redraw draws everything again, and sets what a program before may have changed.
 func (a *app) redraw() {
-	a.log.gallery.again()
 	a.command = tea.Batch(tea.Raw(cells.Mode()), tea.ClearScreen)
 }
 

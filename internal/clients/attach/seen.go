@@ -1,10 +1,6 @@
 package attach
 
-import (
-	"os"
-
-	"podd/internal/clients/kitty"
-)
+import "os"
 
 // onScreen is the part of a question that a frame has.
 type onScreen struct {
@@ -18,9 +14,8 @@ type onScreen struct {
 // other fast, only the last is painted.
 type painter struct {
 	*os.File
-	fd     uintptr
-	canvas *kitty.Canvas
-	app    *app
+	fd  uintptr
+	app *app
 }
 
 // Fd is a number, because bubbletea asks for it in a goroutine for which it does not wait, so perhaps while the
@@ -28,7 +23,7 @@ type painter struct {
 func (p painter) Fd() uintptr { return p.fd }
 
 func (p painter) Write(b []byte) (int, error) {
-	n, err := p.canvas.Write(b)
+	n, err := p.File.Write(b)
 	p.app.painted.Add(1)
 	return n, err
 }

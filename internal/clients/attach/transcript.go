@@ -23,8 +23,6 @@ type blockList struct {
 	open bool
 	// sent has the prompts by their blocks, without the files that they name.
 	sent map[string]item.Submitted
-	// gallery has the pictures that the terminal draws.
-	gallery *gallery
 	// laid are the blocks that have their lines, and laidLines how many these are.
 	laid      []*block
 	laidLines int
@@ -41,10 +39,9 @@ const (
 type block struct {
 	transcript.Block
 	style show.Style
-	// lines are the block as it was last laid out, for columns and for pictures of that size.
+	// lines are the block as it was last laid out, for columns.
 	lines   []line
 	columns int
-	room    room
 	opened  bool
 	// counted is how many of the kept lines are its.
 	counted int
@@ -56,7 +53,7 @@ type block struct {
 }
 
 func newBlockList() *blockList {
-	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks}), sent: make(map[string]item.Submitted), gallery: &gallery{}}
+	return &blockList{Transcript: transcript.New(transcript.Options{Last: mostBlocks}), sent: make(map[string]item.Submitted)}
 }
 
 // notice adds a line of the view's own.
@@ -98,8 +95,8 @@ func (t *blockList) find(id string) *block {
 
 // layout gives a block's lines.
 func (t *blockList) layout(b *block, columns int) []line {
-	if room := t.gallery.room; b.lines == nil || b.columns != columns || b.opened != t.open || b.room != room {
-		b.lines, b.columns, b.opened, b.room = b.lay(columns, t.open, t.gallery), columns, t.open, room
+	if b.lines == nil || b.columns != columns || b.opened != t.open {
+		b.lines, b.columns, b.opened = b.lay(columns, t.open), columns, t.open
 		t.keep(b)
 	}
 	return b.lines
@@ -145,7 +142,7 @@ func (t *blockList) forget() (gone int) {
 }
 
 // lay lays a block out.
-func (b *block) lay(columns int, open bool, g *gallery) (lines []line) {
+func (b *block) lay(columns int, open bool) (lines []line) {
 	if b.run != nil {
 		return b.run.lay(columns, open)
 	}
@@ -159,7 +156,7 @@ func (b *block) lay(columns int, open bool, g *gallery) (lines []line) {
 	switch b.Kind {
 	case transcript.User:
 		lines = append([]line{nil}, wrapped(b.Text, bold, "› ", "  ", columns)...)
-		return append(append(lines, b.pictures("  ", columns, g)...), nil)
+		return append(append(lines, b.pictures("  ", columns)...), nil)
 	case transcript.Answer:
 		return b.answer.lay(b.Text, b.State == transcript.Live, columns)
 	case transcript.Thought:
@@ -168,22 +165,19 @@ func (b *block) lay(columns int, open bool, g *gallery) (lines []line) {
 		}
 		return wrapped(b.Text, dim, "~ ", "~ ", columns)
 	case transcript.Tool:
-		return append(b.layCall(columns, open), b.pictures("    ", columns, g)...)
+		return append(b.layCall(columns, open), b.pictures("    ", columns)...)
 	}
 	s, text := b.words()
 	if text != "" {
 		lines = show.Wrap(in(s, view.LocalTimes(text)), nil, in(s, "  "), columns)
 	}
-	return append(lines, b.pictures("  ", columns, g)...)
+	return append(lines, b.pictures("  ", columns)...)
 }
 
-// pictures are the block's images, each a line, and below it the picture if the terminal draws it.
-func (b *block) pictures(lead string, columns int, g *gallery) (lines []line) {
+// pictures are the block's images, each a line.
+func (b *block) pictures(lead string, columns int) (lines []line) {
 	for _, i := range b.Images {
-		lines = append(lines, in(dim, lead+view.Picture(i)).Fit(columns))
-		for _, l := range g.cells(i, columns) {
-			lines = append(lines, show.With(in(plain, lead), l))
-		}
+		lines = append(lines, in(dim, lead+view.Picture(i)+" podctl image saves it").Fit(columns))
 	}
 	return lines
 }

@@ -1,9 +1,6 @@
 package show
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // Color is one of the 16 colours of a terminal's own palette; the zero value is its
 // default.
@@ -34,9 +31,6 @@ const (
 type Style struct {
 	Color                                Color
 	Bold, Italic, Underline, Dim, Strike bool
-	// Image is the number of the picture for which the characters stand: terminals that draw
-	// pictures read it from the colour.
-	Image uint32
 }
 
 // Add is s with what inner adds: its colour, if it has one, and its attributes.
@@ -46,7 +40,6 @@ func (s Style) Add(inner Style) Style {
 	}
 	s.Bold, s.Italic, s.Underline = s.Bold || inner.Bold, s.Italic || inner.Italic, s.Underline || inner.Underline
 	s.Dim, s.Strike = s.Dim || inner.Dim, s.Strike || inner.Strike
-	s.Image = max(s.Image, inner.Image)
 	return s
 }
 
@@ -61,8 +54,6 @@ func (s Style) sgr(dst []byte, color bool) []byte {
 		}
 	}
 	switch c := int(s.Color); {
-	case s.Image != 0:
-		return fmt.Appendf(dst, "38;2;%d;%d;%d;", byte(s.Image>>16), byte(s.Image>>8), byte(s.Image))
 	case !color || s.Color == Default || s.Color > BrightWhite:
 		return dst
 	case s.Color < BrightBlack:

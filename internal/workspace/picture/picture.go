@@ -57,26 +57,13 @@ var decoding sync.Mutex
 // Read makes an image of the bytes of a file. Its errors are sentences without a subject, such
 // as "is empty": the caller names the image.
 func Read(data []byte, name string) (item.Image, error) {
-	return decoded(data, func(data []byte, kind string) (item.Image, error) { return read(data, kind, name) })
-}
-
-// PNG is an image as a PNG whose longer side has at most side pixels, and which has at most most
-// bytes. Its errors are those of Read.
-func PNG(data []byte, side, most int) ([]byte, error) {
-	return decoded(data, func(data []byte, kind string) ([]byte, error) {
-		pixels, turn, err := pixelsOf(data, kind)
-		if err != nil {
-			return nil, err
-		}
-		for pixels = upright(fit(pixels, side), turn); ; pixels = fit(pixels, side) {
-			made, err := encode(func(b *bytes.Buffer) error { return png.Encode(b, pixels) })
-			if err != nil || len(made) <= most || side == 1 {
-				return made, err
-			}
-			size := pixels.Bounds().Size()
-			side = max(max(size.X, size.Y)*3/4, 1)
-		}
-	})
+	data, kind, err := checked(data)
+	if err != nil {
+		return item.Image{}, err
+	}
+	decoding.Lock()
+	defer decoding.Unlock()
+	return guarded(func() (item.Image, error) { return read(data, kind, name) })
 }
 
 // Check says of which kind the bytes of an image are, without decoding it. It refuses what Read
@@ -117,35 +104,15 @@ func checked(data []byte) (_ []byte, kind string, err error) {
 	return data, kind, affordable(data, kind, config)
 }
 
-// decoded is what is made of an image that may be decoded, one at a time.
-func decoded[T any](data []byte, made func(data []byte, kind string) (T, error)) (v T, err error) {
-	data, kind, err := checked(data)
+// read decodes an image to its end, so that a broken one is found now, and reduces it.
+func read(data []byte, kind, name string) (item.Image, error) {
+	pixels, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return v, err
+		return item.Image{}, broken(err)
 	}
-	decoding.Lock()
-	defer decoding.Unlock()
-	return guarded(func() (T, error) { return made(data, kind) })
-}
-
-// pixelsOf decodes an image to its end, so that a broken one is found now, and says how it is to
-// be turned.
-func pixelsOf(data []byte, kind string) (pixels image.Image, turn int, err error) {
-	if pixels, _, err = image.Decode(bytes.NewReader(data)); err != nil {
-		return nil, 0, broken(err)
-	}
-	turn = 1
+	turn := 1 // How the picture is to be turned.
 	if kind == "image/jpeg" {
 		turn = orientation(data)
-	}
-	return pixels, turn, nil
-}
-
-// read decodes an image and reduces it.
-func read(data []byte, kind, name string) (item.Image, error) {
-	pixels, turn, err := pixelsOf(data, kind)
-	if err != nil {
-		return item.Image{}, err
 	}
 	size := pixels.Bounds().Size()
 	// A GIF may have more frames than the first, which counts; some model servers read no WebP.
