@@ -72,15 +72,6 @@ func Copied() []string {
 	return tables
 }
 
-// CopiedBuckets are the buckets that Fill reads.
-func CopiedBuckets() []string {
-	names := []string{"lineages"}
-	for _, t := range targets {
-		names = append(names, t.bucket)
-	}
-	return names
-}
-
 // NotCopied are tables of which a copy has nothing.
 var NotCopied = []string{"meta", "nodes"}
 

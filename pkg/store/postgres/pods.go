@@ -317,7 +317,7 @@ func (r *podRow) pod() (item.Pod, error) {
 func (r *podRow) listed() item.Pod {
 	p, err := r.pod()
 	if err == nil {
-		p.Name = r.called(r.id)
+		p.Name = r.called(p.Name) // One in the trash has no other name than that of its record.
 		return p
 	}
 	return item.Pod{ID: r.id, Name: r.called(r.id), Node: r.node, Status: item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}}
