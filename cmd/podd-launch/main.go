@@ -1,10 +1,10 @@
-// It may start for each command, and what decides on the number of its threads reads /proc.
+// It starts for each command in a Landlock sandbox, and what decides on the number of its threads reads /proc.
 //
 //go:debug containermaxprocs=0
 //go:debug updatemaxprocs=0
 
 // Command podd-launch starts commands for podd and confines them. podd executes it; it is
-// small, because it may start for each command in a Landlock sandbox.
+// small, because it starts for each command in a Landlock sandbox.
 package main
 
 import (

@@ -8,5 +8,5 @@ import "embed"
 
 // Source has the source files of the packages below this one.
 //
-//go:embed */*.go */*.s
+//go:embed */*.go
 var Source embed.FS

@@ -26,7 +26,6 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 	}
 	d.undo = append(d.undo, func() {
 		wg.Wait()
-		found.Close()
 		d.launcher.Close()
 	})
 }

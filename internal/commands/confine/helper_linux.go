@@ -37,7 +37,7 @@ func help(args []string) error {
 		return err
 	}
 	runtime.LockOSThread()
-	ruleset, err := r.Ruleset()
+	ruleset, err := r.ruleset()
 	if err != nil {
 		return failed("landlock", err)
 	}
@@ -59,8 +59,8 @@ func help(args []string) error {
 // failed names what failed.
 func failed(what string, err error) error { return errors.New(what + ": " + err.Error()) }
 
-// Ruleset makes the Landlock rules; the caller closes them.
-func (r Rules) Ruleset() (ruleset int, err error) {
+// ruleset makes the Landlock rules.
+func (r Rules) ruleset() (int, error) {
 	abi := Version()
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
 	if abi >= 6 {
@@ -71,12 +71,7 @@ func (r Rules) Ruleset() (ruleset int, err error) {
 	if errno != 0 {
 		return 0, errno
 	}
-	ruleset = int(fd)
-	defer func() {
-		if err != nil {
-			_ = unix.Close(ruleset)
-		}
-	}()
+	ruleset := int(fd)
 	for _, path := range r.Read {
 		if err := allowPath(ruleset, path, readAccess); err != nil {
 			return 0, err

@@ -1,7 +1,6 @@
 package confine
 
 import (
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -47,30 +46,6 @@ func (r Rules) Command(self string, argv []string) []string {
 		args = append(append(args, strconv.Itoa(len(*list))), *list...)
 	}
 	return append(args, argv...)
-}
-
-// Parse takes apart a command line that [Rules.Command] made; ok is false for any other. files are those that the
-// helper would have as its descriptors from 3 on.
-func Parse(args []string, files []*os.File) (r Rules, argv []string, ok bool) {
-	if len(args) < 2 || args[1] != Argument {
-		return r, nil, false
-	}
-	r, argv, err := parse(args[2:])
-	if err != nil {
-		return r, nil, false
-	}
-	for _, list := range []*[]string{&r.ReadOpen, &r.WriteOpen} {
-		own := make([]string, len(*list))
-		for i, open := range *list {
-			n, err := strconv.Atoi(open)
-			if err != nil || n < 3 || n-3 >= len(files) {
-				return r, nil, false
-			}
-			own[i] = strconv.Itoa(int(files[n-3].Fd()))
-		}
-		*list = own
-	}
-	return r, argv, true
 }
 
 func (r *Rules) lists() []*[]string {

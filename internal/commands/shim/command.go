@@ -3,7 +3,6 @@ package shim
 import (
 	"os"
 
-	"podd/internal/commands/enter"
 	"podd/internal/commands/lease"
 	"podd/internal/commands/process"
 	"podd/pkg/tool/record"
@@ -21,8 +20,6 @@ type Command struct {
 	Output *os.File
 	// Files are its descriptors from 3 on.
 	Files []*os.File
-	// Entry, if any, is tried first instead of Args, Dir and Files. It needs no Keeper.
-	Entry *enter.Entry
 	// Record receives its process and its status. Start owns and closes it.
 	Record *record.Record
 	// Limits bound the command and everything that it starts.

@@ -10,9 +10,8 @@ import (
 	"podd/internal/commands/shim"
 )
 
-// A command under Landlock starts without the helper that its command line names, with the same rules, as the
-// leader of a session, and with no descriptor of podd's.
-func TestConfinedWithoutTheHelper(t *testing.T) {
+// A command under Landlock has the rules of its command line, leads a session, and has no descriptor of podd's.
+func TestConfined(t *testing.T) {
 	if confine.Version() < confine.MinVersion {
 		t.Skip("the kernel has no Landlock, or an old one")
 	}
@@ -28,7 +27,7 @@ func TestConfinedWithoutTheHelper(t *testing.T) {
 			Devices: []string{"/dev/null"}, Filter: confine.AllowNothing,
 		}
 		status, output := run(t, s, func(c *shim.Command) {
-			c.Args = rules.Command("/there/is/no/helper", c.Args)
+			c.Args = rules.Command("/proc/self/exe", c.Args)
 			c.Dir, c.Files = open, []*os.File{root}
 			c.Env = append(c.Env, "CLOSED=first", "CLOSED="+closed)
 		}, `pwd; echo variables: $(tr '\0' '\n' </proc/$$/environ | grep -c CLOSED=); echo x >in && echo written; echo x >"$CLOSED/out" || echo refused; ls /proc/self/fd | wc -l

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"slices"
 
-	"podd/internal/commands/enter"
 	"podd/internal/commands/process"
 )
 
@@ -22,7 +20,7 @@ func (Local) Start(_ context.Context, c Command) (*Running, error) {
 		return nil, errors.New("commands have no terminals and end with no lease here")
 	}
 	// bwrap and the helper take so long to start that the limits come before the command.
-	child, err := start(c, true)
+	child, err := start(c)
 	if err != nil {
 		return nil, err
 	}
@@ -42,15 +40,11 @@ type started struct {
 	*process.Tree
 	// terminal is its terminal, if it has one.
 	terminal *terminal
-	// byLine says that it runs by its command line.
-	byLine bool
-	// notEntered is why it runs by its command line in spite of its Entry, if it does.
-	notEntered error
 }
 
 // start starts a command as a child and records it. On error it closes the record, and the
-// command has not run, except on ErrLost. byLine says that it runs by its command line alone.
-func start(c Command, byLine bool) (s started, err error) {
+// command has not run, except on ErrLost.
+func start(c Command) (s started, err error) {
 	defer func() {
 		if err != nil {
 			c.Record.Close()
@@ -59,16 +53,7 @@ func start(c Command, byLine bool) (s started, err error) {
 	if err := c.Record.Note(Note{Begins: true}); err != nil {
 		return s, err
 	}
-	if !byLine {
-		if s.Tree, s.notEntered = entered(c); s.Tree == nil {
-			s.Tree = confined(c)
-		}
-	}
-	if s.Tree == nil {
-		s.byLine = true
-		s.Tree, s.terminal, err = executed(c)
-	}
-	if err != nil {
+	if s, err = executed(c); err != nil {
 		return s, errors.Join(err, c.Record.Note(Note{Failed: true}))
 	}
 	id := s.ID()
@@ -80,52 +65,26 @@ func start(c Command, byLine bool) (s started, err error) {
 	return s, nil
 }
 
-// entered starts a command by its Entry, if it has one that works; otherwise child is nil, and
-// nothing has run.
-func entered(c Command) (child *process.Tree, err error) {
-	if c.Entry == nil {
-		return nil, nil
-	}
-	return process.Begin(func(mark string) (*os.Process, error) {
-		return enter.Start(c.Entry, append(slices.Clone(c.Env), mark), c.Output)
-	})
-}
-
-// confined starts a command whose command line is that of the helper of package confine, without the helper.
-// It returns nil, and nothing has run, for other commands, and where that fails: the helper says why.
-func confined(c Command) *process.Tree {
-	if c.Terminal {
-		return nil
-	}
-	child, err := process.Begin(func(mark string) (*os.Process, error) {
-		return enter.Confined(c.Args, c.Files, c.Dir, append(slices.Clone(c.Env), mark), c.Output)
-	})
-	if err != nil {
-		return nil
-	}
-	return child
-}
-
 // executed starts a command by its command line.
-func executed(c Command) (child *process.Tree, t *terminal, err error) {
+func executed(c Command) (s started, err error) {
 	cmd := exec.Command(c.Args[0])
 	cmd.Args, cmd.Env, cmd.Dir = c.Args, c.Env, c.Dir
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.Output, c.Output, c.Files
 	if c.Terminal {
 		var slave *os.File
-		if t, slave, err = openTerminal(cmd); err != nil {
-			return nil, nil, err
+		if s.terminal, slave, err = openTerminal(cmd); err != nil {
+			return s, err
 		}
 		defer slave.Close()
 	}
-	if child, err = process.Start(cmd); err != nil {
-		if t != nil {
-			_ = t.master.Close()
+	if s.Tree, err = process.Start(cmd); err != nil {
+		if s.terminal != nil {
+			_ = s.terminal.master.Close()
 		}
-		return nil, nil, err
+		return s, err
 	}
-	if t != nil {
-		go t.copy(c.Output)
+	if s.terminal != nil {
+		go s.terminal.copy(c.Output)
 	}
-	return child, t, nil
+	return s, nil
 }

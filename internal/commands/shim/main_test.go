@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/commands/confine"
 	"podd/internal/commands/lease"
 	"podd/internal/commands/shim"
 	"podd/pkg/tool/spool"
@@ -25,6 +26,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	confine.Main()
 	shim.Main()
 	if script := os.Getenv(scriptVariable); script != "" {
 		if err := startAndWait(script); err != nil {

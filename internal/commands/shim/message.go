@@ -2,7 +2,6 @@ package shim
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,13 +12,12 @@ import (
 	"strings"
 	"syscall"
 
-	"podd/internal/commands/enter"
 	"podd/internal/commands/process"
 	"podd/pkg/tool/record"
 )
 
 // A request is a head, with the descriptors of output, record, lease and files, and a body: the
-// words what, leased, for askEnter the entry, dir, number of args, args and env, a NUL after each but the last. The head is the
+// words what, leased, dir, number of args, args and env, a NUL after each but the last. The head is the
 // body's length and the number of descriptors, 4 bytes each, most significant byte first.
 const headBytes = 8
 
@@ -42,9 +40,7 @@ type answer struct {
 	// Number is that of the request, counted from 1.
 	Number  uint64      `json:"n"`
 	Process *process.ID `json:"process,omitempty"`
-	// NotEntered is why the process has not entered its prepared namespaces, if that failed.
-	NotEntered string `json:"not_entered,omitempty"`
-	Error      string `json:"error,omitempty"`
+	Error   string      `json:"error,omitempty"`
 	// Lost stands for ErrLost.
 	Lost bool `json:"lost,omitempty"`
 	// Short says that input was typed, and that the command takes only Written bytes of it.
@@ -67,13 +63,12 @@ func (a answer) err() error {
 	return nil
 }
 
-// What a request asks for: to run a command, to run it in a terminal, to run it in prepared
-// namespaces, whose descriptors are then the first of its files, or to type input into a terminal. The last has no descriptors; its other words are the mark of the command's tree, and
+// What a request asks for: to run a command, to run it in a terminal, or to type input into a
+// terminal. The last has no descriptors; its other words are the mark of the command's tree, and
 // the input, which may have NULs.
 const (
 	askRun      = "run"
 	askTerminal = "terminal"
-	askEnter    = "enter"
 	askInput    = "input"
 )
 
@@ -94,28 +89,14 @@ type request struct {
 	rights []byte
 }
 
-// wireEntry is an entry without its files. JSON writes no NUL.
-type wireEntry struct {
-	Plan enter.Plan `json:"plan"`
-	Args []string   `json:"args"`
-}
-
 func encode(c Command) (request, error) {
 	files := []*os.File{c.Output, c.Record.File()}
 	what := []string{askRun, ""}
 	if c.Lease != nil {
 		files, what[1] = append(files, c.Lease.File()), leased
 	}
-	switch {
-	case c.Terminal:
+	if c.Terminal {
 		what[0] = askTerminal
-	case c.Entry != nil:
-		entry, err := json.Marshal(wireEntry{c.Entry.Plan, c.Entry.Args})
-		if err != nil {
-			return request{}, err
-		}
-		files = append(files, c.Entry.Spaces...)
-		what = []string{askEnter, what[1], string(entry)}
 	}
 	files = append(files, c.Files...)
 	if len(files) > maxFiles {
@@ -203,12 +184,8 @@ func decode(body string, files []*os.File) (asked, error) {
 	} else if how != "" {
 		return asked{}, errDamaged
 	}
-	entry, rest, files, err := decodeEntry(what, rest, files)
-	if err != nil {
-		return asked{}, err
-	}
 	words := strings.Split(rest, nul)
-	if len(words) < 2 || len(files) < 2 || what != askRun && what != askTerminal && what != askEnter {
+	if len(words) < 2 || len(files) < 2 || what != askRun && what != askTerminal {
 		return asked{}, errDamaged
 	}
 	count, err := strconv.Atoi(words[1])
@@ -217,24 +194,9 @@ func decode(body string, files []*os.File) (asked, error) {
 	}
 	words, dir := words[2:], words[0]
 	return asked{lease: lease, Command: Command{
-		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal, Entry: entry,
+		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal,
 		Output: files[0], Record: record.Of(files[1]), Files: files[2:],
 	}}, nil
-}
-
-// decodeEntry takes the entry from a request that has one.
-func decodeEntry(what, body string, files []*os.File) (entry *enter.Entry, rest string, others []*os.File, err error) {
-	if what != askEnter {
-		return nil, body, files, nil
-	}
-	text, rest, ok := strings.Cut(body, nul)
-	var w wireEntry
-	const first = 2
-	if !ok || json.Unmarshal([]byte(text), &w) != nil || len(files) < first+enter.SpacesCount {
-		return nil, "", nil, errDamaged
-	}
-	entry = &enter.Entry{Plan: w.Plan, Args: w.Args, Spaces: files[first : first+enter.SpacesCount]}
-	return entry, rest, slices.Concat(files[:first], files[first+enter.SpacesCount:]), nil
 }
 
 func filesOf(rights []byte) ([]*os.File, error) {

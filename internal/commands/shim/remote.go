@@ -37,8 +37,6 @@ type remote struct {
 	// asked are the commands without an answer yet, running those with one.
 	asked   map[uint64]chan<- outcome
 	running map[uint64]running
-	// warned says that podd's log has why a command did not enter its namespaces.
-	warned bool
 	// ending counts the commands that no caller waits for.
 	ending sync.WaitGroup
 }
@@ -228,7 +226,6 @@ func (s *remote) hear(a answer) {
 		r.ended()
 		s.client.free(s)
 	case a.Process != nil:
-		s.warn(a.NotEntered)
 		tree, ended := process.Adopt(*a.Process)
 		r := &Running{Tree: tree}
 		s.running[a.Number] = running{r, ended}
@@ -240,15 +237,6 @@ func (s *remote) hear(a answer) {
 		answered <- outcome{err: err}
 		s.client.free(s)
 	}
-}
-
-// warn logs once why commands do not enter their namespaces. The caller must hold mu.
-func (s *remote) warn(notEntered string) {
-	if notEntered == "" || s.warned {
-		return
-	}
-	s.warned = true
-	s.client.log.Warn("a command could not enter its prepared namespaces: bwrap made new ones, which takes longer", "tool", "shell", "error", notEntered)
 }
 
 // lose handles a shim that ended while it had commands. It returns the running ones.

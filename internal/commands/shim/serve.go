@@ -204,9 +204,6 @@ func (s *server) serveOne(n uint64, r asked, tell func(answer)) {
 	}
 	t := child.terminal
 	closeAll(c.Files)
-	if c.Entry != nil {
-		closeAll(c.Entry.Spaces)
-	}
 	if t == nil {
 		_ = c.Output.Close()
 	}
@@ -219,11 +216,7 @@ func (s *server) serveOne(n uint64, r asked, tell func(answer)) {
 		s.terminals.Store(id.Mark, t)
 		defer s.terminals.Delete(id.Mark)
 	}
-	began := answer{Number: n, Process: &id}
-	if child.notEntered != nil {
-		began.NotEntered = child.notEntered.Error()
-	}
-	tell(began)
+	tell(answer{Number: n, Process: &id})
 	tell(answer{Number: n, Ended: true, Status: end(child.Tree, t, c.Record, watch.Watch)})
 }
 

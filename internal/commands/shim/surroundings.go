@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 
-	"podd/internal/commands/enter"
 	"podd/internal/commands/process"
 )
 
@@ -37,7 +36,6 @@ func surround(l *process.Limits) *surroundings {
 	}
 	if l.Group != "" {
 		s.members, _ = os.OpenFile(filepath.Join(l.Group, process.GroupMembers), os.O_WRONLY, 0)
-		enter.Join(s.members)
 	}
 	if s.score != nil {
 		l.OOMScore = 0
@@ -49,10 +47,10 @@ func surround(l *process.Limits) *surroundings {
 // start starts a command as a child that has them.
 func (s *surroundings) start(c Command) (started, error) {
 	s.rate(1)
-	child, err := start(c, false)
+	child, err := start(c)
 	s.rate(-1)
-	if err == nil && s.members != nil && child.byLine {
-		// bwrap takes so long to start that it joins before the command. Any other has joined already.
+	if err == nil && s.members != nil {
+		// bwrap and the helper take so long to start that they join before the command.
 		_, _ = s.members.WriteString(strconv.Itoa(child.ID().PID))
 	}
 	return child, err

@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"podd/internal/commands/process"
-	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 )
@@ -29,8 +28,6 @@ type house struct {
 	binary string
 	// limited says that Limit applies to what runs.
 	limited bool
-	// client starts commands if they enter prepared namespaces, or if it confines them itself.
-	client *shim.Client
 	// dies is that of the scope.
 	dies bool
 	// undone is what the last guard took back.
@@ -137,15 +134,8 @@ func (h *house) sandbox(mode sandbox.Mode) *sandbox.Sandbox {
 	if mode == ownLandlock {
 		mode, c.Launcher = sandbox.Landlock, nil
 	}
-	switch mode {
-	case enters:
-		mode, h.client = sandbox.Bwrap, h.shim()
-	case shimLandlock:
-		mode, h.client = sandbox.Landlock, h.shim()
-	}
 	c.Mode = mode
 	s := sandbox.Detect(h.t.Context(), c)
-	h.t.Cleanup(s.Close)
 	if mode == sandbox.Off || s.Mode() == mode {
 		return s
 	}
@@ -201,9 +191,6 @@ func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, ar
 		}
 		scope.Guard.Watch(func() (string, error) { return h.path("temp"), nil }, slog.New(slog.DiscardHandler))
 		defer func() { h.undone = scope.Guard.End() }()
-	}
-	if h.client != nil && (s.Mode() == sandbox.Bwrap || s.Mode() == sandbox.Landlock) {
-		return h.runByShim(s, scope, attack, argv...)
 	}
 	c, err := s.Command(scope, 4, argv...)
 	if err != nil {

@@ -3,13 +3,11 @@ package sandbox
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"podd/internal/commands/confine"
-	"podd/internal/commands/enter"
 )
 
 // wrapBwrap makes the command line of bwrap.
@@ -28,19 +26,6 @@ func (s *Sandbox) wrapBwrap(c *Command, scope Scope, hide unseen, argv []string)
 	if err != nil {
 		return err
 	}
-	options := s.namespaces(scope)
-	var dies []string
-	if scope.Dies {
-		dies = []string{"--die-with-parent"}
-	}
-	c.Args = slices.Concat([]string{s.program}, options, dies, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
-	c.Env = scope.env("/tmp")
-	s.enter(c, m, options, argv)
-	return nil
-}
-
-// namespaces are bwrap's options but for mounts and the filter.
-func (s *Sandbox) namespaces(scope Scope) []string {
 	options := []string{
 		"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
 	}
@@ -50,39 +35,12 @@ func (s *Sandbox) namespaces(scope Scope) []string {
 	if !scope.Network && !scope.Joined {
 		options = append(options, "--unshare-net")
 	}
-	return options
-}
-
-// enter adds prepared namespaces to a command, if there are some for its state. Those of a process
-// with namespaces of its own are not above them.
-func (s *Sandbox) enter(c *Command, m *mounts, options, argv []string) {
-	changes, ok := m.plan()
-	if !ok || m.scope.Joined {
-		return
+	if scope.Dies {
+		options = append(options, "--die-with-parent")
 	}
-	state := m.state(options)
-	spaces, nested, err := s.prepared.of(state, func() (*space, error) {
-		// bwrap reads some of the files, which the command needs unread.
-		again := &Command{first: 3}
-		defer again.Close()
-		m, err := s.mounts(again, m.scope, m.unseen)
-		if err != nil {
-			return nil, err
-		}
-		if m.state(options) != state {
-			return nil, errChanged
-		}
-		return s.prepare(slices.Concat(options, m.options()), again.Files)
-	})
-	if err != nil && !errors.Is(err, errChanged) {
-		c.Unprepared = err
-	}
-	if len(spaces) == 0 {
-		return
-	}
-	c.Entry = &enter.Entry{
-		Plan: enter.Plan{Dir: m.scope.Dir, Network: !m.scope.Network, Nested: nested, Dies: m.scope.Dies, Mounts: changes}, Spaces: spaces, Args: argv,
-	}
+	c.Args = slices.Concat([]string{s.program}, options, filtered, m.options(), []string{"--chdir", scope.Dir, "--"}, argv)
+	c.Env = scope.env("/tmp")
+	return nil
 }
 
 // mounts are the file system of a command.

@@ -10,7 +10,5 @@
 // A sandbox ends with its command. It does not depend on podd: a command that outlives
 // podd stays confined.
 //
-// bwrap also prepares namespaces that later commands of the same state enter; Close ends them.
-//
 // The package does not decide who may run what, and starts no goroutine.
 package sandbox

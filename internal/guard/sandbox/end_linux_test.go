@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,13 +20,6 @@ func (h *house) start(s *sandbox.Sandbox, script string) *process.Tree {
 	h.t.Helper()
 	scope, done := h.scope()
 	defer done()
-	if h.client != nil {
-		c := h.prepared(s, scope, "/bin/sh", "-c", script)
-		defer c.Close()
-		running, _ := h.begin(s, c)
-		h.t.Cleanup(func() { running.Stop(0) })
-		return running.Tree
-	}
 	c, err := s.Command(scope, 3, "/bin/sh", "-c", script)
 	if err != nil {
 		h.t.Fatal(err)
@@ -112,7 +104,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 					if mode == sandbox.Off && strings.Contains(c.script, "setsid") {
 						session = tree.ID().PID
 					}
-					for mode != sandbox.Landlock && mode != shimLandlock && c.name != "kills its parent" && named(seconds, session) == 0 && t.Context().Err() == nil {
+					for mode != sandbox.Landlock && c.name != "kills its parent" && named(seconds, session) == 0 && t.Context().Err() == nil {
 						runtime.Gosched()
 					}
 					if left := tree.Stop(100 * time.Millisecond); left != 0 {
@@ -148,52 +140,32 @@ func TestStopIsPoliteInside(t *testing.T) {
 
 // A command with Dies does not outlive the process that started it, nor does what it started.
 func TestCommandDiesWithItsStarter(t *testing.T) {
-	for i, mode := range []sandbox.Mode{sandbox.Bwrap, enters} {
-		for j, dies := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s %v", mode, dies), func(t *testing.T) {
-				h := newHouse(t)
-				h.dies = dies
-				seconds := unique(2*i + j)
-				tree := h.start(h.sandbox(mode), "(setsid env -i sleep "+seconds+" &); echo >up; until [ -e go ]; do sleep 0.02; done; echo >went; sleep 600")
-				h.awaitUp(tree)
-				for named(seconds, 0) == 0 && t.Context().Err() == nil {
+	for i, dies := range []bool{true, false} {
+		t.Run(strconv.FormatBool(dies), func(t *testing.T) {
+			h := newHouse(t)
+			h.dies = dies
+			seconds := unique(i)
+			tree := h.start(h.sandbox(sandbox.Bwrap), "(setsid env -i sleep "+seconds+" &); echo >up; until [ -e go ]; do sleep 0.02; done; echo >went; sleep 600")
+			h.awaitUp(tree)
+			for named(seconds, 0) == 0 && t.Context().Err() == nil {
+				runtime.Gosched()
+			}
+			if err := syscall.Kill(tree.ID().PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			if dies {
+				for named(seconds, 0) != 0 && t.Context().Err() == nil {
 					runtime.Gosched()
 				}
-				starter := tree.ID().PID // The shell.
-				if mode == enters {
-					starter = parentOf(t, starter) // The shim.
+				return
+			}
+			h.write("work/go")
+			for t.Context().Err() == nil {
+				if _, err := os.Stat(h.path("work/went")); err == nil {
+					break
 				}
-				if err := syscall.Kill(starter, syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
-				if dies {
-					for named(seconds, 0) != 0 && t.Context().Err() == nil {
-						runtime.Gosched()
-					}
-					return
-				}
-				h.write("work/go")
-				for t.Context().Err() == nil {
-					if _, err := os.Stat(h.path("work/went")); err == nil {
-						break
-					}
-					runtime.Gosched()
-				}
-			})
-		}
+				runtime.Gosched()
+			}
+		})
 	}
-}
-
-// parentOf is the process that started another.
-func parentOf(t *testing.T, pid int) int {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, ok := strings.Cut(string(stat), ") ")
-	if f := strings.Fields(rest); err == nil && ok && len(f) > 1 {
-		if parent, err := strconv.Atoi(f[1]); err == nil {
-			return parent
-		}
-	}
-	t.Fatalf("process %d has no parent: %v", pid, err)
-	return 0
 }

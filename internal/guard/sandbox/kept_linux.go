@@ -377,7 +377,10 @@ func beside(at int, was KeptFile) (temp string, err error) {
 
 // errBusy says that a git holds the lock of a configuration, errChanged that the file has another text than the one
 // which was read.
-var errBusy = errors.New("git is writing it")
+var (
+	errBusy    = errors.New("git is writing it")
+	errChanged = errors.New("it has changed meanwhile")
+)
 
 // exchange replaces the text read of a file, and returns the text that it did replace: another one if git wrote
 // the file at that moment, and nil if the file system cannot exchange files.

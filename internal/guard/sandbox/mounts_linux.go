@@ -26,15 +26,13 @@ type mounts struct {
 	passed []*os.File
 	// roots are the writable ones, opened.
 	roots []openRoot
-	// on are the identities of hidden paths below roots, gone all hidden paths.
-	on, gone []string
+	// gone are the hidden paths.
+	gone []string
 }
 
 type mount struct {
 	path string
 	args []string
-	// size is that of a directory in memory.
-	size int64
 }
 
 // openRoot is a writable root. Anyone who may write there can change the target of any
@@ -45,7 +43,7 @@ type openRoot struct {
 }
 
 func (m *mounts) add(path string, args ...string) {
-	m.list = append(m.list, mount{path: path, args: args})
+	m.list = append(m.list, mount{path, args})
 }
 
 // sort puts the mounts in the order of execution.
@@ -197,7 +195,7 @@ func (m *mounts) tmpfs(path string, most int64) {
 		m.add(path, "--tmpfs", path)
 		return
 	}
-	m.list = append(m.list, mount{path, []string{"--size", strconv.FormatInt(most, 10), "--tmpfs", path}, most})
+	m.add(path, "--size", strconv.FormatInt(most, 10), "--tmpfs", path)
 }
 
 // hide replaces a file or directory by an empty one. One in a hidden directory is absent: a mount on the way to it would
@@ -212,7 +210,6 @@ func (m *mounts) hide(path string) {
 		if file == nil {
 			return
 		}
-		m.on = append(m.on, inodeOf(file))
 		_ = file.Close()
 	}
 	if isDir(path) {

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
-	"podd/internal/commands/enter"
 	"podd/internal/commands/launcher"
 	"podd/pkg/scopefs"
 )
@@ -98,9 +96,8 @@ type Sandbox struct {
 	// surveys are where repositories were last, by the directory.
 	surveys sync.Map
 	// mixed are the files that git was kept from, by the working tree.
-	mixed    sync.Map
-	spare    spare
-	prepared prepared
+	mixed sync.Map
+	spare spare
 }
 
 // Mode is Bwrap, Landlock or None.
@@ -160,11 +157,7 @@ type Command struct {
 	Env []string
 	// Files are open at the descriptors from the requested one on.
 	Files []*os.File
-	// Entry is a faster way to run it in the same sandbox, if there is one.
-	Entry *enter.Entry
-	// Unprepared is why namespaces to enter could not be prepared, if that was tried.
-	Unprepared error
-	first      int
+	first int
 }
 
 // add gives a file a descriptor.
@@ -173,22 +166,9 @@ func (c *Command) add(file *os.File) string {
 	return fmt.Sprint(c.first + len(c.Files) - 1)
 }
 
-// numbered is the file at a descriptor.
-func (c *Command) numbered(fd string) *os.File {
-	n, _ := strconv.Atoi(fd)
-	return c.Files[n-c.first]
-}
-
 // Close closes the files.
 func (c *Command) Close() {
-	if c.Entry != nil {
-		closeFiles(c.Entry.Spaces)
-	}
-	closeFiles(c.Files)
-}
-
-func closeFiles(files []*os.File) {
-	for _, file := range files {
+	for _, file := range c.Files {
 		_ = file.Close()
 	}
 }

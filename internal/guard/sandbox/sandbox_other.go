@@ -22,9 +22,3 @@ func memory() int64 { return 0 }
 
 // Main does nothing here.
 func Main() {}
-
-// prepared is for Linux.
-type prepared struct{}
-
-// Close has nothing to end here.
-func (*Sandbox) Close() {}

@@ -108,7 +108,7 @@ func sandboxAttacks() []attack {
 
 // sandboxGuards are the guards that confine commands.
 func sandboxGuards() map[string]guard {
-	const p, c, e = "internal/guard/sandbox/", "internal/commands/confine/", "internal/commands/enter/enter_linux.go"
+	const p, c = "internal/guard/sandbox/", "internal/commands/confine/"
 	// anyway makes podd accept a sandbox that confines nothing.
 	anyway := edit{p + "try_linux.go", "		return errors.New(\"it confines nothing\")", "		return nil"}
 	return map[string]guard{
@@ -121,8 +121,7 @@ func sandboxGuards() map[string]guard {
 		"confined jobs":    {"each job runs in a sandbox of its own", []edit{{"pkg/tool/builtin/shellstart.go", "	if !s.confines() {\n		return &sandbox.Command", "	if r.background || !s.confines() {\n		return &sandbox.Command"}}},
 		"typing asks":      {"what is typed into a job may do what the job may", []edit{{"pkg/tool/builtin/jobtool.go", "a.Confined, a.Note = said.Confined, ", "a.Confined, a.Note = true, "}}},
 		"landlock": {"Landlock restricts opening files and tracing processes", []edit{anyway, {c + "helper_linux.go",
-			"unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0)", "unix.Syscall(unix.SYS_GETPID, uintptr(ruleset), 0, 0)"},
-			{e, "		m.call(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0)\n", ""}}},
+			"unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0)", "unix.Syscall(unix.SYS_GETPID, uintptr(ruleset), 0, 0)"}}},
 		"no namespaces":       {"a command cannot create user namespaces (bwrap)", []edit{{p + "bwrap_linux.go", "	if s.nested {", "	if false {"}}},
 		"pinned":              {"each directory above a mount is a mount itself", []edit{{p + "mounts_linux.go", `			m.add(dir, "--bind-fd", m.command.add(file), dir)`, `			_ = m.command.add(file)`}}},
 		"whole workspaces":    {"podd refuses a workspace that contains its own files if it cannot hide them", []edit{{p + "landlock_linux.go", "return within(root.Path, path) }); i >= 0 {", "return within(root.Path, path) }); i >= 1<<30 {"}}},
@@ -152,7 +151,7 @@ func sandboxGuards() map[string]guard {
 			{p + "bwrap_linux.go", `"--unshare-pid", `, ""},
 			{p + "bwrap_linux.go", `m.add("/proc", "--proc", "/proc")`, `m.add("/proc", "--ro-bind", "/proc", "/proc")`},
 		}},
-		"closed files": {"podd closes open files before the command starts", []edit{{c + "helper_linux.go", "	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {", "	if err := unix.CloseRange(3000, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {"}, {e, "	m.call(unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)", "	m.call(unix.SYS_CLOSE_RANGE, 3000, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)"}}},
+		"closed files": {"podd closes open files before the command starts", []edit{{c + "helper_linux.go", "	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {", "	if err := unix.CloseRange(3000, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {"}}},
 		"own network":  {"a command has its own, empty network (bwrap)", []edit{{p + "bwrap_linux.go", "	if !scope.Network && !scope.Joined {", "	if false {"}}},
 		"no sockets":   {"a command cannot create sockets (Landlock)", []edit{{c + "seccomp_linux.go", "	return nil\n}\n\n// Offsets", "	return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}\n}\n\n// Offsets"}}},
 		"families":     {"a filter refuses other socket families", []edit{{c + "seccomp_linux.go", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK}"}}},

@@ -54,8 +54,8 @@ var (
 type confinedRow struct{ wall, cpu *row }
 
 var (
-	rowsBwrap    = confinedRow{&row{"one tool step in bwrap, ms", mostTimes(2, ofBare), rowStepWall}, &row{"one tool step in bwrap, CPU ms", goal{of: ofBare}, rowStepCPU}}
-	rowsLandlock = confinedRow{&row{"one tool step in Landlock, ms", mostTimes(1.7, ofBare), rowStepWall}, &row{"one tool step in Landlock, CPU ms", goal{of: ofBare}, rowStepCPU}}
+	rowsBwrap    = confinedRow{&row{"one tool step in bwrap, ms", mostTimes(3, ofBare), rowStepWall}, &row{"one tool step in bwrap, CPU ms", goal{of: ofBare}, rowStepCPU}}
+	rowsLandlock = confinedRow{&row{"one tool step in Landlock, ms", mostTimes(3, ofBare), rowStepWall}, &row{"one tool step in Landlock, CPU ms", goal{of: ofBare}, rowStepCPU}}
 )
 
 // streamed are the lengths of answers, in tokens, and their rows.

@@ -57,7 +57,6 @@ func setupIn(t *testing.T, mode string, init ...string) *bench {
 	t.Setenv("HOME", filepath.Join(top, "home"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	box := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: mode, Hidden: []string{b.state}, Checkouts: filepath.Join(b.state, "checkouts")})
-	t.Cleanup(box.Close)
 	if box.Fate() != builtin.FateConfined && mode != "auto" {
 		t.Skip(box.Why())
 	} else if box.Fate() != builtin.FateConfined {

@@ -91,9 +91,6 @@ func DetectSandbox(ctx context.Context, c SandboxConfig) *Sandbox {
 	})}
 }
 
-// Close ends what the sandbox holds to start commands sooner. It still confines later ones.
-func (s *Sandbox) Close() { s.box.Close() }
-
 // Mode is "bwrap", "landlock" or "none".
 func (s *Sandbox) Mode() string { return s.box.Mode() }
 

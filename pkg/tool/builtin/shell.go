@@ -213,9 +213,6 @@ func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (to
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
 	defer confined.Close()
-	if err := confined.Unprepared; err != nil {
-		s.log.Warn("no namespaces could be prepared for commands: bwrap makes new ones for each, which takes longer", "tool", "shell", "error", err)
-	}
 	if err := r.prepare(confined, guard, j, use); err != nil {
 		guard.Close()
 		return tool.Output{}, err

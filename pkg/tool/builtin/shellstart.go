@@ -41,9 +41,6 @@ func (r *shellRun) start(ctx context.Context, confined *sandbox.Command, use gra
 	if r.leased {
 		c.Lease = r.shell.Lease.get()
 	}
-	if c.Keeper.Path == "" {
-		c.Entry = confined.Entry
-	}
 	if c.Terminal {
 		c.Env = append(c.Env, "TERM=xterm-256color")
 	}

@@ -1,1 +1,0 @@
-// Go wants an assembly file in a package that declares functions of the runtime.
