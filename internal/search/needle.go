@@ -2,8 +2,10 @@ package search
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -15,32 +17,48 @@ type needle struct {
 	// at is its rarest rune, forms are what is equal to that.
 	at    int
 	forms [][]byte
-	// escape begins what JSON may have in place of some of the text; empty if no writer of JSON
-	// escapes any of it. Even then JSON has plain, the longest piece between such characters, as it
-	// is; nil if there is none.
-	escape string
-	plain  *needle
+	// escapes says that JSON may have the text in another form. Even then it has plain, its
+	// longest piece without escaped characters, as it is; and long, the longest without briefly
+	// escaped ones, unless it has one of units. Each is nil if no piece is left.
+	escapes     bool
+	plain, long *needle
+	// units are the escaped characters of long, as numbers in UTF-16.
+	units map[uint16]bool
 }
 
 // newNeedle prepares text, which is not empty.
 func newNeedle(text string) *needle {
 	n := literal(text)
-	if !strings.ContainsFunc(text, escaped) {
+	if n.escapes = strings.ContainsFunc(text, escaped); !n.escapes {
 		return n
 	}
-	if n.escape = `\u`; strings.ContainsFunc(text, briefly) {
-		n.escape = `\`
+	n.plain, n.long = longest(text, escaped), longest(text, briefly)
+	if n.long == nil {
+		return n
 	}
+	n.units = make(map[uint16]bool)
+	for _, r := range n.long.runes {
+		for _, form := range variants(r) {
+			if escaped(r) {
+				n.units[utf16.Encode([]rune(string(form)))[0]] = true
+			}
+		}
+	}
+	return n
+}
+
+// longest is the longest piece of text between some characters.
+func longest(text string, between func(rune) bool) *needle {
 	most := ""
-	for piece := range strings.FieldsFuncSeq(text, escaped) {
+	for piece := range strings.FieldsFuncSeq(text, between) {
 		if len(piece) > len(most) {
 			most = piece
 		}
 	}
-	if most != "" {
-		n.plain = literal(most)
+	if most == "" {
+		return nil
 	}
-	return n
+	return literal(most)
 }
 
 // literal is a needle that has no other form.
@@ -167,5 +185,27 @@ func (n *needle) isIn(entry []byte) bool {
 // maybeEscaped says whether JSON in a stored entry, which does not have the needle as it is,
 // may have it in another form.
 func (n *needle) maybeEscaped(entry []byte) bool {
-	return n.escape != "" && bytes.Contains(entry, []byte(n.escape)) && (n.plain == nil || n.plain.isIn(entry))
+	switch {
+	case !n.escapes, n.plain != nil && !n.plain.isIn(entry):
+		return false
+	case n.long == nil:
+		return bytes.IndexByte(entry, '\\') >= 0
+	}
+	whole := len(n.long.runes) == len(n.runes)
+	return !whole && n.long.isIn(entry) || n.hasUnit(entry)
+}
+
+// hasUnit says whether JSON has one of the units.
+func (n *needle) hasUnit(entry []byte) bool {
+	for {
+		_, rest, found := bytes.Cut(entry, []byte(`\u`))
+		if !found {
+			return false
+		}
+		entry = rest
+		unit, err := strconv.ParseUint(string(entry[:min(len(entry), 4)]), 16, 16)
+		if err == nil && n.units[uint16(unit)] {
+			return true
+		}
+	}
 }
