@@ -14,6 +14,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
+	"podd/internal/files"
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
@@ -77,8 +78,9 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
-	// checkouts are the wing of the host's checkouts.
+	// checkouts and files are wings of the host.
 	checkouts *checkouts.Checkouts
+	files     *files.Files
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
@@ -169,7 +171,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Checkouts: d.checkouts, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -275,12 +277,13 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Files: d.workspaces.Checkpoints(), Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err != nil {
 		return err
 	}
 	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
+	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts()})
 	d.link.open(d.host)
 	return nil
 }

@@ -68,7 +68,7 @@ func (d *Daemon) collectFiles(ctx context.Context) {
 		if err := d.workspaces.CleanTemps(ctx); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("cannot clean the caches of commands", "error", err)
 		}
-		if err := d.host.Rollback.Collect(ctx); err != nil && ctx.Err() == nil {
+		if err := d.files.Collect(ctx); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("cannot free the space of old checkpoints", "error", err)
 		}
 	}

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
+	"podd/internal/files"
 	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -21,11 +21,11 @@ func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.F
 // RewindPod rewinds a pod's history to an earlier entry.
 func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
 	if r.GetFiles() {
-		out, back, err := s.host.Rollback.Rewind(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetToSeq()), Skip: r.GetSkip(), Merge: r.GetMerge()})
+		out, back, err := s.files.Rewind(ctx, r.GetPod(), files.Back{After: item.Seq(r.GetToSeq()), Skip: r.GetSkip(), Merge: r.GetMerge()})
 		if err != nil {
 			return nil, err
 		}
-		return &poddv1.RewindPodResponse{Seq: int64(out.Seq), Restored: restored(back)}, nil
+		return &poddv1.RewindPodResponse{Seq: int64(out.Seq), Restored: back.ToProto()}, nil
 	}
 	out, err := s.host.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()))
 	if err != nil {

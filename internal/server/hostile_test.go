@@ -25,6 +25,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"podd/internal/checkouts"
+	"podd/internal/files"
 	"podd/internal/server"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -57,7 +58,7 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.NewFor(server.Config{Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
+	s := server.NewFor(server.Config{Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"podd/internal/checkouts"
+	"podd/internal/files"
 	"podd/internal/guard/trust"
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -18,6 +19,7 @@ type pods struct {
 	poddv1.UnimplementedPodServiceServer
 	host      *pod.Host
 	checkouts *checkouts.Checkouts
+	files     *files.Files
 	trust     *trust.Book
 	// status has what the configuration says of the network.
 	status func() Status
@@ -80,7 +82,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		}
 	}
 	if r.GetToolsOnly() {
-		dirs, err := s.host.Rollback.ToolsOnly(ctx, p)
+		dirs, err := s.files.ToolsOnly(ctx, p)
 		if err != nil {
 			return nil, err
 		}

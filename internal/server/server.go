@@ -18,6 +18,7 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/internal/endpoints"
+	"podd/internal/files"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
@@ -60,6 +61,8 @@ type Config struct {
 	Host *pod.Host
 	// Checkouts gives pods checkouts of their own.
 	Checkouts *checkouts.Checkouts
+	// Files keep what the files of pods were.
+	Files *files.Files
 	// Token is the client token.
 	Token string
 	// Status is what GetStatus returns besides the counts.
@@ -156,12 +159,12 @@ func (s *Server) options(c Config, r *router) []grpc.ServerOption {
 
 // register registers the services.
 func (c Config) register(g *grpc.Server, r *router) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, checkouts: c.Checkouts, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: localUser()})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: localUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
 	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes, router: r})
-	poddv1.RegisterFileServiceServer(g, &files{host: c.Host, redact: c.Redact})
+	c.Files.Register(g, func(ctx context.Context) bool { return reaching(ctx) != nil }, c.Redact)
 	c.Checkouts.Register(g)
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"podd/internal/checkouts"
+	"podd/internal/files"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
@@ -64,14 +65,14 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	works, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool"), CheckpointDir: filepath.Join(state, "checkpoints")}, workspace.Settings{})
 	check(t, err)
-	host, err := pod.NewHost(t.Context(), pod.Config{Fixed: pod.Fixed{Store: bolt, Workspaces: works, Files: works.Checkpoints()}, Settings: pod.Settings{Router: llm.One(llms)}})
+	host, err := pod.NewHost(t.Context(), pod.Config{Fixed: pod.Fixed{Store: bolt, Workspaces: works}, Settings: pod.Settings{Router: llm.One(llms)}})
 	check(t, err)
 	book, err := devices.Open(state)
 	check(t, err)
 	trusted, err := trust.Open(state, nil, nil)
 	check(t, err)
 	s := server.New(server.Config{
-		Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host, Stores: works.Stores()}), Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))

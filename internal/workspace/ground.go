@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"podd/internal/workspace/checkpoint"
+	"podd/internal/files"
 	"podd/internal/workspace/instructions"
 	"podd/internal/workspace/skills"
 	"podd/pkg/pod"
@@ -25,7 +25,7 @@ type ground struct {
 	// own are the pod's own tools, once a worker has them.
 	own toolset
 	// saver takes the checkpoints of the turn; nil without any.
-	saver *saver
+	saver *files.Saver
 }
 
 // Look reads what a turn is based on. It may hang.
@@ -57,7 +57,7 @@ func (g *ground) Use() (done func()) {
 	left := g.workspace.use(g.dir)
 	return func() {
 		if g.saver != nil {
-			if err := g.saver.close(); err != nil {
+			if err := g.saver.Close(); err != nil {
 				g.workspace.all.Logger.Warn("cannot keep the times of files; the next turn reads them again", "pod", g.workspace.id, "error", err)
 			}
 		}
@@ -74,8 +74,7 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
 	if stores := g.workspace.all.stores; stores != nil {
-		g.saver = &saver{stores: stores, pod: g.workspace.id, node: g.workspace.all.Node, dirs: covered(g.dir.spec), held: g.dir.fs.Held(), open: make(map[string]*checkpoint.Workspace)}
-		g.saver.leaving = g.workspace.all.leaving(g.dir.spec)
+		g.saver = &files.Saver{Stores: stores, Pod: g.workspace.id, Node: g.workspace.all.Node, Dirs: files.Covered(g.dir.spec), Held: g.dir.fs.Held(), Leaving: g.workspace.all.leaving(g.dir.spec)}
 		c.Checkpoints = g.saver
 	}
 	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput

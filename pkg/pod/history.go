@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -12,27 +11,13 @@ import (
 	"podd/pkg/item"
 )
 
-// errEnough ends reading.
-var errEnough = errors.New("that is enough")
-
 // reader reads a pod's log and decodes the wanted entries.
 func (l *Logs) reader(ctx context.Context, pod string) fold.Reader {
 	return func(after item.Seq, only fold.Selection) iter.Seq2[item.Entry, error] {
 		return func(yield func(item.Entry, error) bool) {
-			err := l.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-				if !selected(only, wire.KindOf(body)) {
-					return context.Cause(ctx)
-				}
-				e, err := wire.DecodeEntry(body)
-				if err != nil {
-					return damaged(pod, seq, err)
-				}
-				if !yield(e, nil) {
-					return errEnough
-				}
-				return nil
-			})
-			if err != nil && !errors.Is(err, errEnough) {
+			want := func(kind wire.KindNumber) bool { return selected(only, kind) }
+			err := l.Entries(ctx, pod, after, want, func(e item.Entry) bool { return yield(e, nil) })
+			if err != nil {
 				yield(item.Entry{}, err)
 			}
 		}
@@ -109,6 +94,12 @@ type cut struct {
 // order in which they were left, those below the place first.
 func (c *cut) waiting() []item.Note {
 	return c.notes[min(max(0, c.taken-len(c.fold.State.Notes)), len(c.notes)):]
+}
+
+// MayCut refuses a place to which the history of a pod cannot go.
+func (l *Logs) MayCut(ctx context.Context, rec item.Pod, at item.Seq) error {
+	_, err := l.cutAt(ctx, rec, at)
+	return err
 }
 
 // cutAt examines the place at in a pod's log: 0 is its end. It refuses an undone place,

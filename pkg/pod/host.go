@@ -31,8 +31,6 @@ type Fixed struct {
 	Node string
 	// Workspaces are where the pods work; package workspace has them.
 	Workspaces Workspaces
-	// Files keep what the files of pods are; nil keeps nothing. Package workspace has them.
-	Files Files
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is retried.
@@ -73,13 +71,12 @@ type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
 	// Background their jobs,
-	// Rollback what they changed in files, Fleet all of
+	// Fleet all of
 	// them.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
-	Rollback   *Rollback
 	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
@@ -115,7 +112,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Fleet, h.Rollback = &Fleet{host: h}, &Rollback{host: h}
+	h.Fleet = &Fleet{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil

@@ -2,8 +2,11 @@ package pod
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
+	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -43,6 +46,37 @@ func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn f
 			return err
 		}
 	}
+}
+
+// Entries passes the entries of a pod's log above after, in order, to fn until it returns false. want says which kinds
+// are decoded; nil wants all. An entry that can't be decoded ends it: KindDataLoss, reason DAMAGED.
+func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want func(wire.KindNumber) bool, fn func(item.Entry) bool) error {
+	err := l.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
+		if want != nil && !want(wire.KindOf(body)) {
+			return context.Cause(ctx)
+		}
+		e, err := wire.DecodeEntry(body)
+		if err != nil {
+			return damaged(pod, seq, err)
+		}
+		if !fn(e) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// errEnough ends reading.
+var errEnough = errors.New("that is enough")
+
+// Fold folds a pod's log, with the models and rules of today.
+func (l *Logs) Fold(ctx context.Context, pod string) (*fold.Fold, error) {
+	f, _, err := l.folded(ctx, pod, l.settings())
+	return f, err
 }
 
 // pageLen is how many records one read of the log requests.

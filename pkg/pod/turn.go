@@ -55,8 +55,8 @@ type turns struct {
 	// was left.
 	resume string
 	waited bool
-	// restored says that this podd has tried to go on with a restore of files.
-	restored bool
+	// asked counts the wings that were asked for work that an earlier podd left unfinished.
+	asked int
 	// encoder makes the requests' bodies; the running turn has it.
 	encoder worker.Encoder
 }
@@ -91,7 +91,7 @@ func (a *actor) next() {
 	if a.turns.now != nil || a.closing != nil || a.task.unsure {
 		return
 	}
-	if a.host.Rollback.goOn(a) {
+	if a.goOn() {
 		return
 	}
 	if err := a.removeRecalled(); err != nil {

@@ -1,9 +1,17 @@
 package pod
 
-import "context"
+import (
+	"context"
 
-// Wing is what a part of podd beside the core does for deleted pods. All fields are required.
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// Wing is what a part of podd beside the core does for pods. What is nil does nothing.
 type Wing struct {
+	// Unfinished is work that an earlier podd left for the wing, by what the log of a pod says; nil without any. It is
+	// called in the pod's goroutine, once the pod is loaded, and reads nothing else. The work comes before the next turn.
+	Unfinished func(p item.Pod, s fold.State) func(ctx context.Context, p *Idle) error
 	// Restoring brings back what the wing has of a pod, by its id, that comes back from the trash. Its error keeps the
 	// pod there.
 	Restoring func(ctx context.Context, id string) error
@@ -14,4 +22,31 @@ type Wing struct {
 }
 
 // Attach lets a wing take part. It is called before Recover.
-func (h *Host) Attach(w Wing) { h.wings = append(h.wings, w) }
+func (h *Host) Attach(w Wing) {
+	if w.Unfinished == nil {
+		w.Unfinished = func(item.Pod, fold.State) func(context.Context, *Idle) error { return nil }
+	}
+	if w.Restoring == nil {
+		w.Restoring = func(context.Context, string) error { return nil }
+	}
+	if w.Purged == nil {
+		w.Purged = func(context.Context, string) {}
+	}
+	if w.Sweep == nil {
+		w.Sweep = func(context.Context) error { return nil }
+	}
+	h.wings = append(h.wings, w)
+}
+
+// goOn starts what an earlier podd left unfinished; in the goroutine of a free pod. It says whether there is something.
+func (a *actor) goOn() bool {
+	for a.turns.asked < len(a.host.wings) {
+		w := a.host.wings[a.turns.asked]
+		a.turns.asked++
+		if do := w.Unfinished(a.journal.rec, a.journal.state); do != nil && a.free("") == nil {
+			a.startAlone(do)
+			return true
+		}
+	}
+	return false
+}

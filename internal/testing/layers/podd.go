@@ -148,7 +148,8 @@ var ranks = map[string]int{
 	"internal/web":       6,
 	"pkg/client":         5,
 	"pkg/subpods":        5,
-	"internal/workspace": 5,
+	"internal/files":     5,
+	"internal/workspace": 6,
 
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,
@@ -189,7 +190,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "pkg/tool/builtin"},

@@ -1,10 +1,11 @@
-package pod
+package files
 
 import (
 	"context"
 	"slices"
 	"time"
 
+	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 )
 
@@ -17,16 +18,16 @@ const (
 
 // Collect frees the space of checkpoints that are not kept any more, and of deleted pods. If a
 // log cannot be read, everything stays.
-func (r *Rollback) Collect(ctx context.Context) error {
-	if r.host.Files == nil {
+func (w *Files) Collect(ctx context.Context) error {
+	if w.Stores == nil {
 		return nil
 	}
-	since := r.host.Now().Add(-time.Hour)
-	pods, err := r.host.Store.Pods(ctx)
+	since := w.Host.Now().Add(-time.Hour)
+	pods, err := w.Host.Store.Pods(ctx)
 	if err != nil {
 		return err
 	}
-	trashed, err := r.host.Trashed(ctx)
+	trashed, err := w.Host.Trashed(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (r *Rollback) Collect(ctx context.Context) error {
 	keep, always := make(map[string][]string), make(map[string][]string)
 	for _, p := range pods {
 		var all []item.Entry
-		_, err := r.host.Logs.checkpoints(ctx, p, 0, func(e item.Entry) bool {
+		_, err := w.checkpoints(ctx, p, 0, func(e item.Entry) bool {
 			if k, ok := e.Kind.(item.Checkpoint); ok && k.Commit != k.Parent {
 				all = append(all, e)
 			}
@@ -45,11 +46,25 @@ func (r *Rollback) Collect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		now := r.host.Now()
+		now := w.Host.Now()
 		add(keep, kept(all, now.Add(-keepTime)))
 		add(always, kept(all, now))
 	}
-	return r.host.Files.Collect(ctx, keep, always, since)
+	need := make(map[string]checkpoint.Needed)
+	for dir, commits := range keep {
+		need[dir] = checkpoint.Needed{Commits: commits, Always: always[dir]}
+	}
+	if w.Checkouts != nil {
+		applied, err := w.Checkouts.Applied()
+		if err != nil {
+			return err
+		}
+		for dir, commit := range applied {
+			n := need[dir]
+			need[dir] = checkpoint.Needed{Commits: slices.Concat(n.Commits, []string{commit}), Always: slices.Concat(n.Always, []string{commit})}
+		}
+	}
+	return w.Stores.Collect(ctx, need, since)
 }
 
 // add adds commits by their directory.

@@ -1,4 +1,4 @@
-package server
+package files
 
 import (
 	"context"
@@ -7,23 +7,27 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// files serves FileService.
-type files struct {
+// Register serves FileService. alone says whether a call may see the changes of its own pod only; redact removes secrets
+// from a diff.
+func (w *Files) Register(g grpc.ServiceRegistrar, alone func(context.Context) bool, redact func(string) string) {
+	poddv1.RegisterFileServiceServer(g, &service{files: w, alone: alone, redact: redact})
+}
+
+type service struct {
 	poddv1.UnimplementedFileServiceServer
-	host *pod.Host
-	// redact removes secrets from a diff.
+	files  *Files
+	alone  func(context.Context) bool
 	redact func(string) string
 }
 
 // DiffFiles sends what changed in the files of a pod.
-func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
-	shown := pod.Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
-	alone := reaching(out.Context()) != nil
-	err := s.host.Rollback.Diff(out.Context(), r.GetPod(), shown, func(c pod.FileChange) error {
+func (s *service) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
+	shown := Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
+	alone := s.alone(out.Context())
+	err := s.files.Diff(out.Context(), r.GetPod(), shown, func(c Change) error {
 		if alone && c.By == item.ByPerson {
 			return nil // It may be another pod's.
 		}
@@ -38,7 +42,7 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 	if !r.GetLeftOut() {
 		return nil
 	}
-	left, err := s.host.Rollback.LeftOut(out.Context(), r.GetPod())
+	left, err := s.files.LeftOut(out.Context(), r.GetPod())
 	for _, path := range left {
 		if err := out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_LeftOut{LeftOut: wire.Valid(path)}}); err != nil {
 			return err
@@ -48,15 +52,16 @@ func (s *files) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingSe
 }
 
 // RestoreFiles takes changes of files back.
-func (s *files) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest) (*poddv1.RestoreFilesResponse, error) {
-	out, err := s.host.Rollback.Files(ctx, r.GetPod(), pod.Back{After: item.Seq(r.GetAfterSeq()), Skip: r.GetSkip(), Merge: r.GetMerge(), Dry: r.GetDryRun()})
+func (s *service) RestoreFiles(ctx context.Context, r *poddv1.RestoreFilesRequest) (*poddv1.RestoreFilesResponse, error) {
+	out, err := s.files.Restore(ctx, r.GetPod(), Back{After: item.Seq(r.GetAfterSeq()), Skip: r.GetSkip(), Merge: r.GetMerge(), Dry: r.GetDryRun()})
 	if err != nil {
 		return nil, err
 	}
-	return restored(out), nil
+	return out.ToProto(), nil
 }
 
-func restored(out pod.TakenBack) *poddv1.RestoreFilesResponse {
+// ToProto is the answer of RestoreFiles.
+func (out TakenBack) ToProto() *poddv1.RestoreFilesResponse {
 	resp := &poddv1.RestoreFilesResponse{AfterSeq: int64(out.After), Turn: out.Turn, Changed: int64(out.Changed), Paths: wire.ValidAll(out.Paths), Merged: wire.ValidAll(out.Merged), HeadMoved: out.HeadMoved}
 	for _, k := range out.Kept {
 		resp.Kept = append(resp.Kept, &poddv1.KeptFile{Path: wire.Valid(k.Path), Why: k.Why})

@@ -1,4 +1,4 @@
-package pod
+package files
 
 import (
 	"fmt"
