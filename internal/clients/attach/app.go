@@ -18,9 +18,37 @@ import (
 // mostHistory is how many earlier entries are shown.
 const mostHistory = 2000
 
-// typing is what the person has typed: the draft of a prompt and the answer to a question,
-// the prompts before, and the completions offered.
-type typing struct {
+// app is what the view shows, and the model of bubbletea: a panic ends it with the terminal restored. The
+// goroutine of the program owns everything but the link.
+type app struct {
+	Config
+	link
+	now func() time.Time
+
+	// columns and rows are the size of the terminal, light says that its background is light.
+	columns, rows int
+	light         bool
+	// jobs are the signals that take the terminal away and give it back.
+	jobs tty.Jobs
+	// painted is how often the terminal was written to.
+	painted atomic.Int64
+
+	pod *poddv1.Pod
+	// turn is the running turn; 0 when none runs.
+	turn int64
+	log  *blockList
+	view scroll
+	// ready says that the log has been read; away that podd cannot be reached.
+	ready, away bool
+	usage       usage
+	setup       setup
+	// introduced says that the view of a new pod has shown its setup.
+	introduced bool
+	asking     bool
+	activity   activity
+	// todo says whether the list of tasks shows; without it that depends on the list.
+	todo *bool
+
 	draft, answer editor
 	// unqueuing is the block of the prompt that leaves the queue.
 	unqueuing string
@@ -40,55 +68,21 @@ type typing struct {
 	held keyKind
 	// plan says that prompts begin turns that only plan.
 	plan bool
-}
-
-// asks are the questions: calls that wait, and confirming, a question of the view's own.
-type asks struct {
-	questions []*question
+	// models, pods and the person's own prompts complete commands.
+	models offeredModels
+	pods   []string
+	own    []template
+	// shell is the command of the person's own that runs; nil without one.
+	shell *shellRun
+	// questions are the calls that wait, confirming is a question of the view's own.
+	questions  []*question
+	confirming *confirmation
 	// answering says that typed text is an answer; left that the person has left the question.
 	answering, left bool
 	// facing is the question that was on the screen, as a whole, when the draft was begun.
 	facing *question
-	// screen is what the last frame had of the first one.
-	screen     onScreen
-	confirming *confirmation
-}
-
-// known is what commands are completed with: models, pods, and the person's own prompts.
-type known struct {
-	models offeredModels
-	pods   []string
-	own    []template
-}
-
-// app is what the view shows. The goroutine of the program owns everything but the link.
-type app struct {
-	Config
-	link
-	now func() time.Time
-	terminal
-
-	pod *poddv1.Pod
-	// turn is the running turn; 0 when none runs.
-	turn int64
-	log  *blockList
-	view scroll
-	// ready says that the log has been read; away that podd cannot be reached.
-	ready, away bool
-	usage       usage
-	setup       setup
-	// introduced says that the view of a new pod has shown its setup.
-	introduced bool
-	asking     bool
-	activity   activity
-	// todo says whether the list of tasks shows; without it that depends on the list.
-	todo *bool
-
-	typing
-	// shell is the command of the person's own that runs; nil without one.
-	shell *shellRun
-	asks
-	known
+	// screen is what the last frame had of the first question.
+	screen onScreen
 	notifier
 	// said is the view's own message, until the next key.
 	said string
@@ -111,23 +105,14 @@ type arrival struct {
 	plan      bool
 }
 
-// terminal is what is known of the terminal.
-type terminal struct {
-	columns, rows int
-	// jobs are the signals that take it away and give it back.
-	jobs tty.Jobs
-	// light says that its background is light.
-	light bool
-	// painted is how often it was written to.
-	painted atomic.Int64
-}
-
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
+	dir := pod.GetSpec().GetDir()
 	a := &app{
-		Config: cfg, link: newLink(ctx, fail), now: time.Now, terminal: terminal{columns: 80, rows: 24},
-		pod: pod, log: newBlockList(), known: known{own: templates(desk.File(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, pod.GetSpec().GetDir()))}, said: "reading the pod's log",
+		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24, pod: pod, log: newBlockList(),
+		own: templates(desk.File(cfg.Env, "prompts")), plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir)),
+		said: "reading the pod's log",
 	}
-	a.setup.dir = cfg.short(pod.GetSpec().GetDir())
+	a.setup.dir = cfg.short(dir)
 	a.paths.find = finder(cfg.Client, pod.GetId())
 	return a
 }

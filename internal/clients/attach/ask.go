@@ -160,14 +160,14 @@ func (a *app) decide() {
 	}
 	a.answer.clear()
 	if answer.Always {
-		propose(a, q, answer)
+		a.propose(q, answer)
 		return
 	}
-	resolve(a, q, answer)
+	a.resolve(q, answer)
 }
 
 // propose shows the rule that always would add, and asks before it is added.
-func propose(a *app, q *question, answer view.Answer) {
+func (a *app) propose(q *question, answer view.Answer) {
 	var rule *poddv1.Rule
 	a.said = "asking for the rule"
 	a.call(func(ctx context.Context) error {
@@ -183,13 +183,13 @@ func propose(a *app, q *question, answer view.Answer) {
 		}
 		a.confirming = &confirmation{
 			about:    "always adds the rule: " + view.Rule(wire.RuleFromProto(rule)),
-			question: "Add this rule, and run the call?", enter: true, yes: func() { resolve(a, q, answer) },
+			question: "Add this rule, and run the call?", enter: true, yes: func() { a.resolve(q, answer) },
 		}
 	})
 }
 
 // resolve sends an answer.
-func resolve(a *app, q *question, answer view.Answer) {
+func (a *app) resolve(q *question, answer view.Answer) {
 	a.said = "sending the answer"
 	var rule *poddv1.Rule
 	a.send(func(ctx context.Context) error {
@@ -211,7 +211,7 @@ func resolve(a *app, q *question, answer view.Answer) {
 }
 
 // toQuestion goes to the open question.
-func toQuestion(a *app, _ string) {
+func (a *app) toQuestion(_ string) {
 	if a.answering = len(a.questions) > 0; !a.answering {
 		a.said = "no call waits for an answer"
 	}

@@ -25,12 +25,12 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 		CallSeq: 4, Tool: "write_file", Arguments: `{"path":"f","content":"` + strings.Repeat(`raw\n`, 40) + `"}`, Digest: []byte("digest"),
 		Previews: []*poddv1.Preview{{Path: "f", Diff: diff}},
 	}})
-	m := model{a}
+	m := a
 	shown := func() string {
 		_ = m.View()
 		a.painted.Add(1)
 		a.sees()
-		lines, _, _ := frame{a}.draw()
+		lines, _, _ := a.draw()
 		return texts(lines)
 	}
 	answer := func(text string) {
@@ -130,7 +130,7 @@ func TestRuleIsConfirmed(t *testing.T) {
 		a.ready, a.columns, a.rows = true, 80, 12
 		added := false
 		a.confirming = &confirmation{question: "Add it?", enter: true, yes: func() { added = true }}
-		lines, _, _ := frame{a}.draw()
+		lines, _, _ := a.draw()
 		if !strings.Contains(texts(lines), "Add it? [Enter] yes [Esc] no") {
 			t.Errorf("it shows\n%s", texts(lines))
 		}
@@ -167,7 +167,7 @@ func TestRuleIsSeen(t *testing.T) {
 		t.Error("a rule that is cut is added")
 	}
 	a.rows = 40
-	if lines, _, _ := (frame{a}).draw(); !strings.Contains(texts(lines), "? adds much") || !strings.Contains(texts(lines), "of it") {
+	if lines, _, _ := a.draw(); !strings.Contains(texts(lines), "? adds much") || !strings.Contains(texts(lines), "of it") {
 		t.Errorf("it shows\n%s", texts(lines))
 	}
 	if a.press(key{kind: keyEnter}); !added {
@@ -189,7 +189,7 @@ func TestRuleIsAskedWhileScrolling(t *testing.T) {
 			t.Errorf("the key %v answered the question", k)
 		}
 	}
-	if lines, _, _ := (frame{a}).draw(); strings.Contains(texts(lines), "the last line") || strings.Contains(texts(lines), "[y] once") {
+	if lines, _, _ := a.draw(); strings.Contains(texts(lines), "the last line") || strings.Contains(texts(lines), "[y] once") {
 		t.Errorf("it shows\n%s", texts(lines))
 	}
 }

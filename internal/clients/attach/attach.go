@@ -85,7 +85,7 @@ func (a *app) run(follow func() error) error {
 	a.jobs = tty.NewJobs()
 	defer a.jobs.Close()
 	defer cells.Cluster(false)
-	program := tea.NewProgram(model{a}, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(a.In, a.fail)),
+	program := tea.NewProgram(a, tea.WithoutSignalHandler(), tea.WithInput(tty.NewKeyboard(a.In, a.fail)),
 		tea.WithOutput(painter{a.Out, a.Out.Fd(), a}), tea.WithColorProfile(colorprofile.ANSI))
 	a.begin(func() error { return a.wake(program) })
 	a.begin(follow)
@@ -108,40 +108,37 @@ func defect(r any) error {
 	return fmt.Errorf("internal error: the view ended; the pod keeps running: %v\n%s", r, debug.Stack())
 }
 
-// model is the view for bubbletea. A panic ends it with the terminal restored.
-type model struct{ *app }
-
 // Init asks for the background, which decides on the theme. Until the terminal answers, it counts
 // as dark. The goroutines of Run send what there is to show.
-func (m model) Init() tea.Cmd {
-	if m.Desk.Theme == desk.Auto && m.Color {
+func (a *app) Init() tea.Cmd {
+	if a.Desk.Theme == desk.Auto && a.Color {
 		return tea.RequestBackgroundColor
 	}
 	return nil
 }
 
 // Update handles a message in the goroutine that owns the view.
-func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
-	defer m.guard()
-	m.sees()
-	same = m
+func (a *app) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
+	defer a.guard()
+	a.sees()
+	same = a
 	switch msg := msg.(type) {
 	case woken:
-		m.drain()
+		a.drain()
 	case tea.WindowSizeMsg, tea.ModeReportMsg, tea.BackgroundColorMsg:
-		m.reported(msg)
+		a.reported(msg)
 	case tea.KeyPressMsg, tea.MouseWheelMsg, tea.PasteStartMsg, tea.PasteMsg:
-		m.input(msg)
+		a.input(msg)
 	case tea.FocusMsg, tea.BlurMsg:
 		_, has := msg.(tea.FocusMsg)
-		m.focused(has)
+		a.focused(has)
 	case tea.ResumeMsg:
-		m.redraw()
+		a.redraw()
 	case edited:
-		m.edited(msg)
+		a.edited(msg)
 	}
-	next, m.command = m.command, nil
-	if m.quit {
+	next, a.command = a.command, nil
+	if a.quit {
 		next = tea.Quit
 	}
 	return same, next
@@ -191,17 +188,17 @@ func (a *app) input(msg tea.Msg) {
 }
 
 // View is the screen.
-func (m model) View() (v tea.View) {
-	defer m.guard()
-	lines, row, column := frame(m).draw()
-	v.SetContent(joined(lines, m.paint()))
+func (a *app) View() (v tea.View) {
+	defer a.guard()
+	lines, row, column := a.draw()
+	v.SetContent(joined(lines, a.paint()))
 	v.AltScreen, v.ReportFocus = true, true
-	if m.Desk.Mouse {
+	if a.Desk.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
+	v.Cursor = tea.NewCursor(min(column, a.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
-	m.framed()
+	a.framed()
 	return v
 }
 

@@ -37,7 +37,7 @@ func BenchmarkFrame(b *testing.B) {
 			for _, l := range a.log.blocks {
 				l.lines, l.answer = nil, answer{}
 			}
-			_ = (model{a}).View()
+			_ = a.View()
 		}
 	})
 	for name, change := range map[string]func(a *app){
@@ -50,7 +50,7 @@ func BenchmarkFrame(b *testing.B) {
 			for b.Loop() {
 				began := time.Now()
 				change(a)
-				_ = (model{a}).View()
+				_ = a.View()
 				took = append(took, time.Since(began))
 			}
 			slices.Sort(took)
@@ -65,7 +65,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkHour(b *testing.B) {
 	for b.Loop() {
 		a := long(b)
-		_ = (model{a}).View()
+		_ = a.View()
 		before := int64(0)
 		for turn := range 13 {
 			if turn == 1 {
@@ -80,11 +80,11 @@ func BenchmarkHour(b *testing.B) {
 				whole.WriteString(word)
 				a.log.see(text(fmt.Sprint("t", turn), word))
 				if i%5 == 0 {
-					_ = (model{a}).View()
+					_ = a.View()
 				}
 			}
 			a.log.see(item.AssistantMessage{Text: strings.Clone(whole.String())}, item.TurnEnded{Outcome: item.OutcomeFinished})
-			_ = (model{a}).View()
+			_ = a.View()
 		}
 		b.ReportMetric(float64(heap()-before)/(1<<20), "grown-MiB")
 		runtime.KeepAlive(a)

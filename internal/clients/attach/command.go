@@ -36,12 +36,9 @@ func (s slash) usage() string {
 	return fmt.Sprintf("%-23s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about)
 }
 
-// commander runs and completes the commands of a draft.
-type commander struct{ *app }
-
 // slashes are the commands: the built-in ones, and the person's own prompts, which replace
 // none of them.
-func (a commander) slashes() []slash {
+func (a *app) slashes() []slash {
 	list := builtins()
 	for _, t := range a.own {
 		if !slices.ContainsFunc(list, func(s slash) bool { return s.name == t.name }) {
@@ -53,30 +50,30 @@ func (a commander) slashes() []slash {
 
 func builtins() []slash {
 	return []slash{
-		{name: "help", about: "lists commands and keys", run: func(a *app, _ string) { commander{a}.help() }},
-		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: modelNames},
-		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: efforts},
-		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: setAsk, offers: fixed("never", "risky", "always")},
-		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", sends: steer},
-		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", sends: sendPlan},
-		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
-		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
-		{name: "diff", about: "shows what the agent changed in files", run: diff},
-		{name: "undo", args: "[merge]", about: "takes back what the agent changed in files; merge keeps what you changed in other lines", idle: true, run: undo, offers: fixed("merge")},
-		{name: "new", args: "[NAME]", about: "shows a new pod with this directory and these settings", run: newPod},
-		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
-		{name: "resume", args: "[POD]", about: "shows another pod; without POD it lists them", run: resume, offers: podNames},
+		{name: "help", about: "lists commands and keys", run: func(a *app, _ string) { a.help() }},
+		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: (*app).setModel, offers: (*app).modelNames},
+		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: (*app).setEffort, offers: (*app).efforts},
+		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: (*app).setAsk, offers: fixed("never", "risky", "always")},
+		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", sends: (*app).steer},
+		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", sends: (*app).sendPlan},
+		{name: "compact", about: "summarizes the conversation so far", idle: true, run: (*app).compact},
+		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: (*app).rewind},
+		{name: "diff", about: "shows what the agent changed in files", run: (*app).diff},
+		{name: "undo", args: "[merge]", about: "takes back what the agent changed in files; merge keeps what you changed in other lines", idle: true, run: (*app).undo, offers: fixed("merge")},
+		{name: "new", args: "[NAME]", about: "shows a new pod with this directory and these settings", run: (*app).newPod},
+		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: (*app).forkPod},
+		{name: "resume", args: "[POD]", about: "shows another pod; without POD it lists them", run: (*app).resume, offers: (*app).podNames},
 		{name: "rename", args: "NAME", about: "gives the pod another name", verb: "podctl rename -p POD"},
-		{name: "status", about: "says what the pod does, its model, context and cost", run: status},
+		{name: "status", about: "says what the pod does, its model, context and cost", run: (*app).status},
 		{name: "context", about: "lists what the model gets, with its size", verb: "podctl context -p POD"},
 		{name: "usage", about: "shows tokens, cost and calls", verb: "podctl stats -p POD"},
 		{name: "jobs", about: "lists background commands", verb: "podctl jobs -p POD"},
 		{name: "mcp", about: "lists MCP servers", verb: "podctl mcp list -p POD"},
 		{name: "search", args: "TEXT", about: "finds text in what all pods said and did", verb: "podctl search"},
 		{name: "todos", about: "shows or hides the model's list of tasks", run: func(a *app, _ string) { a.toggleTasks() }},
-		{name: "answer", about: "goes to the open question", run: toQuestion},
-		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: open, offers: pictureNames},
-		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: exportLog},
+		{name: "answer", about: "goes to the open question", run: (*app).toQuestion},
+		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: (*app).open, offers: (*app).pictureNames},
+		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: (*app).exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}
 }
@@ -105,7 +102,7 @@ func (e *editor) command() (name string, args editor, ok bool) {
 
 // obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown
 // one. The draft is empty then: what was refused does not mix with what is typed next.
-func (a commander) obey() bool {
+func (a *app) obey() bool {
 	name, args, ok := a.draft.command()
 	if !ok {
 		return false
@@ -130,15 +127,15 @@ func (a commander) obey() bool {
 	case list[i].verb != "":
 		a.verb(list[i].verb, args.whole())
 	case list[i].sends != nil:
-		list[i].sends(a.app, args)
+		list[i].sends(a, args)
 	default:
-		list[i].run(a.app, args.whole())
+		list[i].run(a, args.whole())
 	}
 	return true
 }
 
 // unknown says so of a command, and which one was probably meant.
-func (a commander) unknown(list []slash, name string) string {
+func (a *app) unknown(list []slash, name string) string {
 	names := slices.Collect(maps.Keys(elsewhere))
 	for _, s := range list {
 		names = append(names, s.name)
@@ -152,7 +149,7 @@ func (a commander) unknown(list []slash, name string) string {
 }
 
 // completeCommand completes the draft if it is a command, and says whether it is.
-func (a commander) completeCommand() bool {
+func (a *app) completeCommand() bool {
 	_, _, ok := a.draft.command()
 	if !ok {
 		return false
@@ -181,14 +178,14 @@ func (a commander) completeCommand() bool {
 
 // arguments are the known arguments that fit what is typed: those that begin with it, else
 // those that have it. false: the command in the draft takes others.
-func (a commander) arguments() (words []string, takes bool) {
+func (a *app) arguments() (words []string, takes bool) {
 	name, typed, _ := strings.Cut(a.draft.text(), " ")
 	list := a.slashes()
 	i := slices.IndexFunc(list, func(s slash) bool { return "/"+s.name == name && s.offers != nil })
 	if i < 0 {
 		return nil, false
 	}
-	all := list[i].offers(a.app)
+	all := list[i].offers(a)
 	for _, fits := range []func(word, typed string) bool{strings.HasPrefix, strings.Contains} {
 		for _, w := range all {
 			if fits(strings.ToLower(w), strings.ToLower(typed)) {
@@ -203,7 +200,7 @@ func (a commander) arguments() (words []string, takes bool) {
 }
 
 // completeWord replaces the draft from a position on by what the words have in common.
-func (a commander) completeWord(from int, typed string, words []string) {
+func (a *app) completeWord(from int, typed string, words []string) {
 	switch {
 	case len(words) == 0:
 		a.said = "nothing fits " + sanitize.Line(strconv.Quote(typed))
@@ -225,7 +222,7 @@ func (a commander) completeWord(from int, typed string, words []string) {
 
 // offers are the completions to show: those asked for by Tab, else the commands or arguments
 // that fit what is typed.
-func (a commander) offers() []string {
+func (a *app) offers() []string {
 	name, _, ok := a.draft.command()
 	if len(a.offered) > 0 || !ok || a.answering {
 		return a.offered
@@ -249,7 +246,7 @@ func (a commander) offers() []string {
 }
 
 // help lists commands and keys in the transcript.
-func (a commander) help() {
+func (a *app) help() {
 	rows := 0
 	say := func(style show.Style, text string) {
 		a.log.notice(style, text)
@@ -274,9 +271,9 @@ func (a commander) help() {
 	}
 }
 
-func setAsk(a *app, args string) {
+func (a *app) setAsk(args string) {
 	set := func() {
-		commander{a}.update(&poddv1.PodSpec{Ask: args}, "ask", "calls ask: "+args)
+		a.update(&poddv1.PodSpec{Ask: args}, "ask", "calls ask: "+args)
 	}
 	switch args {
 	case "risky", "always":
@@ -291,7 +288,7 @@ func setAsk(a *app, args string) {
 }
 
 // steer sends a prompt that joins the running turn.
-func steer(a *app, text editor) {
+func (a *app) steer(text editor) {
 	if text.empty() {
 		a.said = "give the text after /steer"
 		return
@@ -300,7 +297,7 @@ func steer(a *app, text editor) {
 	a.submit(a.turn != 0)
 }
 
-func sendPlan(a *app, text editor) {
+func (a *app) sendPlan(text editor) {
 	if text.empty() {
 		a.said = "give the task after /plan; Shift-Tab makes all prompts plan"
 		return
@@ -311,7 +308,7 @@ func sendPlan(a *app, text editor) {
 	a.plan = plan
 }
 
-func compact(a *app, _ string) {
+func (a *app) compact(_ string) {
 	pod := a.pod.GetId()
 	a.said = "summarizing the conversation"
 	a.call(func(ctx context.Context) error {
@@ -322,7 +319,7 @@ func compact(a *app, _ string) {
 
 // podIn makes a name and creates a pod with it: the first that is free. about says in the new
 // pod's view what it is.
-func (a commander) podIn(name, about string, create func(ctx context.Context, name string) (*poddv1.Pod, error)) {
+func (a *app) podIn(name, about string, create func(ctx context.Context, name string) (*poddv1.Pod, error)) {
 	base, made := name, (*poddv1.Pod)(nil)
 	if name == "" {
 		base = a.pod.GetName()
@@ -358,9 +355,9 @@ func (a *app) leaveFor(pod, about string, plan bool) {
 }
 
 // newPod creates a pod like this one, without its history.
-func newPod(a *app, args string) {
+func (a *app) newPod(args string) {
 	pod := a.pod.GetId()
-	commander{a}.podIn(args, "a new pod with the settings of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
+	a.podIn(args, "a new pod with the settings of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
 		now, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
 		if err != nil {
 			return nil, err
@@ -372,9 +369,9 @@ func newPod(a *app, args string) {
 	})
 }
 
-func forkPod(a *app, args string) {
+func (a *app) forkPod(args string) {
 	pod := a.pod.GetId()
-	commander{a}.podIn(args, "a fork of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
+	a.podIn(args, "a fork of "+a.pod.GetName()+"; ", func(ctx context.Context, name string) (*poddv1.Pod, error) {
 		resp, err := a.Client.Pods().ForkPod(ctx, &poddv1.ForkPodRequest{Pod: pod, Name: name})
 		return resp.GetPod(), err
 	})

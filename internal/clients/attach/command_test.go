@@ -92,7 +92,7 @@ func TestNamesOfCommands(t *testing.T) {
 	} {
 		a := scene(t)
 		a.draft.insert(typed)
-		if !(commander{a}).obey() {
+		if !a.obey() {
 			t.Errorf("%s is no command", typed)
 		}
 		if a.said != want || a.quit != strings.HasSuffix(typed, "exit") {
@@ -149,7 +149,7 @@ func TestLongHelp(t *testing.T) {
 		a := scene(t)
 		a.columns, a.rows = 80, rows
 		a.draft.insert("/help")
-		if (commander{a}).obey(); a.said != want {
+		if a.obey(); a.said != want {
 			t.Errorf("%d rows: it says %q, want %q", rows, a.said, want)
 		}
 	}

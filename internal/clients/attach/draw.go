@@ -25,14 +25,11 @@ const (
 	leastRows    = 10
 )
 
-// frame lays the screen out.
-type frame struct{ *app }
-
 // tiny says that the screen has no room for a transcript.
-func (a frame) tiny() bool { return a.columns < leastColumns || a.rows < leastRows }
+func (a *app) tiny() bool { return a.columns < leastColumns || a.rows < leastRows }
 
 // layouts gives the lines of the transcript's blocks; the last block is the question.
-func (a frame) layouts() layouts {
+func (a *app) layouts() layouts {
 	return func(block int) []line {
 		if block < len(a.log.blocks) {
 			return a.log.layout(a.log.blocks[block], a.columns)
@@ -45,16 +42,16 @@ func (a frame) layouts() layouts {
 }
 
 // blockCount counts the questions as one.
-func (a frame) blockCount() int { return len(a.log.blocks) + 1 }
+func (a *app) blockCount() int { return len(a.log.blocks) + 1 }
 
 // logRows is how many rows the transcript has.
-func (a frame) logRows() int {
+func (a *app) logRows() int {
 	input, _, _ := a.inputRows()
 	return max(a.rows-len(input)-len(a.panels())-2, 1)
 }
 
 // prompt begins the line of typed text.
-func (a frame) prompt() string {
+func (a *app) prompt() string {
 	switch {
 	case a.confirming != nil:
 		if a.keysBelow() {
@@ -77,12 +74,12 @@ func (a frame) prompt() string {
 
 // keysBelow says whether the last line shows the answers to the view's question, since they do
 // not fit on the question's line.
-func (a frame) keysBelow() bool {
+func (a *app) keysBelow() bool {
 	return !a.tiny() && cells.Width(a.confirming.question+" "+a.confirming.keys()+" ") >= a.columns
 }
 
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
-func (a frame) inputRows() (rows []string, row, column int) {
+func (a *app) inputRows() (rows []string, row, column int) {
 	rows, row, column = a.written().rows(a.prompt(), a.columns)
 	most := max(min(mostInput, a.rows/3), 1)
 	if a.tiny() {
@@ -96,7 +93,7 @@ func (a frame) inputRows() (rows []string, row, column int) {
 }
 
 // panels are the rows between the transcript and the state line: tasks, and what is offered.
-func (a frame) panels() (rows []line) {
+func (a *app) panels() (rows []line) {
 	if a.tiny() {
 		return nil
 	}
@@ -111,7 +108,7 @@ func (a frame) panels() (rows []line) {
 	for _, row := range a.paths.rows(most) {
 		rows = append(rows, in(dim, "  "+row))
 	}
-	offers := commander(a).offers()
+	offers := a.offers()
 	for i, offer := range offers {
 		if i == most-1 && len(offers) > most {
 			return append(rows, in(dim, fmt.Sprintf("  and %s more", view.Count(int64(len(offers)-i)))))
@@ -122,7 +119,7 @@ func (a frame) panels() (rows []line) {
 }
 
 // showsAbout says whether all that the view's question is about is on the screen.
-func (a frame) showsAbout() bool {
+func (a *app) showsAbout() bool {
 	if a.confirming.about == "" {
 		return true
 	}
@@ -131,7 +128,7 @@ func (a frame) showsAbout() bool {
 }
 
 // draw lays the screen out: as many lines as it has rows, and the position of the cursor.
-func (a frame) draw() (lines []line, row, column int) {
+func (a *app) draw() (lines []line, row, column int) {
 	if !a.ready && a.said != "" && a.draft.empty() {
 		return append([]line{in(plain, a.said)}, make([]line, max(a.rows-1, 0))...), 0, 0
 	}
@@ -155,7 +152,7 @@ func (a frame) draw() (lines []line, row, column int) {
 
 // transcriptLines is the part of the transcript that is on the screen. What of a question
 // is on it has been seen once it is painted.
-func (a frame) transcriptLines(rows int) []line {
+func (a *app) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
 	if len(a.questions) > 0 && pg.tailFrom >= 0 {
 		q := a.questions[0]
@@ -170,7 +167,7 @@ func (a frame) transcriptLines(rows int) []line {
 }
 
 // hint is the view's own message, or a list of keys.
-func (a frame) hint() string {
+func (a *app) hint() string {
 	if !a.pasting.IsZero() && a.now().Sub(a.pasting) >= time.Second {
 		return cells.Fit("a paste has not ended: Esc keeps the part that arrived", a.columns)
 	}

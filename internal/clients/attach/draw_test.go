@@ -13,15 +13,15 @@ import (
 // However long the reason is, the state line says what the pod does.
 func TestStateLineKeepsTheState(t *testing.T) {
 	a := &app{
-		turn: 3, log: newBlockList(), terminal: terminal{columns: 60, rows: 20}, now: time.Now,
+		turn: 3, log: newBlockList(), columns: 60, rows: 20, now: time.Now,
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
-	got := frame{a}.statusLine()
+	got := a.statusLine()
 	if !strings.Contains(got, "turn 3 waiting: the endpoint") || cells.Width(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
 	a.pod.StateReason = "waiting until 2026-11-26 21:38:59: nothing answers"
-	if got := (frame{a}).statusLine(); !strings.Contains(got, "turn 3 waiting: until 2026") {
+	if got := a.statusLine(); !strings.Contains(got, "turn 3 waiting: until 2026") {
 		t.Errorf("the state line of a wait is %q", got)
 	}
 }
@@ -51,10 +51,10 @@ func TestDenialShowsOnce(t *testing.T) {
 }
 
 func TestShiftTabTogglesPlanMode(t *testing.T) {
-	a := &app{now: time.Now, terminal: terminal{rows: 24, columns: 80}, log: newBlockList()}
+	a := &app{now: time.Now, rows: 24, columns: 80, log: newBlockList()}
 	for _, want := range []string{"plan> ", "> "} {
 		a.press(key{kind: keyPlan})
-		if rows, _, _ := (frame{a}).inputRows(); len(rows) != 1 || rows[0] != want {
+		if rows, _, _ := a.inputRows(); len(rows) != 1 || rows[0] != want {
 			t.Errorf("the input is %q, want %q", rows, want)
 		}
 	}

@@ -40,7 +40,7 @@ func exportAs(args, home string) (file, format string, err error) {
 }
 
 // exportLog writes the conversation to a file.
-func exportLog(a *app, args string) {
+func (a *app) exportLog(args string) {
 	file, format, err := exportAs(args, a.Env("HOME"))
 	if err != nil {
 		a.said = err.Error()

@@ -17,7 +17,7 @@ import (
 const maxShownFiles = 100
 
 // undo takes back what the agent changed in files, once a person agrees.
-func undo(a *app, args string) {
+func (a *app) undo(args string) {
 	if args != "" && args != "merge" {
 		a.said = "/undo takes no argument but merge"
 		return
@@ -36,7 +36,7 @@ func undo(a *app, args string) {
 			a.said = "no file has changes to take back"
 			return
 		}
-		stays(a, plan)
+		a.stays(plan)
 		for _, path := range plan.GetMerged() {
 			a.log.notice(dim, "· is merged: "+a.rel(path))
 		}
@@ -48,13 +48,13 @@ func undo(a *app, args string) {
 			what = fmt.Sprintf("the changes of turn %d", n)
 		}
 		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() {
-			undone(a, &poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0, Merge: merge})
+			a.undone(&poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0, Merge: merge})
 		})
 	})
 }
 
 // stays names what is not taken back.
-func stays(a *app, plan *poddv1.RestoreFilesResponse) {
+func (a *app) stays(plan *poddv1.RestoreFilesResponse) {
 	for _, k := range plan.GetKept() {
 		a.log.notice(yellow, fmt.Sprintf("! stays: %s %s", a.rel(k.GetPath()), k.GetWhy()))
 	}
@@ -78,7 +78,7 @@ func paths(n int64) string {
 	return fmt.Sprintf("%d paths", n)
 }
 
-func undone(a *app, r *poddv1.RestoreFilesRequest) {
+func (a *app) undone(r *poddv1.RestoreFilesRequest) {
 	a.send(func(ctx context.Context) error {
 		_, err := a.Client.Files().RestoreFiles(ctx, r)
 		return err
@@ -86,7 +86,7 @@ func undone(a *app, r *poddv1.RestoreFilesRequest) {
 }
 
 // diff shows what the agent changed in files.
-func diff(a *app, _ string) {
+func (a *app) diff(_ string) {
 	pod := a.pod.GetId()
 	var changed []*poddv1.ChangedFile
 	more := 0

@@ -27,7 +27,7 @@ type offeredModels struct {
 
 // askModels asks podd for its models if the command in the draft is completed with them, and
 // says whether they are still unknown.
-func (a commander) askModels() bool {
+func (a *app) askModels() bool {
 	name, _, ok := a.draft.command()
 	if !ok || a.models.known || name != "model" && name != "effort" || !strings.Contains(a.draft.text(), " ") {
 		return false
@@ -57,7 +57,7 @@ func (a commander) askModels() bool {
 }
 
 // modelNames are the arguments of /model.
-func modelNames(a *app) (names []string) {
+func (a *app) modelNames() (names []string) {
 	if !a.models.known {
 		return nil
 	}
@@ -68,7 +68,7 @@ func modelNames(a *app) (names []string) {
 }
 
 // efforts are the arguments of /effort: those that the pod's model is known to take.
-func efforts(a *app) []string {
+func (a *app) efforts() []string {
 	known := []string{"minimal", "low", "medium", "high"}
 	model := a.pod.GetSpec().GetModel()
 	i := slices.IndexFunc(a.models.list, func(m *poddv1.OfferedModel) bool {
@@ -82,7 +82,7 @@ func efforts(a *app) []string {
 
 // update changes fields of the pod and says what happened. podd refuses a model whose endpoint
 // lists others.
-func (a commander) update(spec *poddv1.PodSpec, field, done string) {
+func (a *app) update(spec *poddv1.PodSpec, field, done string) {
 	pod := a.pod.GetId()
 	var resp *poddv1.UpdatePodResponse
 	a.send(func(ctx context.Context) (err error) {
@@ -116,17 +116,17 @@ func setting(args string) (value, name string) {
 	return args, args
 }
 
-func setModel(a *app, args string) {
+func (a *app) setModel(args string) {
 	if args == "" {
 		a.said = "the model is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetModel(), strings.TrimSuffix("podd's default, "+a.setup.model, ", "))) + "; /model MODEL changes it, Tab lists models"
 		return
 	}
 	value, name := setting(args)
-	commander{a}.update(&poddv1.PodSpec{Model: value}, "model", "the model is "+name+" from the next turn on")
+	a.update(&poddv1.PodSpec{Model: value}, "model", "the model is "+name+" from the next turn on")
 }
 
 // unlisted says so of a model that podd could not check, because its endpoint lists none.
-func (a commander) unlisted(model string) {
+func (a *app) unlisted(model string) {
 	listed := false
 	a.call(func(ctx context.Context) error {
 		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
@@ -143,11 +143,11 @@ func (a commander) unlisted(model string) {
 	})
 }
 
-func setEffort(a *app, args string) {
+func (a *app) setEffort(args string) {
 	if args == "" {
 		a.said = "the effort is " + sanitize.Line(cmp.Or(a.pod.GetSpec().GetOptions().GetEffort(), "podd's default")) + "; /effort EFFORT changes it, Tab lists efforts"
 		return
 	}
 	value, name := setting(args)
-	commander{a}.update(&poddv1.PodSpec{Options: &poddv1.Options{Effort: value}}, "options.effort", "the effort is "+name+" from the next turn on")
+	a.update(&poddv1.PodSpec{Options: &poddv1.Options{Effort: value}}, "options.effort", "the effort is "+name+" from the next turn on")
 }

@@ -31,7 +31,7 @@ const (
 
 // open opens a picture with the program of the person's system: the last one on the screen, the
 // last with a name or a digest, or the one that is so many from the end.
-func open(a *app, args string) {
+func (a *app) open(args string) {
 	list, shown := a.log.images(a.view)
 	found, err := pick(list, shown, args)
 	if err != nil {
@@ -115,7 +115,7 @@ func pick(list []transcript.Image, shown int, wanted string) (i transcript.Image
 }
 
 // pictureNames are the names of the pictures, the last one first.
-func pictureNames(a *app) (names []string) {
+func (a *app) pictureNames() (names []string) {
 	list, _ := a.log.images(scroll{})
 	for _, i := range slices.Backward(list) {
 		if name := path.Base(i.Name); i.Name != "" && !slices.Contains(names, name) {

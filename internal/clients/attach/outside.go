@@ -40,7 +40,7 @@ func (a *app) copyAnswer() {
 }
 
 // suspend stops podctl and gives the terminal back to the shell, until the person continues it.
-func suspend(a *app) {
+func (a *app) suspend() {
 	if !tty.UnderShell() {
 		a.said = "no shell can take over: Ctrl-D leaves, and the turn continues"
 		return
@@ -59,7 +59,7 @@ func resumed(error) tea.Msg { return tea.ResumeMsg{} }
 // terminal meanwhile has left its own settings.
 func (a *app) job(s os.Signal) {
 	if s == syscall.SIGTSTP {
-		suspend(a)
+		a.suspend()
 		return
 	}
 	a.lend(func() error { return nil }, resumed)

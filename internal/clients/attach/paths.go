@@ -37,7 +37,7 @@ func (p *pathOffers) close() { p.list, p.at = nil, 0 }
 
 // offerPaths offers paths for the @path before the cursor, if it has changed. With tab the
 // person has asked for them.
-func (a commander) offerPaths(tab bool) {
+func (a *app) offerPaths(tab bool) {
 	prefix, from, ok := a.draft.reference()
 	if !ok || a.answering || a.history.search != nil {
 		if a.paths.tab {
@@ -81,7 +81,7 @@ func (a commander) offerPaths(tab bool) {
 }
 
 // takePath puts the chosen path into the draft.
-func (a commander) takePath() {
+func (a *app) takePath() {
 	path := a.paths.list[a.paths.at]
 	dir := strings.HasSuffix(strings.TrimSuffix(path, `"`), "/")
 	if !dir {
@@ -93,7 +93,7 @@ func (a commander) takePath() {
 }
 
 // choosePath handles a key while paths are offered; false if it is for others.
-func (a commander) choosePath(k keyKind) bool {
+func (a *app) choosePath(k keyKind) bool {
 	n := len(a.paths.list)
 	if n == 0 || a.answering {
 		return false

@@ -14,7 +14,7 @@ import (
 // press handles a key.
 func (a *app) press(k key) {
 	if k.kind == keySuspend {
-		suspend(a)
+		a.suspend()
 		return
 	}
 	armed := a.armed
@@ -24,10 +24,10 @@ func (a *app) press(k key) {
 	if k.kind != keyTab {
 		a.offered = nil
 	}
-	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) || (commander{a}).choosePath(k.kind) {
+	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) || a.choosePath(k.kind) {
 		return
 	}
-	defer (commander{a}).offer()
+	defer a.offer()
 	a.face()
 	switch k.kind {
 	case keyInterrupt:
@@ -88,7 +88,7 @@ func (a *app) look(k keyKind) bool {
 	case keyCopy:
 		a.copyAnswer()
 	case keyOpen:
-		open(a, "")
+		a.open("")
 	case keyRedraw:
 		a.redraw()
 	default:
@@ -140,7 +140,7 @@ const wheelLines = 3
 // scroll scrolls the transcript; false if the key does not. Arrows scroll while a question
 // is answered.
 func (a *app) scroll(k keyKind) bool {
-	f, by := frame{a}, 0
+	f, by := a, 0
 	switch {
 	case k == keyPageUp:
 		by = -max(f.logRows()-1, 1)
@@ -179,7 +179,7 @@ func (a *app) recall(k keyKind) bool {
 	if a.answering || k == keyUp && a.unqueue() {
 		return true
 	}
-	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, (frame{a}).prompt(), a.columns) {
+	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, a.prompt(), a.columns) {
 		a.history.recall(by, &a.draft)
 	}
 	return true
@@ -198,7 +198,7 @@ func (a *app) enter(steer bool) {
 		}
 		return
 	}
-	if len(a.draft.segments()) == 0 || a.answers() || (commander{a}).obey() || (commander{a}).runs() {
+	if len(a.draft.segments()) == 0 || a.answers() || a.obey() || a.runs() {
 		return
 	}
 	a.submit(steer && a.turn != 0)
@@ -287,7 +287,7 @@ func (a *app) keep(sent editor, request string) {
 }
 
 // offer asks for what completes the draft.
-func (a commander) offer() {
+func (a *app) offer() {
 	if a.draft.text() == "/" {
 		a.own = templates(desk.File(a.Env, "prompts")) // A person may have written one meanwhile.
 	}
@@ -298,13 +298,13 @@ func (a commander) offer() {
 
 // complete completes the command or the @path before the cursor.
 func (a *app) complete() {
-	if !a.answering && !(commander{a}).completeCommand() {
-		commander{a}.offerPaths(true)
+	if !a.answering && !a.completeCommand() {
+		a.offerPaths(true)
 	}
 }
 
 // completed presses the Enter that waited for a completion, if that left nothing to choose.
-func (a commander) completed(whole bool) {
+func (a *app) completed(whole bool) {
 	held := a.held
 	if a.held = keyOther; whole && held != keyOther {
 		a.enter(held == keySteer)

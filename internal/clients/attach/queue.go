@@ -65,7 +65,7 @@ func (a *app) unqueue() bool {
 }
 
 // queuedRows are at most so many rows about the prompts that wait: the next ones and the last.
-func (a frame) queuedRows(most int) (rows []line) {
+func (a *app) queuedRows(most int) (rows []line) {
 	waiting := a.queued()
 	left := len(waiting) - most
 	if left > 0 && most > 1 {

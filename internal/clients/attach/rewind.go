@@ -48,7 +48,7 @@ func (a *app) confirmed(k key) bool {
 		return true // What the question is about may be above.
 	}
 	yes := k.kind == keyText && strings.EqualFold(k.text, "y") || k.kind == keyEnter && c.enter
-	if yes && !(frame{a}).showsAbout() {
+	if yes && !a.showsAbout() {
 		a.said = "not all of it is on the screen: make the terminal larger, or press Esc"
 		return true
 	}
@@ -66,7 +66,7 @@ func (a *app) confirmed(k key) bool {
 }
 
 // rewind goes back to an entry, or to before the last prompt, which becomes the draft.
-func rewind(a *app, args string) {
+func (a *app) rewind(args string) {
 	to, again, where := int64(0), editor{}, "before the last prompt"
 	if args != "" {
 		n, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64)
@@ -95,7 +95,7 @@ func rewind(a *app, args string) {
 	}, func(error) {
 		c := &confirmation{question: "Rewind to " + where + "?", yes: func() { a.rewindTo(req, again) }}
 		if plan.GetChanged() > 0 {
-			stays(a, plan)
+			a.stays(plan)
 			c.question = fmt.Sprintf("Rewind to %s? %s changed since.", where, paths(plan.GetChanged()))
 			c.files = func() {
 				req.Files, req.Skip = true, len(plan.GetKept()) > 0

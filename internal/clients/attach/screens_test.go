@@ -83,7 +83,7 @@ func TestScreens(t *testing.T) {
 				a := scene(t)
 				set(a)
 				a.columns, a.rows = size[0], size[1]
-				lines, row, column := frame{a}.draw()
+				lines, row, column := a.draw()
 				if len(lines) != a.rows || row < 0 || row >= a.rows || column < 0 || column >= a.columns {
 					t.Errorf("%d lines, the cursor at %d, %d", len(lines), row, column)
 				}
@@ -130,7 +130,7 @@ func FuzzDraft(f *testing.F) {
 			default:
 				a.press(k)
 			}
-			lines, row, column := frame{a}.draw()
+			lines, row, column := a.draw()
 			if len(lines) != a.rows || row < 0 || row >= a.rows || column < 0 || column > a.columns {
 				t.Fatalf("%q gives %d lines, the cursor at %d, %d", sent, len(lines), row, column)
 			}

@@ -30,10 +30,10 @@ func (p painter) Write(b []byte) (int, error) {
 
 // shows notes what the next frame has of a question. If it is the same as before, the frame
 // may need no painting.
-func (s *asks) shows(now onScreen) {
-	if now.since = s.screen.since; now != s.screen {
+func (a *app) shows(now onScreen) {
+	if now.since = a.screen.since; now != a.screen {
 		now.since = -1
-		s.screen = now
+		a.screen = now
 	}
 }
 
@@ -56,10 +56,10 @@ func (a *app) sees() {
 }
 
 // wholly says whether nothing of the first question is left to be shown.
-func (s *asks) wholly() bool {
-	q := s.questions[0]
+func (a *app) wholly() bool {
+	q := a.questions[0]
 	for i, seen := range q.seen {
-		if !seen && (s.screen.q != q || i < s.screen.from || i >= s.screen.upTo) {
+		if !seen && (a.screen.q != q || i < a.screen.from || i >= a.screen.upTo) {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ func TestSeenOncePainted(t *testing.T) {
 		a.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "p", Call: 9, ApprovalRequested: item.ApprovalRequested{
 			Tool: "shell", Arguments: `{"command":"` + strings.Repeat(`true\n`, 25) + `"}`, Question: "it asks",
 		}}}}
-		m := model{a}
+		m := a
 		_ = m.View()
 		for range 5 {
 			if painted {

@@ -25,13 +25,13 @@ func TestTheme(t *testing.T) {
 		a := scene(t)
 		a.Color, a.Desk.Theme = true, tt.theme
 		a.log.notice(yellow, "! a warning")
-		if asks := (model{a}).Init() != nil; asks != (tt.theme == desk.Auto) {
+		if asks := a.Init() != nil; asks != (tt.theme == desk.Auto) {
 			t.Errorf("%s: asks the terminal: %v", tt.theme, asks)
 		}
 		if tt.background != nil {
-			(model{a}).Update(tea.BackgroundColorMsg{Color: tt.background})
+			a.Update(tea.BackgroundColorMsg{Color: tt.background})
 		}
-		if view := (model{a}).View(); !strings.Contains(view.Content, tt.want+"! a warning") {
+		if view := a.View(); !strings.Contains(view.Content, tt.want+"! a warning") {
 			t.Errorf("%s on %v: %q", tt.theme, tt.background, view.Content)
 		}
 	}
@@ -58,7 +58,7 @@ func TestSwitchedOff(t *testing.T) {
 		if (a.command != nil) != on {
 			t.Errorf("%v: a notice: %v", on, a.command != nil)
 		}
-		if view := (model{a}).View(); (view.MouseMode == tea.MouseModeCellMotion) != on {
+		if view := a.View(); (view.MouseMode == tea.MouseModeCellMotion) != on {
 			t.Errorf("%v: the mouse: %v", on, view.MouseMode)
 		}
 		a.keep(*written("a prompt"), "r")

@@ -58,7 +58,7 @@ func (c Config) short(dir string) string {
 
 // settings are the model, when calls ask, and the directory, as far as they have room behind
 // a text. Of a long directory the end stays.
-func (a frame) settings(text string, room int) string {
+func (a *app) settings(text string, room int) string {
 	dir := a.setup.dir
 	for _, part := range []string{sanitize.Line(a.setup.model), a.setup.asks(), dir} {
 		if part == dir && cells.Width(text+" · "+dir) > room {

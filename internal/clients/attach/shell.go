@@ -54,7 +54,7 @@ func (e *editor) shell() (command string, only, ok bool) {
 
 // runs runs the draft if it is a command of the person's own, and says whether it is. As with
 // commands of the view, the draft is empty then.
-func (a commander) runs() bool {
+func (a *app) runs() bool {
 	command, only, ok := a.draft.shell()
 	if !ok {
 		return false
@@ -78,7 +78,7 @@ func (a commander) runs() bool {
 }
 
 // start runs a command in the pod's directory.
-func (a commander) start(command string, only bool) {
+func (a *app) start(command string, only bool) {
 	ctx, stop := context.WithTimeout(a.ctx, mostShellTime)
 	run := &shellRun{command: command, only: only, stop: stop}
 	run.block = &block{Block: transcript.Block{Kind: transcript.Notice}, run: run}

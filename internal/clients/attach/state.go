@@ -66,7 +66,7 @@ const leastReason = 12
 
 // statusLine says what the pod does. Without room the reason is cut first, then the last
 // parts are left out.
-func (a frame) statusLine() string {
+func (a *app) statusLine() string {
 	state, reason := a.state()
 	lead := "── " + sanitize.Line(a.pod.GetName()) + " · " + state
 	room := a.columns - 1
@@ -79,7 +79,7 @@ func (a frame) statusLine() string {
 }
 
 // figures are the parts of the state line after the state.
-func (a frame) figures() (parts []string) {
+func (a *app) figures() (parts []string) {
 	if d := a.now().Sub(a.activity.since); a.activity.what != "" && d >= time.Second {
 		parts = append(parts, elapsed(d))
 	}
@@ -113,7 +113,7 @@ func elapsed(d time.Duration) string {
 }
 
 // state is what the pod is doing, and why, in safe words.
-func (a frame) state() (state, reason string) {
+func (a *app) state() (state, reason string) {
 	switch {
 	case a.away:
 		return "lost the connection to podd; retrying", ""
@@ -130,8 +130,8 @@ func (a frame) state() (state, reason string) {
 }
 
 // status is the pod's state in one line.
-func status(a *app, _ string) {
-	f := frame{a}
+func (a *app) status(_ string) {
+	f := a
 	state, reason := f.state()
 	parts := append([]string{sanitize.Line(a.pod.GetName()), state}, f.figures()...)
 	if reason != "" {

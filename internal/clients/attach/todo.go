@@ -38,7 +38,7 @@ func (t *blockList) tasks() []task {
 }
 
 // showsTasks says whether the tasks have rows: as the person chose, else while any is open.
-func (a frame) showsTasks() bool {
+func (a *app) showsTasks() bool {
 	if a.todo != nil {
 		return *a.todo
 	}
@@ -47,7 +47,7 @@ func (a frame) showsTasks() bool {
 
 // toggleTasks shows or hides the tasks.
 func (a *app) toggleTasks() {
-	shows := !frame{a}.showsTasks()
+	shows := !a.showsTasks()
 	a.todo = &shows
 	if shows && len(a.log.tasks()) == 0 {
 		a.said = "the model has written no list of tasks"

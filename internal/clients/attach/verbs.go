@@ -80,7 +80,7 @@ func (a *app) verb(line, args string) {
 }
 
 // resume shows another pod, or lists them.
-func resume(a *app, args string) {
+func (a *app) resume(args string) {
 	if args == "" {
 		a.verb("podctl list", "")
 		a.said = "/resume POD shows another pod; Tab completes it"
@@ -119,6 +119,6 @@ func (a *app) askPods() {
 }
 
 // podNames are the other pods.
-func podNames(a *app) []string {
+func (a *app) podNames() []string {
 	return slices.DeleteFunc(slices.Clone(a.pods), func(name string) bool { return name == a.pod.GetName() })
 }
