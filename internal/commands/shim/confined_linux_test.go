@@ -2,6 +2,7 @@ package shim_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,4 +49,32 @@ grep NoNewPrivs /proc/self/status; setsid true || echo no session; [ $(cut -d' '
 	}
 	t.Run("shim", func(t *testing.T) { test(t, newClient(t)) })
 	t.Run("launcher", func(t *testing.T) { test(t, launcherClient(t)) })
+}
+
+// limitVariable makes TestCommandsHaveTheFirstLimit run under a limit of open files.
+const limitVariable = "PODD_TEST_LIMIT"
+
+// Go raises the limit of open files of its own process. A command has the one that podd was started with, also when a
+// helper confines it: many programs close all descriptors up to the limit.
+func TestCommandsHaveTheFirstLimit(t *testing.T) {
+	if os.Getenv(limitVariable) == "" {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `ulimit -Sn 123; exec "$0" -test.run=^TestCommandsHaveTheFirstLimit$`, os.Args[0])
+		cmd.Env = append(os.Environ(), limitVariable+"=123")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
+	helped := func(c *shim.Command) {
+		c.Args = confine.Rules{Read: []string{"/"}, Devices: []string{"/dev/null"}, Filter: confine.AllowNothing}.Command("/proc/self/exe", c.Args)
+	}
+	ways := map[string]func(*shim.Command){"bare": nil}
+	if confine.Version() >= confine.MinVersion {
+		ways["helper"] = helped
+	}
+	for name, adjust := range ways {
+		if _, output := run(t, newClient(t), adjust, "ulimit -Sn"); output != os.Getenv(limitVariable)+"\n" {
+			t.Errorf("%s: %q", name, output)
+		}
+	}
 }
