@@ -65,12 +65,6 @@ func podKey(pod string) []byte {
 	return append(append(make([]byte, 0, len(pod)+1+8), pod...), 0)
 }
 
-// cutKey divides a key that begins with a pod's id.
-func cutKey(key []byte) (pod string, rest []byte, ok bool) {
-	before, rest, ok := bytes.Cut(key, separator)
-	return string(before), rest, ok
-}
-
 func podSeqKey(pod string, seq item.Seq) []byte {
 	return binary.BigEndian.AppendUint64(podKey(pod), uint64(seq))
 }
