@@ -12,8 +12,9 @@ import (
 )
 
 // BenchmarkLayouts counts what a step, which commits its call and then its result, would write
-// with other layouts of the database: 200 pods, one of which has a long turn. Decision 91
-// explains the choice.
+// with other layouts of the database: 200 pods, one of which has a long turn. The layout stays
+// as it is: 73 KiB a step, against 37 to 65, so that results are on disk before the next request,
+// a list reads no page a pod, and a damaged page harms one pod.
 func BenchmarkLayouts(b *testing.B) {
 	two, one := [][]int{{170, 130, 50}, {150}}, [][]int{{150, 170, 130, 50}}
 	for _, l := range []layout{
