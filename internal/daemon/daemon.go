@@ -171,7 +171,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -283,7 +283,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		return err
 	}
 	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
-	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts()})
+	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts(), Alone: server.ReachesSome, Redact: d.secrets.Redact})
 	d.link.open(d.host)
 	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
-	"time"
 
 	"podd/internal/extend/mcp"
 	"podd/internal/server"
@@ -18,7 +16,7 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 		StateDir: d.StateDir,
 		// Not even a server that gets the whole environment gets a key of podd's.
 		Environ:     d.secrets.Environ(os.Environ()),
-		Servers:     mcpServers{d}.of,
+		Servers:     d.mcpServers,
 		SecretFiles: d.Settings.SecretFiles(),
 		Secret:      d.secrets.Add,
 		Redact:      d.secrets.Redact,
@@ -47,82 +45,17 @@ func (d *Daemon) serversOf(project []mcp.Server) (servers []mcp.Server, says str
 	return servers, says
 }
 
-// mcpServers are the MCP servers of workspaces, for clients.
-type mcpServers struct{ d *Daemon }
-
-// of finds those of a workspace.
-func (m mcpServers) of(dir string) []mcp.Server {
-	followed, _ := m.d.trust.Follow(dir)
-	servers, _ := m.d.serversOf(followed.Servers)
+// mcpServers are the MCP servers of a directory.
+func (d *Daemon) mcpServers(dir string) []mcp.Server {
+	followed, _ := d.trust.Follow(dir)
+	servers, _ := d.serversOf(followed.Servers)
 	return servers
 }
 
-// find is one of them.
-func (m mcpServers) find(name, dir string) (mcp.Server, error) {
-	var names []string
-	for _, s := range m.of(dir) {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return mcp.Server{}, noServer(name, names)
-}
-
-// ListMCP shows the MCP servers of a workspace.
-func (m mcpServers) ListMCP(dir string) []mcp.Look {
-	var looks []mcp.Look
-	for _, s := range m.of(dir) {
-		looks = append(looks, m.d.mcp.Look(s, dir))
-	}
-	return looks
-}
-
-// TestMCP starts an MCP server of a workspace and ends it again.
-func (m mcpServers) TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error) {
-	s, err := m.find(name, dir)
-	if err != nil {
-		return mcp.Look{}, 0, err
-	}
-	return m.d.mcp.Test(ctx, s, dir)
-}
-
-// AcceptMCP accepts the tools of an MCP server as they are now.
-func (m mcpServers) AcceptMCP(name, dir string) (int, error) {
-	s, err := m.find(name, dir)
-	if err != nil {
-		return 0, err
-	}
-	return m.d.mcp.Accept(s, dir)
-}
-
-// LoginMCP signs in at an MCP server of a workspace.
-func (m mcpServers) LoginMCP(ctx context.Context, name, dir string, port int, show func(address string) error) (mcp.Look, error) {
-	s, err := m.find(name, dir)
-	if err != nil {
-		return mcp.Look{}, err
-	}
-	return m.d.mcp.Login(ctx, s, dir, port, show)
-}
-
-// AnswerMCP gives a login the address where the browser ended.
-func (m mcpServers) AnswerMCP(address string) error { return m.d.mcp.Answer(address) }
-
-// LogoutMCP forgets the tokens of an MCP server of a workspace, and revokes them.
-func (m mcpServers) LogoutMCP(ctx context.Context, name, dir string) (was bool, warning string, err error) {
-	s, err := m.find(name, dir)
-	if err != nil {
-		return false, "", err
-	}
-	return m.d.mcp.Logout(ctx, s, dir)
-}
-
-var _ server.MCP = mcpServers{}
-
-// noServer is the error for an unknown name; it lists the known ones.
-func noServer(name string, names []string) error {
-	if len(names) == 0 {
-		return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q: neither config.toml nor a trusted .mcp.json of this directory defines one", name)
-	}
-	return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q here: the servers are %s", name, strings.Join(names, ", "))
+// registerMCP serves McpService.
+func (d *Daemon) registerMCP(g server.Registrar) {
+	d.mcp.Register(g, mcp.Service{DirOf: d.host.Workspace, Note: func(dir string) string {
+		_, says := d.trust.Follow(dir)
+		return says
+	}})
 }

@@ -4,6 +4,8 @@
 package files
 
 import (
+	"context"
+
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
 	"podd/pkg/pod"
@@ -16,6 +18,10 @@ type Config struct {
 	Stores *checkpoint.Stores
 	// Checkouts need checkpoints of their own; nil for none.
 	Checkouts *checkout.Checkouts
+	// Alone says whether a call may see only what its own pod changed; Redact removes secrets from a diff. Only the
+	// service needs them.
+	Alone  func(context.Context) bool
+	Redact func(string) string
 }
 
 // Files are those of all pods. Its methods may be called from any goroutine. Errors that a client may see are

@@ -10,30 +10,27 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Register serves FileService. alone says whether a call may see the changes of its own pod only; redact removes secrets
-// from a diff.
-func (w *Files) Register(g grpc.ServiceRegistrar, alone func(context.Context) bool, redact func(string) string) {
-	poddv1.RegisterFileServiceServer(g, &service{files: w, alone: alone, redact: redact})
+// Register serves FileService.
+func (w *Files) Register(g grpc.ServiceRegistrar) {
+	poddv1.RegisterFileServiceServer(g, &service{files: w})
 }
 
 type service struct {
 	poddv1.UnimplementedFileServiceServer
-	files  *Files
-	alone  func(context.Context) bool
-	redact func(string) string
+	files *Files
 }
 
 // DiffFiles sends what changed in the files of a pod.
 func (s *service) DiffFiles(r *poddv1.DiffFilesRequest, out grpc.ServerStreamingServer[poddv1.DiffFilesResponse]) error {
 	shown := Shown{Turn: r.GetTurn(), After: item.Seq(r.GetAfterSeq()), Paths: r.GetPaths()}
-	alone := s.alone(out.Context())
+	alone := s.files.Alone(out.Context())
 	err := s.files.Diff(out.Context(), r.GetPod(), shown, func(c Change) error {
 		if alone && c.By == item.ByPerson {
 			return nil // It may be another pod's.
 		}
 		return out.Send(&poddv1.DiffFilesResponse{Part: &poddv1.DiffFilesResponse_File{File: &poddv1.ChangedFile{
 			Path: wire.Valid(c.Path), By: wire.CheckpointByToProto(c.By), Before: c.Before, After: c.After, Mode: c.Mode,
-			Added: int64(c.Added), Removed: int64(c.Removed), Diff: wire.Valid(s.redact(c.Diff)),
+			Added: int64(c.Added), Removed: int64(c.Removed), Diff: wire.Valid(s.files.Redact(c.Diff)),
 		}}})
 	})
 	if err != nil {

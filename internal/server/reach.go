@@ -41,6 +41,9 @@ func withReach(ctx context.Context, r *reach) context.Context {
 	return context.WithValue(ctx, reachKey{}, r)
 }
 
+// ReachesSome says whether a call reaches only some pods, such as one of a browser that is paired for these.
+func ReachesSome(ctx context.Context) bool { return reaching(ctx) != nil }
+
 // reaching is the reach of a call. Calls of clients have none, and so reach everything.
 func reaching(ctx context.Context) *reach {
 	r, _ := ctx.Value(reachKey{}).(*reach)

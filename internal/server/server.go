@@ -82,8 +82,8 @@ type Config struct {
 	Redact func(string) string
 	// Keeper maintains the store's file.
 	Keeper Keeper
-	// MCP manages the MCP servers of workspaces.
-	MCP MCP
+	// Services register those of the wings.
+	Services []func(Registrar)
 	// Search searches the logs.
 	Search *search.Searcher
 	// Trust records which workspaces' configuration is trusted.
@@ -95,6 +95,9 @@ type Config struct {
 	Devices *devices.Book
 	Page    func() WebPage
 }
+
+// Registrar is what services are registered with.
+type Registrar = grpc.ServiceRegistrar
 
 // Keeper maintains the store's file.
 type Keeper interface {
@@ -164,10 +167,10 @@ func (c Config) register(g *grpc.Server, r *router) {
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
 	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes, router: r})
-	c.Files.Register(g, func(ctx context.Context) bool { return reaching(ctx) != nil }, c.Redact)
-	c.Checkouts.Register(g)
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
-	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
+	for _, register := range c.Services {
+		register(g)
+	}
 }
 
 // ServeNodes serves other nodes on a TCP listener until Stop, and closes it.

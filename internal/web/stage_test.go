@@ -71,8 +71,9 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	trusted, err := trust.Open(state, nil, nil)
 	check(t, err)
+	kept := files.Open(files.Config{Host: host, Stores: works.Stores(), Alone: server.ReachesSome, Redact: strings.Clone})
 	s := server.New(server.Config{
-		Host: host, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host, Stores: works.Stores()}), Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Services: []func(grpc.ServiceRegistrar){kept.Register}, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))

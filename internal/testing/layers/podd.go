@@ -190,7 +190,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "pkg/tool/builtin"},
