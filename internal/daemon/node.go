@@ -174,7 +174,7 @@ func (l *nodeLink) giveUp(ctx context.Context, h *pod.Host, closed <-chan struct
 	if l == nil || l.members.LostTo() != nil {
 		return
 	}
-	if err := h.Fleet.GiveUp(context.WithoutCancel(ctx), closed, l.members.Release); err != nil {
+	if err := h.GiveUpPods(context.WithoutCancel(ctx), closed, l.members.Release); err != nil {
 		h.Logger.Warn("cannot give pods to other nodes, which take them over once podd has stopped", "error", err)
 	}
 }
@@ -191,7 +191,7 @@ func (l *nodeLink) running() int {
 func (l *nodeLink) looked(look postgres.Look) {
 	// What was taken earlier is recovered with the pods that this node had.
 	if h := l.host.Load(); h != nil && len(look.Taken) > 0 {
-		h.Fleet.Arrived(look.Taken)
+		h.AdoptPods(look.Taken)
 	}
 	for _, n := range look.Gone {
 		l.report(goneText(n))
@@ -204,7 +204,7 @@ func (l *nodeLink) looked(look postgres.Look) {
 // noticed gets what other nodes changed.
 func (l *nodeLink) noticed(n store.Notice) {
 	if h := l.host.Load(); h != nil {
-		h.Fleet.Elsewhere(n)
+		h.WakeFor(n)
 	}
 }
 

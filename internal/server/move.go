@@ -33,7 +33,7 @@ func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.
 	case r.GetNode() != s.host.Node:
 		return nil, item.Errorf(item.KindPrecondition, store.ReasonNotOwner, "this is node %s: ask node %s", s.host.Node, r.GetNode())
 	}
-	p, err := s.host.Fleet.Move(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
+	p, err := s.host.MovePod(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
 		at, err := s.nodes.Store.Locate(ctx, pods[0].ID)
 		if err == nil && !at.Here && at.Answers() {
 			return s.ask(ctx, at.Node, r, pods)
@@ -52,7 +52,7 @@ func (s *fleet) handOver(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1
 	for i, p := range r.GetFamily() {
 		family[i] = wire.PodFromProto(p)
 	}
-	return &poddv1.MovePodResponse{}, s.host.Fleet.HandOver(ctx, family, r.GetNode(), func(ctx context.Context, pods []item.Pod) error {
+	return &poddv1.MovePodResponse{}, s.host.HandOver(ctx, family, r.GetNode(), func(ctx context.Context, pods []item.Pod) error {
 		return s.nodes.Store.HandOver(ctx, pods, r.GetNode())
 	})
 }

@@ -77,7 +77,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		answer.ProjectConfig = string(look.State)
 	}
 	if r.GetModelSettings() {
-		for _, m := range pod.ModelSettings(ctx, s.host, p.Spec) {
+		for _, m := range s.host.ModelSettings(ctx, p.Spec) {
 			answer.ModelSettings = append(answer.ModelSettings, &poddv1.ModelSetting{Name: m.Name, Value: m.Value, Source: m.Source, LeftOut: m.LeftOut})
 		}
 	}

@@ -63,7 +63,7 @@ func (w *watch) send(m *poddv1.WatchResponse) error {
 
 func (w *watch) pods() error {
 	within := reaching(w.ctx)
-	for c, err := range w.host.Fleet.Watch(w.ctx, w.req.GetWork()) {
+	for c, err := range w.host.Watch(w.ctx, w.req.GetWork()) {
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (s *settings) target(spec item.PodSpec) worker.Target {
 
 // ModelSettings are what the next turn of a pod asks its model with, when its submit
 // chooses nothing else. It may ask the endpoint for its list of models.
-func ModelSettings(ctx context.Context, h *Host, spec item.PodSpec) []ModelSetting {
+func (h *Host) ModelSettings(ctx context.Context, spec item.PodSpec) []ModelSetting {
 	s := h.settings()
 	e := &explainer{set: s, spec: spec, target: s.target(spec)}
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errors.New("its endpoint did not answer in time"))

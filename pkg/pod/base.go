@@ -32,7 +32,7 @@ func (a *actor) rebaseAtRest() {
 		a.log.Warn("cannot fold the log", "error", err)
 		return
 	}
-	if differs(a, f) {
+	if a.differsFrom(f) {
 		a.log.Error(differentFold, "seq", f.Last)
 	}
 	a.rebase(f)
@@ -42,9 +42,9 @@ func (a *actor) rebaseAtRest() {
 // fold of its log.
 const differentFold = "the fold in memory differs from that of the log"
 
-// differs says whether a pod's own fold, at rest, differs from that of its log. Only
+// differsFrom says whether a pod's own fold, at rest, differs from that of its log. Only
 // memory has what a purge has removed since the pod was loaded.
-func differs(a *actor, log *fold.Fold) bool {
+func (a *actor) differsFrom(log *fold.Fold) bool {
 	if log.First > max(a.journal.rec.First, 1) {
 		return false
 	}

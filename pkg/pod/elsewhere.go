@@ -12,9 +12,9 @@ import (
 // pollEvery is how often the store is asked again what other nodes did, should a notice be lost.
 var pollEvery = time.Second
 
-// Elsewhere wakes those who follow logs, watch pods or read alerts for what other nodes did.
-func (f *Fleet) Elsewhere(n store.Notice) {
-	l := f.host.listeners
+// WakeFor wakes those who follow logs, watch pods or read alerts for what other nodes did.
+func (h *Host) WakeFor(n store.Notice) {
+	l := h.listeners
 	l.alerts.Advance(n.Alert)
 	l.fleetChanged()
 	l.followers.wake(n)

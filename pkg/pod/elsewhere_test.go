@@ -60,7 +60,7 @@ func TestFollowElsewhere(t *testing.T) {
 	for i, n := range []store.Notice{{Pods: []string{"other", p.ID}}, {Any: true}} {
 		text := []string{"two", "three"}[i]
 		write(text)
-		h.host.Fleet.Elsewhere(n)
+		h.host.WakeFor(n)
 		want(text)
 	}
 }

@@ -111,7 +111,7 @@ func (h *Host) unlikeMemory(ctx context.Context, pod string, log *fold.Fold) (wh
 		return ""
 	}
 	_ = a.mailbox.do(ctx, func() {
-		if a.turns.now == nil && a.folded != nil && a.folded.folding.Same(h.settings().folding) && a.journal.rec.Last == log.Last && differs(a, log) {
+		if a.turns.now == nil && a.folded != nil && a.folded.folding.Same(h.settings().folding) && a.journal.rec.Last == log.Last && a.differsFrom(log) {
 			what = fmt.Sprintf("fold in memory:\n%+v %+v\nwant\n%+v %+v", a.journal.state, a.journal.carried, log.State, log.Context)
 		}
 	})

@@ -14,16 +14,15 @@ import (
 // HandOver gives a pod and its sub-pods, with new specs, to another node. It parks them: their
 // turns end as when podd stops, and what comes in waits. hand changes the owner in the
 // store. If that fails, they go on here. It does not end with ctx.
-func (f *Fleet) HandOver(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
-	h := f.host
+func (h *Host) HandOver(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
 	ctx = context.WithoutCancel(ctx) // Do not stop halfway.
 	unpark, err := h.pods.park(family, to)
 	if err != nil {
 		return err
 	}
-	if err = f.handParked(ctx, family, to, hand); err != nil {
+	if err = h.handParked(ctx, family, to, hand); err != nil {
 		unpark()
-		h.pods.start(func() { f.regain(family) })
+		h.pods.start(func() { h.regainPods(family) })
 		return err
 	}
 	unpark()
@@ -35,31 +34,31 @@ func (f *Fleet) HandOver(ctx context.Context, family []item.Pod, to string, hand
 	return nil
 }
 
-// regain goes on with pods that could not be handed over. If the answer was lost and they
+// regainPods goes on with pods that could not be handed over. If the answer was lost and they
 // were, the store refuses it.
-func (f *Fleet) regain(family []item.Pod) {
+func (h *Host) regainPods(family []item.Pod) {
 	var ours []item.Pod
 	for _, p := range family {
-		switch now, err := f.host.Store.Pod(f.host.base, p.ID); {
+		switch now, err := h.Store.Pod(h.base, p.ID); {
 		case err != nil:
 			ours = append(ours, p)
-		case now.Node == f.host.Node:
+		case now.Node == h.Node:
 			ours = append(ours, now)
 		default:
-			f.host.Workspaces.Abandon(p.ID, false)
+			h.Workspaces.Abandon(p.ID, false)
 		}
 	}
-	goOn(f.host, ours)
+	h.recoverUnfinished(ours)
 }
 
 // handParked ends parked pods and gives them away.
-func (f *Fleet) handParked(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
-	if err := f.endAll(family, to); err != nil {
+func (h *Host) handParked(ctx context.Context, family []item.Pod, to string, hand func(context.Context, []item.Pod) error) error {
+	if err := h.endParked(family, to); err != nil {
 		return err
 	}
 	// None of them spawns a pod any more.
 	for _, p := range family {
-		children, err := f.host.Family.Children(ctx, p.ID)
+		children, err := h.Family.Children(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -72,9 +71,8 @@ func (f *Fleet) handParked(ctx context.Context, family []item.Pod, to string, ha
 	return hand(ctx, family)
 }
 
-// endAll ends parked pods, with the grace of a stopping podd.
-func (f *Fleet) endAll(family []item.Pod, to string) error {
-	h := f.host
+// endParked ends parked pods, with the grace of a stopping podd.
+func (h *Host) endParked(family []item.Pod, to string) error {
 	grace := make(chan struct{})
 	time.AfterFunc(h.Grace, func() { close(grace) })
 	var all []*actor
@@ -119,10 +117,10 @@ func (m *mailbox) leave(hurry <-chan struct{}, closing error, moves func(item.Po
 // giveUpEvery is how often pods that have ended are given up while the Host ends.
 const giveUpEvery = 100 * time.Millisecond
 
-// GiveUp gives up movable pods while Close ends them, until closed is closed, so that other nodes
+// GiveUpPods gives up movable pods while Close ends them, until closed is closed, so that other nodes
 // go on with them. release changes the store: it keeps the families of busy pods, and returns those
 // that it gave up.
-func (f *Fleet) GiveUp(ctx context.Context, closed <-chan struct{}, release func(ctx context.Context, busy []string) ([]string, error)) error {
+func (h *Host) GiveUpPods(ctx context.Context, closed <-chan struct{}, release func(ctx context.Context, busy []string) ([]string, error)) error {
 	again := time.NewTicker(giveUpEvery)
 	defer again.Stop()
 	for over := false; !over; {
@@ -132,7 +130,7 @@ func (f *Fleet) GiveUp(ctx context.Context, closed <-chan struct{}, release func
 			over = true
 		}
 		var busy []string
-		for _, a := range f.host.pods.all() {
+		for _, a := range h.pods.all() {
 			busy = append(busy, a.id)
 		}
 		given, err := release(ctx, busy)
@@ -140,7 +138,7 @@ func (f *Fleet) GiveUp(ctx context.Context, closed <-chan struct{}, release func
 			return err
 		}
 		for _, id := range given {
-			f.host.Workspaces.Abandon(id, false) // What it started here has no reader any more.
+			h.Workspaces.Abandon(id, false) // What it started here has no reader any more.
 		}
 	}
 	return nil

@@ -70,14 +70,11 @@ func (c Fixed) withDefaults() Fixed {
 type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
-	// Background their jobs,
-	// Fleet all of
-	// them.
+	// Background their jobs.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
-	Fleet      *Fleet
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
@@ -112,7 +109,6 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
-	h.Fleet = &Fleet{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil

@@ -11,11 +11,10 @@ import (
 	"podd/pkg/item"
 )
 
-// Move gives a pod of another node, with its sub-pods, to this one, where their workspace is
+// MovePod gives a pod of another node, with its sub-pods, to this one, where their workspace is
 // in dir if that isn't empty. take changes the owner in the store, or lets the node that has
 // them do so, and refuses pods that may still run. Their turns and submits then go on here.
-func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(context.Context, []item.Pod) error) (item.Pod, error) {
-	h := f.host
+func (h *Host) MovePod(ctx context.Context, idOrName, dir string, take func(context.Context, []item.Pod) error) (item.Pod, error) {
 	top, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
 		return item.Pod{}, err
@@ -44,19 +43,18 @@ func (f *Fleet) Move(ctx context.Context, idOrName, dir string, take func(contex
 		family[i].Spec = resolve(spec, item.PodSpec{})
 	}
 	if err := take(ctx, family); err != nil {
-		h.pods.start(func() { f.await(family) })
+		h.pods.start(func() { h.awaitPods(family) })
 		return item.Pod{}, err
 	}
 	for _, p := range family {
 		h.listeners.changed(hook.PodUpdated, p.ID, p.Name)
 	}
-	h.pods.start(func() { goOn(h, family) })
+	h.pods.start(func() { h.recoverUnfinished(family) })
 	return h.Store.Pod(ctx, top.ID)
 }
 
-// Arrived goes on with pods that this node took over.
-func (f *Fleet) Arrived(ids []string) {
-	h := f.host
+// AdoptPods goes on with pods that this node took over.
+func (h *Host) AdoptPods(ids []string) {
 	h.pods.start(func() {
 		for {
 			pods, err := h.Store.Pods(h.base)
@@ -65,7 +63,7 @@ func (f *Fleet) Arrived(ids []string) {
 				for _, p := range pods {
 					h.listeners.changed(hook.PodUpdated, p.ID, p.Name)
 				}
-				goOn(h, pods)
+				h.recoverUnfinished(pods)
 				return
 			}
 			if !h.pods.sleep(pollEvery) {
@@ -78,12 +76,11 @@ func (f *Fleet) Arrived(ids []string) {
 // awaited is how long pods may arrive after the answer of the node that had them was lost.
 const awaited = time.Minute
 
-// await goes on with pods that arrive although the move failed: the answer was lost.
-func (f *Fleet) await(family []item.Pod) {
-	h := f.host
+// awaitPods goes on with pods that arrive although the move failed: the answer was lost.
+func (h *Host) awaitPods(family []item.Pod) {
 	for until := time.Now().Add(awaited); time.Now().Before(until); {
 		if top, err := h.Store.Pod(h.base, family[0].ID); err == nil && top.Node == h.Node {
-			goOn(h, family)
+			h.recoverUnfinished(family)
 			return
 		}
 		if !h.pods.sleep(pollEvery) {
@@ -92,8 +89,8 @@ func (f *Fleet) await(family []item.Pod) {
 	}
 }
 
-// goOn loads those pods that have something to do.
-func goOn(h *Host, pods []item.Pod) {
+// recoverUnfinished loads those pods that have something to do.
+func (h *Host) recoverUnfinished(pods []item.Pod) {
 	var late []item.Pod
 	for _, p := range pods {
 		if !unfinished(p) {

@@ -91,7 +91,7 @@ func (a *actor) next() {
 	if a.turns.now != nil || a.closing != nil || a.task.unsure {
 		return
 	}
-	if a.goOn() {
+	if a.startUnfinished() {
 		return
 	}
 	if err := a.removeRecalled(); err != nil {

@@ -11,9 +11,6 @@ import (
 	"podd/pkg/item"
 )
 
-// Fleet is all pods together. Its methods may be called from any goroutine.
-type Fleet struct{ host *Host }
-
 // FleetChange is what a watcher learns next.
 type FleetChange struct {
 	// Pod is a pod that is new or has changed.
@@ -32,13 +29,13 @@ const watchPause = 200 * time.Millisecond
 // Watch sends all pods in the order of their names, then Complete, and then each pod that
 // changes, until ctx ends. Changes of one pod in quick succession come as one. With work
 // it also says what the pods work on.
-func (f *Fleet) Watch(ctx context.Context, work bool) iter.Seq2[FleetChange, error] {
+func (h *Host) Watch(ctx context.Context, work bool) iter.Seq2[FleetChange, error] {
 	return func(yield func(FleetChange, error) bool) {
-		r := f.host.listeners.fleet.Subscribe(false)
+		r := h.listeners.fleet.Subscribe(false)
 		defer r.Close()
-		w := watcher{host: f.host, known: make(map[string]watched)}
+		w := watcher{host: h, known: make(map[string]watched)}
 		if work {
-			w.observer = newObserver(f.host)
+			w.observer = newObserver(h)
 		}
 		for first := true; ; first = false {
 			head := r.Head()

@@ -38,8 +38,8 @@ func (h *Host) Attach(w Wing) {
 	h.wings = append(h.wings, w)
 }
 
-// goOn starts what an earlier podd left unfinished; in the goroutine of a free pod. It says whether there is something.
-func (a *actor) goOn() bool {
+// startUnfinished starts what an earlier podd left unfinished; in the goroutine of a free pod. It says whether there is something.
+func (a *actor) startUnfinished() bool {
 	for a.turns.asked < len(a.host.wings) {
 		w := a.host.wings[a.turns.asked]
 		a.turns.asked++

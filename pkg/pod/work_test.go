@@ -13,7 +13,7 @@ import (
 // works reads a watch of all pods until the work of the pod p is as wanted.
 func (h *house) works(want func(item.Pod, pod.Work) bool) pod.Work {
 	h.t.Helper()
-	for c, err := range h.host.Fleet.Watch(h.t.Context(), true) {
+	for c, err := range h.host.Watch(h.t.Context(), true) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestWorkOfAPod(t *testing.T) {
 		return reply
 	}
 	h := newHouse(t, answers, priced(map[string]float64{"m": 1}))
-	for range h.host.Fleet.Watch(t.Context(), true) {
+	for range h.host.Watch(t.Context(), true) {
 		break
 	}
 	s := h.submit("go")
@@ -71,7 +71,7 @@ func TestWorkOfAPod(t *testing.T) {
 		t.Errorf("after a second turn: %+v", later)
 	}
 	// Who does not ask gets nothing of it.
-	for c := range h.host.Fleet.Watch(t.Context(), false) {
+	for c := range h.host.Watch(t.Context(), false) {
 		if c.Work != nil {
 			t.Errorf("work %+v", c.Work)
 		}
@@ -92,7 +92,7 @@ func TestWorkOfManyPods(t *testing.T) {
 	before := pod.FoldEntries(1)
 	t.Cleanup(func() { pod.FoldEntries(before) })
 	known := make(map[string]bool)
-	for c, err := range h.host.Fleet.Watch(t.Context(), true) {
+	for c, err := range h.host.Watch(t.Context(), true) {
 		if err != nil {
 			t.Fatal(err)
 		}
