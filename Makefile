@@ -57,15 +57,34 @@ demo-web: build ## build, then watch pods work on the page for browsers; prints 
 demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (docs/nodes.md); installs it where it is missing
 	go run ./internal/testing/demonodes
 
+# The programs that tests start, built once for all of them, podd with the race detector.
+TEST_BIN := $(CURDIR)/bin/test
+
+# $(call TEST,FLAGS): `make vet` vets the tests.
+define TEST
+race="$(RACE)"; cc=$$(go env CC); \
+if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO_ENABLED)" = 1 ]; }; then \
+	echo "The race detector needs cgo and a C compiler ($$cc): the tests run without it. Install gcc and unset CGO_ENABLED to run them with it." >&2; \
+	race=; \
+fi; \
+echo "building what the tests start"; \
+go build $$race -buildvcs=false -ldflags='-s -w' -tags typed -o $(TEST_BIN)/ ./cmd/podd ./cmd/podctl ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
+go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch; \
+echo "go test $$race $(1) ./... (compiling and running takes $(2) on two cores)"; \
+PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off $(1) ./...
+endef
+
 .PHONY: test
-test: test-need ## run all tests with the race detector; installs what they need
-	@race="$(RACE)"; cc=$$(go env CC); \
-	if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO_ENABLED)" = 1 ]; }; then \
-		echo "The race detector needs cgo and a C compiler ($$cc): the tests run without it. Install gcc and unset CGO_ENABLED to run them with it." >&2; \
-		race=; \
-	fi; \
-	echo "go test $$race ./... (compiling and running takes half an hour on two cores)"; \
-	go test $$race -timeout 40m ./...
+test: test-need ## run all tests with the race detector, the long ones in a short form; installs what they need
+	@$(call TEST,-short -timeout 20m,a quarter of an hour)
+
+.PHONY: nightly
+nightly: test-need ## run everything long: all tests in full, then crash, chaos, guards and fuzz (many hours)
+	@$(call TEST,-timeout 60m,an hour)
+	$(MAKE) crash
+	$(MAKE) chaos
+	$(MAKE) guards
+	$(MAKE) fuzz
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
@@ -78,7 +97,7 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
 .PHONY: test-integrations
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
-	go test -tags integrations -timeout 40m ./integrations/...
+	go test -tags integrations -vet=off -timeout 40m ./integrations/...
 
 .PHONY: cast
 cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing

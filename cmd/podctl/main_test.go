@@ -3,15 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"podd/internal/testing/programs"
 )
 
 // poddPath is the podd that the tests run, built once.
@@ -21,7 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer, "browser": browserProgram})
 }
 
-// built runs the tests with a podd that is built first, and checks for leaked goroutines.
+// built runs the tests with a built podd, and checks for leaked goroutines.
 type built struct{ *testing.M }
 
 // Run runs the tests.
@@ -34,13 +32,11 @@ func (b built) Run() int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	poddPath = filepath.Join(dir, "podd")
-	build := exec.Command("go", "build", "-o", dir+"/", "podd/cmd/podd", "podd/cmd/podd-launch")
-	if raceDetected() {
-		build.Args = slices.Insert(build.Args, 2, "-race")
+	if _, err = programs.Build(dir, "podd-launch"); err == nil {
+		poddPath, err = programs.Build(dir, "podd")
 	}
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "podd cannot be built: %v\n%s", err, out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code := b.M.Run()
@@ -49,10 +45,4 @@ func (b built) Run() int {
 		return 1
 	}
 	return code
-}
-
-// raceDetected says whether the tests run under the race detector; podd then does too.
-func raceDetected() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -19,6 +19,7 @@ import (
 	"podd/internal/commands/launcher"
 	"podd/internal/commands/process"
 	"podd/internal/commands/shim"
+	"podd/internal/testing/programs"
 	"podd/pkg/tool/spool"
 )
 
@@ -63,11 +64,7 @@ func newClient(t *testing.T) *shim.Client { return clientOf(t, nil) }
 // launcherClient is a client whose shims are podd-launch.
 func launcherClient(t *testing.T) *shim.Client {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), launcher.Name)
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "podd/cmd/podd-launch").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	l, err := launcher.Open(t.Context(), path)
+	l, err := launcher.Open(t.Context(), programs.Launcher(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"podd/internal/commands/launcher"
 	"podd/internal/guard/sandbox"
+	"podd/internal/testing/programs"
 )
 
 // launched is the podd-launch of all tests.
@@ -33,13 +32,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(closing{m, dir})
 }
 
-// launch builds podd-launch in a directory and opens it.
+// launch opens a podd-launch, which may be built in a directory.
 func launch(dir string) error {
-	path := filepath.Join(dir, launcher.Name)
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "podd/cmd/podd-launch").CombinedOutput(); err != nil {
-		return fmt.Errorf("podd-launch cannot be built: %w: %s", err, out)
+	path, err := programs.Build(dir, launcher.Name)
+	if err != nil {
+		return err
 	}
-	var err error
 	launched, err = launcher.Open(context.Background(), path)
 	return err
 }

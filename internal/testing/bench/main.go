@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	flags.SetOutput(log)
 	only := flags.String("only", "", "the parts to measure, with commas between: "+strings.Join(partNames(), ", ")+"; empty: all")
 	reps := flags.Int("reps", 15, "how often each measurement is repeated")
+	bin := flags.String("bin", "", "the directory of programs that are built already; empty: build them as a release does")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -61,7 +62,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 			return 2
 		}
 	}
-	if err := measure(ctx, wanted, *reps, out, log); err != nil {
+	if err := measure(ctx, *bin, wanted, *reps, out, log); err != nil {
 		fmt.Fprintln(log, "bench: it could not be measured:", err)
 		return 1
 	}
@@ -69,8 +70,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 }
 
 // measure runs the parts and prints the table of their results.
-func measure(ctx context.Context, wanted []string, reps int, out, log io.Writer) (err error) {
-	r, err := newRig(ctx)
+func measure(ctx context.Context, bin string, wanted []string, reps int, out, log io.Writer) (err error) {
+	r, err := newRig(ctx, bin)
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,17 @@ type rig struct {
 	results                           results
 }
 
-// newRig builds and starts everything.
-func newRig(ctx context.Context) (r *rig, err error) {
+// newRig builds and starts everything; with bin, it starts the programs there.
+func newRig(ctx context.Context, bin string) (r *rig, err error) {
 	r = &rig{}
 	if r.dir, err = os.MkdirTemp("", "podd-bench-"); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.build(ctx), r.startModel()); err != nil {
+	build := r.build
+	if bin != "" {
+		build = func(context.Context) error { return os.Symlink(bin, filepath.Join(r.dir, "bin")) }
+	}
+	if err := errors.Join(build(ctx), r.startModel()); err != nil {
 		r.close()
 		return nil, err
 	}

@@ -2,19 +2,26 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"podd/internal/testing/programs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The programs can be built, started and compared: each row has a number for each daemon.
-// The test does not check the numbers.
+// The test does not check the numbers. With -short it builds only what is not built yet.
 func TestSmoke(t *testing.T) {
+	args := []string{"-reps", "1", "-only", "turn,stream,oneshot,wire"}
+	if testing.Short() {
+		args = append(args, "-bin", os.Getenv(programs.Dir))
+	}
 	var out, log bytes.Buffer
-	if code := run(t.Context(), []string{"-reps", "1", "-only", "turn,stream,oneshot,wire"}, &out, &log); code != 0 {
+	if code := run(t.Context(), args, &out, &log); code != 0 {
 		t.Fatalf("exit %d: %s", code, log.String())
 	}
 	for _, want := range []*row{rowTurn, rowNewPod, streamed[0].speed, streamed[0].cpu, rowOneShot, rowConnections, rowFirstRequest} {

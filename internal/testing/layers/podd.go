@@ -48,6 +48,7 @@ var ranks = map[string]int{
 	"internal/testing/layers":    0,
 	"internal/testing/pages":     0,
 	"internal/testing/size":      0,
+	"internal/testing/programs":  0,
 	"internal/commands":          0,
 	"internal/commands/process":  0,
 	"internal/commands/lease":    0,
