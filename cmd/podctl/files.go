@@ -15,11 +15,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// fileVerbs are the verbs about what pods changed in files.
-type fileVerbs struct{ *program }
-
-func newDiffCommand(of *program) *cobra.Command {
-	p, r := fileVerbs{of}, &poddv1.DiffFilesRequest{}
+func newDiffCommand(p *program) *cobra.Command {
+	r := &poddv1.DiffFilesRequest{}
 	var stat bool
 	cmd := &cobra.Command{
 		Use:   "diff [POD] [PATH...]",
@@ -47,7 +44,8 @@ func newDiffCommand(of *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.diff(stream.Recv, stat)
+				d := shownDiff{program: p, console: p.console(), stat: stat}
+				return d.all(stream.Recv)
 			})
 		},
 	}
@@ -59,9 +57,8 @@ func newDiffCommand(of *program) *cobra.Command {
 	return cmd
 }
 
-// diff shows the parts of a diff as they come.
-func (p fileVerbs) diff(next func() (*poddv1.DiffFilesResponse, error), stat bool) error {
-	d := shownDiff{fileVerbs: p, console: p.console(), stat: stat}
+// all shows the parts of a diff as they come.
+func (d *shownDiff) all(next func() (*poddv1.DiffFilesResponse, error)) error {
 	for {
 		part, err := next()
 		if errors.Is(err, io.EOF) {
@@ -78,7 +75,7 @@ func (p fileVerbs) diff(next func() (*poddv1.DiffFilesResponse, error), stat boo
 
 // shownDiff is what a diff has shown so far.
 type shownDiff struct {
-	fileVerbs
+	*program
 	console view.Console
 	stat    bool
 	// some says that there was a part; by and left which headings there were.
@@ -116,18 +113,18 @@ func (d *shownDiff) part(part *poddv1.DiffFilesResponse) error {
 		_, err := fmt.Fprintln(d.stdout, "  "+sanitize.Line(part.GetLeftOut()))
 		return err
 	}
-	return d.changedFile(d.console, f, d.stat)
+	return d.file(f)
 }
 
-// changedFile shows one changed file: a line about it, then its diff.
-func (p fileVerbs) changedFile(console view.Console, f *poddv1.ChangedFile, stat bool) error {
+// file shows one changed file: a line about it, then its diff.
+func (d *shownDiff) file(f *poddv1.ChangedFile) error {
 	title := view.ChangedFile(f)
 	switch {
-	case stat || f.GetDiff() == "":
-		_, err := fmt.Fprintln(p.stdout, title)
+	case d.stat || f.GetDiff() == "":
+		_, err := fmt.Fprintln(d.stdout, title)
 		return err
-	case console.Render:
-		return console.WriteDiff(title, f.GetDiff())
+	case d.console.Render:
+		return d.console.WriteDiff(title, f.GetDiff())
 	}
 	// In a pipe it is what patch and editors read.
 	names := [2]string{f.GetPath(), f.GetPath()}
@@ -136,7 +133,7 @@ func (p fileVerbs) changedFile(console view.Console, f *poddv1.ChangedFile, stat
 			names[i] = os.DevNull
 		}
 	}
-	_, err := fmt.Fprintf(p.stdout, "--- %s\n+++ %s\n%s", sanitize.Line(names[0]), sanitize.Line(names[1]), sanitize.Terminal(f.GetDiff()))
+	_, err := fmt.Fprintf(d.stdout, "--- %s\n+++ %s\n%s", sanitize.Line(names[0]), sanitize.Line(names[1]), sanitize.Terminal(f.GetDiff()))
 	return err
 }
 

@@ -120,8 +120,8 @@ func (e *editor) cut(from, to int) {
 	e.at = from
 }
 
-// press applies a key to the text; false if the key does not edit text.
-func (e *editor) press(k key) bool {
+// press applies a key to the text, if it edits text.
+func (e *editor) press(k key) {
 	switch k.kind {
 	case keyText:
 		e.insert(k.text)
@@ -151,10 +151,7 @@ func (e *editor) press(k key) bool {
 		e.at = e.lineStart()
 	case keyEnd:
 		e.at = e.lineEnd()
-	default:
-		return false
 	}
-	return true
 }
 
 func (c cell) space() bool { return c.paste == "" && strings.TrimSpace(c.g) == "" }
