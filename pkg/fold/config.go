@@ -36,8 +36,8 @@ const (
 	CachePrefix CacheMode = "prefix"
 )
 
-// Config has the parameters of the rule; docs/pruning.md says where each comes from. A
-// zero field means its default.
+// Config has the parameters of the rule, which internal/testing/prunebench measures. A zero
+// field means its default.
 type Config struct {
 	Mode  Mode
 	Cache CacheMode
