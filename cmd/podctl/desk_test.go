@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -268,55 +267,6 @@ func TestSetupIsShown(t *testing.T) {
 	}
 	w.podctl("update", "p", "--model", "nosuch").run(0)
 	d.view.out.await(t, "nosuch · ")
-	d.leaves()
-}
-
-// default returns to podd's settings, and the view tells warnings about a value.
-func TestSettingsInTheView(t *testing.T) {
-	w := newWorld(t, says(nil))
-	w.podctl("create", "p", "--dir", w.dir).run(0)
-	d := w.atDesk()
-	for _, step := range [][2]string{
-		{"/model", "the model is podd's default, scripted; /model MODEL changes it"},
-		{"/model default/scripted", "default/scripted from the next turn on"},
-		{"/model", "the model is default/scripted; "},
-		{"/model default", "podd's default from the next turn on"},
-		{"/effort", "the effort is podd's default; "},
-		{"/effort high", "the effort is high from the next turn on"},
-		{"/effort", "the effort is high; "},
-		{"/effort default", "podd's default from the next turn on"},
-	} {
-		d.types(step[0]+"\r", step[1])
-	}
-	d.leaves()
-}
-
-// /rewind takes files back too if the person wants that, and else names them.
-func TestRewindWithFiles(t *testing.T) {
-	w := newWorld(t, scripted.Answers(
-		scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"new.txt","content":"new\n"}`}), scripted.Say(scripted.Text("Written.")),
-		scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"new.txt","content":"new\n"}`}), scripted.Say(scripted.Text("Written."))))
-	w.podctl("create", "p", "--dir", t.TempDir()).run(0)
-	written := func(want bool) {
-		t.Helper()
-		said, _ := w.podctl("show", "p", "-o", "json").run(0)
-		dir := regexp.MustCompile(`"dir":"([^"]*)"`).FindStringSubmatch(said)[1]
-		if _, err := os.Stat(filepath.Join(dir, "new.txt")); (err == nil) != want {
-			t.Errorf("new.txt: %v", err)
-		}
-	}
-	d := w.atDesk()
-	d.turn("write it\r")
-	d.rewinds()
-	d.types("n", "nothing was changed")
-	d.rewinds()
-	d.types("f", "changes of files were taken back")
-	written(false)
-	d.turn(" again\r")
-	d.rewinds()
-	d.types("y", "these files keep their later changes")
-	written(true)
-	d.keys("\x03")
 	d.leaves()
 }
 
