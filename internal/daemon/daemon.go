@@ -177,7 +177,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.serveDebug(ctx); err != nil {
 		return err
 	}
-	d.warnNames(d.loaded.Load().hidden(d.host.Models()))
+	d.warnNames(d.loaded.Load().hidden(d.host.Settings().Models))
 	if d.models.damaged != "" {
 		d.host.Alerts.Raise(item.LevelWarn, "models", d.models.damaged)
 	}

@@ -41,7 +41,7 @@ func (d *Daemon) offers(ctx context.Context, name string) ([]endpoints.Listing, 
 	for i, e := range asked {
 		wg.Go(func() {
 			offers, err := l.endpoints.Offers(ctx, e.Name)
-			listings[i] = endpoints.NewListing(e, offers, err, l.chosen(ctx, e.Name, err == nil), d.host.Models())
+			listings[i] = endpoints.NewListing(e, offers, err, l.chosen(ctx, e.Name, err == nil), d.host.Settings().Models)
 		})
 	}
 	wg.Wait()
@@ -54,7 +54,7 @@ const doubtTime = 1500 * time.Millisecond
 // doubt says why a model's name is probably wrong: neither its endpoint nor the catalogue
 // knows it. It is empty for a good name, and without any list.
 func (d *Daemon) doubt(ctx context.Context, name string) string {
-	return d.loaded.Load().doubt(ctx, name, d.host.Models())
+	return d.loaded.Load().doubt(ctx, name, d.host.Settings().Models)
 }
 
 func (l *loaded) doubt(ctx context.Context, name string, models fold.Models) string {

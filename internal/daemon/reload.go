@@ -68,7 +68,7 @@ func (d *Daemon) Reload(ctx context.Context) (server.Reloaded, error) {
 	before.endpoints.Close(next.endpoints)
 	// A running turn still uses those that are gone.
 	d.undo = append(d.undo, func() { before.endpoints.Close(next.endpoints) })
-	reloaded.Warnings = d.warnNames(append(next.hidden(d.host.Models()), next.doubts(ctx, reloaded.Keys, d.host.Models())...))
+	reloaded.Warnings = d.warnNames(append(next.hidden(d.host.Settings().Models), next.doubts(ctx, reloaded.Keys, d.host.Settings().Models)...))
 	d.Logger.Info("configuration reloaded", "changed", strings.Join(reloaded.Keys, ", "), "need_restart", strings.Join(reloaded.NeedRestart, ", "))
 	return reloaded, nil
 }

@@ -1,4 +1,4 @@
-// Package report sums up what pods used, from their logs.
+// Package report says what pods used, from their logs, and what their models are asked with.
 package report
 
 import (
@@ -10,6 +10,7 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/store"
 )
 
@@ -49,23 +50,24 @@ type UsageSum struct {
 	Largest int64
 }
 
-// Usage sums up what pods used in the last days of the time zone of now, which is the last of them. Requests before a
-// fork are those of the pod that was forked.
-func Usage(ctx context.Context, st store.Store, models fold.Models, now time.Time, q SeriesQuery) (Series, error) {
+// Usage sums up what pods used in the last days, of which today is one. Requests before a fork are those of the pod that
+// was forked.
+func Usage(ctx context.Context, h *pod.Host, q SeriesQuery) (Series, error) {
 	if q.Days < 1 || q.Days > MaxSeriesDays {
 		return Series{}, item.Errorf(item.KindInvalid, "BAD_DAYS", "the number of days must be 1 to %d, not %d", MaxSeriesDays, q.Days)
 	}
-	pods, err := selected(ctx, st, q.Pod)
+	pods, err := selected(ctx, h.Store, q.Pod)
 	if err != nil {
 		return Series{}, err
 	}
 	if q.Only != nil {
 		pods = slices.DeleteFunc(pods, func(p item.Pod) bool { return !q.Only(p) })
 	}
+	now := h.Now()
 	year, month, day := now.Date()
 	from := time.Date(year, month, day-q.Days+1, 0, 0, 0, 0, now.Location())
 	s := &series{
-		store: st, query: q, from: from, models: models, sums: make(map[string]*UsageSum),
+		store: h.Store, query: q, from: from, models: h.Settings().Models, sums: make(map[string]*UsageSum),
 		Series: Series{First: from.Format(time.DateOnly), Last: now.Format(time.DateOnly)},
 	}
 	for _, p := range pods {

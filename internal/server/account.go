@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"podd/internal/report"
 	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -84,7 +85,7 @@ func resultNote(r item.ToolResult, pruned bool) string {
 
 // GetStats counts what a pod used.
 func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1.GetStatsResponse, error) {
-	st, err := s.host.Logs.Stats(ctx, r.GetPod())
+	st, err := report.Count(ctx, s.host, r.GetPod())
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequ
 	default:
 		return nil, item.Errorf(item.KindInvalid, "UNKNOWN_BY", "podd does not know how to sum up by %d: ask by day or by pod", r.GetBy())
 	}
-	series, err := report.Usage(ctx, s.host.Store, s.host.Models(), s.host.Now(), q)
+	series, err := report.Usage(ctx, s.host, q)
 	if err != nil {
 		return nil, err
 	}

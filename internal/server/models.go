@@ -14,7 +14,7 @@ func (s *admin) ListModels(ctx context.Context, r *poddv1.ListModelsRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	models := s.host.Models()
+	models := s.host.Settings().Models
 	out := &poddv1.ListModelsResponse{Catalog: catalogInfo(models.Published()), Refreshed: models.Catalog != nil}
 	for _, l := range listings {
 		e := &poddv1.EndpointModels{Endpoint: l.Name}

@@ -8,6 +8,7 @@ import (
 	"podd/internal/checkouts"
 	"podd/internal/files"
 	"podd/internal/guard/trust"
+	"podd/internal/report"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -77,7 +78,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		answer.ProjectConfig = string(look.State)
 	}
 	if r.GetModelSettings() {
-		for _, m := range s.host.ModelSettings(ctx, p.Spec) {
+		for _, m := range report.ModelSettings(ctx, s.host, p.Spec) {
 			answer.ModelSettings = append(answer.ModelSettings, &poddv1.ModelSetting{Name: m.Name, Value: m.Value, Source: m.Source, LeftOut: m.LeftOut})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/report"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -73,7 +74,7 @@ func TestCost(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, pod := range []string{"p", ""} {
-				st, err := h.host.Logs.Stats(t.Context(), pod)
+				st, err := report.Count(t.Context(), h.host, pod)
 				if err != nil || math.Abs(st.Cost-tt.want) > 1e-9 || st.Unpriced != tt.unpriced || st.Usage.Requests != 3 {
 					t.Errorf("%q: $%v and %d of %d requests without a price, %v; want $%v and %d", pod, st.Cost, st.Unpriced, st.Usage.Requests, err, tt.want, tt.unpriced)
 				}

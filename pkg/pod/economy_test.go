@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/report"
 	"podd/internal/workspace"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -59,7 +60,7 @@ func TestPruning(t *testing.T) {
 	if sent != len(requests) || prunes == 0 || broken != prunes {
 		t.Errorf("%d of %d requests in the log; %d prunes, %d requests that do not extend the one before", sent, len(requests), prunes, broken)
 	}
-	st, err := h.host.Logs.Stats(t.Context(), "p")
+	st, err := report.Count(t.Context(), h.host, "p")
 	if err != nil || int(st.Prunes) != prunes || st.PrunedTokens <= 0 || st.ToolCalls != 60 || st.Tools[0].Cuts != 60 {
 		t.Errorf("stats %+v, %v", st, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"podd/internal/report"
 	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -80,7 +81,7 @@ func (h *house) othersWork() {
 	if list, err := h.host.List(h.t.Context(), ""); err != nil || len(list) != 2 {
 		h.t.Errorf("listed %d pods, %v", len(list), err)
 	}
-	if _, err := h.host.Logs.Stats(h.t.Context(), ""); err != nil {
+	if _, err := report.Count(h.t.Context(), h.host, ""); err != nil {
 		h.t.Error(err)
 	}
 }
@@ -229,11 +230,11 @@ func TestStatsBesideADamagedLog(t *testing.T) {
 	h.run("whatever")
 	h.elsewhere("q")
 	h.damage("whatever")
-	got, err := h.host.Logs.Stats(t.Context(), "")
+	got, err := report.Count(t.Context(), h.host, "")
 	if err != nil || got.Turns != 1 || got.Usage.Requests != 1 || strings.Join(got.Damaged, " ") != "p" {
 		t.Errorf("stats %+v, %v", got, err)
 	}
-	_, err = h.host.Logs.Stats(t.Context(), "p")
+	_, err = report.Count(t.Context(), h.host, "p")
 	wantError(t, err, item.KindDataLoss, "DAMAGED")
 	h.replaced()
 }

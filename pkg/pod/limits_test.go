@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
@@ -178,7 +179,7 @@ func TestABillThatNoModelHas(t *testing.T) {
 			if w := h.warned(); len(w) != 2 || !strings.Contains(w[0]+w[1], "billed more than 100000000 tokens for one request") {
 				t.Errorf("alerts %q", w)
 			}
-			if all, err := h.host.Logs.Stats(t.Context(), ""); err != nil || all.Usage != end.Usage {
+			if all, err := report.Count(t.Context(), h.host, ""); err != nil || all.Usage != end.Usage {
 				t.Errorf("stats %+v, %v", all.Usage, err)
 			}
 		})

@@ -34,7 +34,7 @@ func (s *settings) checkOptions(o item.Options, model item.ModelRef) error {
 		return bad("the time %q of the prompt cache is not 5m or 1h", o.CacheTTL)
 	}
 	ref := s.Router.Full(cmp.Or(model, s.Model))
-	if k := s.known(ref); !k.Takes(o.Effort) {
+	if k := s.Known(ref); !k.Takes(o.Effort) {
 		return bad("the model %s takes the effort %s, not %s", ref.Model, strings.Join(k.Effort, ", "), o.Effort)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podd/internal/ops/retention"
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 )
@@ -37,13 +38,13 @@ func TestPurgedLog(t *testing.T) {
 	// The log does not have the text sent earlier: without a reload the pod knows more of
 	// it.
 	h.restart()
-	told := func() (body string, stats pod.Stats, p item.Pod) {
+	told := func() (body string, stats report.Stats, p item.Pod) {
 		t.Helper()
 		c, err := h.host.Context(t.Context(), "p")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stats, err = h.host.Logs.Stats(t.Context(), "p"); err != nil {
+		if stats, err = report.Count(t.Context(), h.host, "p"); err != nil {
 			t.Fatal(err)
 		}
 		if p, err = h.host.Get(t.Context(), "p"); err != nil {

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -76,17 +77,24 @@ func (s Settings) checked() (*settings, error) {
 	}, nil
 }
 
-// known is what is known about a model, without asking its endpoint.
-func (s *settings) known(ref item.ModelRef) fold.Known {
+// Known is what is known about a model, without asking its endpoint.
+func (s *Settings) Known(ref item.ModelRef) fold.Known {
 	listed, _ := s.Router.Listed(ref)
 	return s.Models.Known(ref, listed)
+}
+
+// Target says which model answers the requests of a pod with a spec.
+func (s *Settings) Target(spec item.PodSpec) worker.Target {
+	return worker.Target{
+		Router: s.Router, Model: cmp.Or(spec.ModelRef(), s.Model), Known: s.Known, Options: spec.Options, Fallbacks: s.Fallbacks,
+	}
 }
 
 // settings are the current ones. One operation reads them once.
 func (h *Host) settings() *settings { return h.current.Load() }
 
-// Models is what is known about models.
-func (h *Host) Models() fold.Models { return h.settings().Models }
+// Settings are the current ones, which must not be changed.
+func (h *Host) Settings() *Settings { return &h.settings().Settings }
 
 // Reload gives the Host other settings. The bounds of submits apply from the next submit
 // on, hooks from the next event, everything else at a pod's next turn: a running turn

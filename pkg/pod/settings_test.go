@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/internal/report"
 	"podd/internal/workspace"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
@@ -137,7 +138,7 @@ func TestReloadPrices(t *testing.T) {
 	if end := h.run("two"); end.Outcome != item.OutcomeLimit || end.Reason != "TOTAL_COST" {
 		t.Errorf("the pod's cost was not recalculated: %+v", end)
 	}
-	stats, err := h.host.Logs.Stats(t.Context(), "p")
+	stats, err := report.Count(t.Context(), h.host, "p")
 	if err != nil || stats.Unpriced != 0 || stats.Cost < .5 {
 		t.Errorf("stats %+v, %v", stats, err)
 	}

@@ -40,7 +40,7 @@ func (s *site) config(set *settings) worker.Config {
 	return worker.Config{
 		Pod:      s.journal.id,
 		Dir:      spec.Dir,
-		Target:   set.target(spec),
+		Target:   set.Target(spec),
 		Briefing: worker.Briefing{Instructions: cmp.Or(spec.Instructions, set.Instructions)},
 		Sending: worker.Sending{
 			FileRefRole: set.FileRefRole,

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -129,11 +130,11 @@ func TestSpawn(t *testing.T) {
 	if m, ok := items(h.logOf(child.ID))[0].(item.UserMessage); !ok || m.Text != "child: look at @a.txt" {
 		t.Errorf("the child was asked %+v", m)
 	}
-	all, err := h.host.Logs.Stats(t.Context(), "")
+	all, err := report.Count(t.Context(), h.host, "")
 	if err != nil || all.Usage.Input != 3300 || all.Usage.Requests != 4 {
 		t.Errorf("stats of all %+v, %v", all, err)
 	}
-	one, err := h.host.Logs.Stats(t.Context(), "p")
+	one, err := report.Count(t.Context(), h.host, "p")
 	if err != nil || one.Usage.Input != 3300 {
 		t.Errorf("stats of p %+v, %v", one, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/tool"
@@ -98,7 +99,7 @@ func TestSummarizedOutput(t *testing.T) {
 			sum = sum.Add(u.Usage)
 		}
 	}
-	st, err := h.host.Logs.Stats(t.Context(), "p")
+	st, err := report.Count(t.Context(), h.host, "p")
 	if s := summaries(log); len(s) != 1 || s[0].Usage.Input == 0 || s[0].RequestBytes != int64(len(requests[1])) || s[0].Step != 1 || sum != end.Usage || err != nil || st.Usage != sum {
 		t.Errorf("summaries %+v; %+v in entries, %+v in the turn, stats %+v, %v", s, sum, end.Usage, st.Usage, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
@@ -33,7 +34,7 @@ func TestCacheYield(t *testing.T) {
 			if end := h.run("go"); end.Outcome != item.OutcomeFinished || end.Steps != 30 {
 				t.Fatalf("end %+v", end)
 			}
-			stats, err := h.host.Logs.Stats(t.Context(), "p")
+			stats, err := report.Count(t.Context(), h.host, "p")
 			if err != nil || len(stats.Models) != 1 {
 				t.Fatalf("%+v, %v", stats, err)
 			}

@@ -15,7 +15,7 @@ import (
 // of its turn. When the call is cancelled, so is the turn.
 func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod, task string) (tool.Output, error) {
 	c := &child{
-		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, models: s.host.Models(),
+		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, models: s.host.Settings().Models,
 		report: call.Progress,
 	}
 	defer s.settle(call, c)

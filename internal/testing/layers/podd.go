@@ -122,7 +122,6 @@ var ranks = map[string]int{
 	"internal/testing/prunebench":     3,
 	"internal/ops/retention":          3,
 	"internal/guard/spending":         3,
-	"internal/report":                 3,
 	"internal/search":                 3,
 	"internal/ops/traces":             3,
 	"internal/guard/trust":            4,
@@ -145,6 +144,7 @@ var ranks = map[string]int{
 
 	"internal/config":    5,
 	"internal/checkouts": 5,
+	"internal/report":    5,
 	"internal/server":    6,
 	"internal/web":       6,
 	"pkg/client":         5,

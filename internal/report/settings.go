@@ -1,7 +1,6 @@
-package pod
+package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/pod"
 	"podd/pkg/worker"
 )
 
@@ -37,18 +37,11 @@ const (
 // listTime bounds how long ModelSettings waits for an endpoint's default model.
 const listTime = 2 * time.Second
 
-// target says which model answers a pod's requests.
-func (s *settings) target(spec item.PodSpec) worker.Target {
-	return worker.Target{
-		Router: s.Router, Model: cmp.Or(spec.ModelRef(), s.Model), Known: s.known, Options: spec.Options, Fallbacks: s.Fallbacks,
-	}
-}
-
 // ModelSettings are what the next turn of a pod asks its model with, when its submit
 // chooses nothing else. It may ask the endpoint for its list of models.
-func (h *Host) ModelSettings(ctx context.Context, spec item.PodSpec) []ModelSetting {
-	s := h.settings()
-	e := &explainer{set: s, spec: spec, target: s.target(spec)}
+func ModelSettings(ctx context.Context, h *pod.Host, spec item.PodSpec) []ModelSetting {
+	s := h.Settings()
+	e := &explainer{set: s, spec: spec, target: s.Target(spec)}
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errors.New("its endpoint did not answer in time"))
 	defer cancel()
 	var err error
@@ -77,7 +70,7 @@ func (h *Host) ModelSettings(ctx context.Context, spec item.PodSpec) []ModelSett
 
 // explainer lists settings.
 type explainer struct {
-	set    *settings
+	set    *pod.Settings
 	spec   item.PodSpec
 	target worker.Target
 	setup  item.Setup
@@ -140,7 +133,7 @@ func (e *explainer) option(name string) {
 		}
 	}
 	if limit := e.setup.AnswerLimit; name == item.OptionMaxOutput && limit > 0 {
-		k := e.set.known(e.ref)
+		k := e.set.Known(e.ref)
 		value, from = fmt.Sprint(limit), fold.FromBuiltin
 		if limit == int64(k.Output) {
 			from = e.key(k, fold.FactOutput)
@@ -153,7 +146,7 @@ func (e *explainer) option(name string) {
 
 // facts adds what is known of the model.
 func (e *explainer) facts() {
-	k := e.set.known(e.ref)
+	k := e.set.Known(e.ref)
 	if k.Window > 0 {
 		e.add("window", fmt.Sprint(k.Window), e.key(k, fold.FactWindow), "")
 	}

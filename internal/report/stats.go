@@ -1,4 +1,4 @@
-package pod
+package report
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 )
 
 // Stats counts what pods used, from their logs.
@@ -47,28 +48,19 @@ type ToolStats struct {
 	Cuts, CutTotal, CutKept int64
 }
 
-// Stats counts what a pod used, including what its sub-pods used for it. If idOrName is
+// Count counts what a pod used, including what its sub-pods used for it. If idOrName is
 // empty, it counts all pods together, each request once; then a damaged log does not keep
 // it from counting the others.
-func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
-	var pods []item.Pod
-	var err error
-	if idOrName == "" {
-		pods, err = l.store.Pods(ctx)
-	} else {
-		var p item.Pod
-		p, err = l.store.Pod(ctx, idOrName)
-		pods = []item.Pod{p}
-	}
+func Count(ctx context.Context, h *pod.Host, idOrName string) (Stats, error) {
+	pods, err := selected(ctx, h.Store, idOrName)
 	if err != nil {
 		return Stats{}, err
 	}
-	set := l.settings()
 	c := counter{
-		known: set.Models, all: idOrName == "", models: make(map[item.ModelRef]*ModelStats), tools: make(map[string]*ToolStats),
+		known: h.Settings().Models, all: idOrName == "", models: make(map[item.ModelRef]*ModelStats), tools: make(map[string]*ToolStats),
 	}
 	for _, p := range pods {
-		f, _, err := l.folded(ctx, p.ID, set)
+		f, err := h.Logs.Fold(ctx, p.ID)
 		if f != nil {
 			c.add(f.Context.Totals())
 		}
