@@ -43,7 +43,7 @@ COMMIT = $(shell r=$$(sed -n 's/^ref: //p' .git/HEAD 2>/dev/null); cat ".git/$${
 .PHONY: build
 build: ## build bin/podd, bin/podd-launch and bin/podctl, static
 	@echo "building podd, podd-launch and podctl (the first time takes minutes)"
-	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w -X podd/internal/version.commit=$(COMMIT)' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
+	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w -X podd/pkg/version.commit=$(COMMIT)' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model

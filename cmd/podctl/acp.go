@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/acp"
-	"podd/internal/version"
 	"podd/pkg/client"
+	"podd/pkg/version"
 )
 
 func newACPCommand(p *program) *cobra.Command {

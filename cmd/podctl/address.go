@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"podd/internal/clients/remote"
-	"podd/internal/paths"
 	"podd/pkg/client"
+	"podd/pkg/paths"
 )
 
 // address says which podd is meant, of this machine or of another one.

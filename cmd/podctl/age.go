@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"podd/internal/version"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/version"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

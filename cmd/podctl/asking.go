@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"podd/internal/clients/view"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

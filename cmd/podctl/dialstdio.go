@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/remote"
-	"podd/internal/paths"
 	"podd/pkg/client"
+	"podd/pkg/paths"
 )
 
 // newDialStdioCommand makes the verb that a podctl with -H runs on the other machine. It is

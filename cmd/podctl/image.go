@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // shownDigest is how many characters of a digest are shown, leastDigest how many name an image.

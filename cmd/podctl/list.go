@@ -13,9 +13,9 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

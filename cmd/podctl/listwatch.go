@@ -10,8 +10,8 @@ import (
 
 	"podd/internal/clients/cells"
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
+	"podd/pkg/wire"
 )
 
 // output is the format of what a command prints.

@@ -17,9 +17,9 @@ import (
 
 	"podd/internal/sanitize"
 	"podd/internal/typo"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

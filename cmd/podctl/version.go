@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/internal/version"
 	"podd/pkg/client"
+	"podd/pkg/version"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/config"
-	"podd/internal/paths"
 	"podd/internal/sanitize"
+	"podd/pkg/paths"
 )
 
 func newConfigCommand(p *program) *cobra.Command {

@@ -7,9 +7,9 @@ import (
 
 	"podd/internal/daemon"
 	"podd/internal/ops/keeper"
-	"podd/internal/paths"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // keepers are the ways to do something to the store.

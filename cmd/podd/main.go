@@ -10,7 +10,7 @@ import (
 
 	"podd/internal/guard/harden"
 	"podd/internal/ops/systemd"
-	"podd/pkg/tool/builtin"
+	"podd/internal/tools/builtin"
 )
 
 // The kernel delivers a signal to the main thread first, and to no other thread if that one

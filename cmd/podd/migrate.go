@@ -11,7 +11,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/ops/keeper"
-	"podd/internal/paths"
+	"podd/pkg/paths"
 )
 
 func newMigrateCommand(p *program) *cobra.Command {

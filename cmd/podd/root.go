@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/ops/systemd"
-	"podd/internal/paths"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // program is podd's environment.

@@ -9,9 +9,9 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/daemon"
-	"podd/internal/paths"
-	"podd/internal/socket"
 	"podd/pkg/item"
+	"podd/pkg/paths"
+	"podd/pkg/socket"
 )
 
 func newServeCommand(p *program) *cobra.Command {

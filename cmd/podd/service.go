@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/ops/service"
-	"podd/internal/paths"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 func newServiceCommand(p *program) *cobra.Command {

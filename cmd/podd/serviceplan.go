@@ -11,9 +11,9 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/ops/service"
-	"podd/internal/paths"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // servicePlan is the plan for the service of this podd.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/version"
+	"podd/pkg/version"
 )
 
 func newVersionCommand() *cobra.Command {

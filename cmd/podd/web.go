@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/guard/devices"
-	"podd/internal/paths"
 	"podd/internal/web"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // webFlags are the flags of web.

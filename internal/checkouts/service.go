@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"podd/internal/wire"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -13,8 +13,8 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/guard/keys"
 	"podd/internal/guard/secrets"
-	"podd/internal/lazy"
 	"podd/pkg/item"
+	"podd/pkg/lazy"
 )
 
 // keyEndpoints is the table of endpoints.

@@ -5,9 +5,9 @@ import (
 
 	"podd/internal/endpoints"
 	"podd/internal/guard/policy"
+	"podd/internal/tools/builtin"
 	"podd/pkg/fold"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 )
 
 // The bounds of numbers are where a larger one is a slip of the hand, or exceeds what the

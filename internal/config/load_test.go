@@ -11,11 +11,11 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/ops/retention"
+	"podd/internal/tools/builtin"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 

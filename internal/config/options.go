@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"podd/internal/lazy"
 	"podd/pkg/catalog"
 	"podd/pkg/item"
+	"podd/pkg/lazy"
 	"podd/pkg/llm"
 )
 

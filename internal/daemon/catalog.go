@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"podd/internal/paths"
 	"podd/pkg/catalog"
+	"podd/pkg/paths"
 )
 
 // models is the catalogue of models in use, and the file that has the refreshed one.

@@ -7,8 +7,8 @@ import (
 	"podd/internal/ops/debugserver"
 	"podd/internal/ops/metrics"
 	"podd/internal/ops/traces"
-	"podd/internal/version"
 	"podd/pkg/item"
+	"podd/pkg/version"
 )
 
 // openTraces starts to send spans of turns if OpenTelemetry's variables request it.

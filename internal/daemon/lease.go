@@ -3,10 +3,10 @@ package daemon
 import (
 	"path/filepath"
 
+	"podd/internal/fleet/postgres"
+	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/store/postgres"
-	"podd/pkg/tool/builtin"
 )
 
 // leaseName is the file of the lease in the state directory.

@@ -13,17 +13,17 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/fleet/postgres"
 	"podd/internal/guard/sandbox"
 	"podd/internal/nodes"
 	"podd/internal/ops/keeper"
-	"podd/internal/paths"
 	"podd/internal/server"
-	"podd/internal/version"
+	"podd/internal/tools/builtin"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	"podd/pkg/pod"
 	"podd/pkg/store"
-	"podd/pkg/store/postgres"
-	"podd/pkg/tool/builtin"
+	"podd/pkg/version"
 )
 
 // nodeLink connects this podd with the others of its database. A nil one connects nothing.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"podd/pkg/tool/builtin"
+	"podd/internal/tools/builtin"
 )
 
 // detectSandbox starts to find out which sandbox works, which takes as long as the rest

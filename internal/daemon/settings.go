@@ -7,7 +7,7 @@ import (
 	"podd/internal/endpoints/dial"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
-	"podd/internal/version"
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace"
 	"podd/internal/workspace/skills"
 	"podd/pkg/interceptor"
@@ -15,7 +15,7 @@ import (
 	"podd/pkg/llm"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
+	"podd/pkg/version"
 )
 
 // settings makes the pods' settings from the configuration next, at the start and at a

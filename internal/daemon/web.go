@@ -6,7 +6,7 @@ import (
 
 	"podd/internal/guard/devices"
 	"podd/internal/server"
-	"podd/internal/socket"
+	"podd/pkg/socket"
 )
 
 // webSide is what podd has for podd web.

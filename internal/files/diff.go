@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
-	"podd/pkg/tool/builtin"
 )
 
 // Change is the change of one path.

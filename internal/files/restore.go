@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/wire"
 	"podd/internal/workspace/checkpoint"
-	"podd/internal/workspace/git"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/scopefs/git"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // Back says which changes of files to take back.

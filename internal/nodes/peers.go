@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/keepalive"
 
-	"podd/internal/version"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/version"
 )
 
 // maxMessage is the largest message between nodes, above the largest entry and submit.

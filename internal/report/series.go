@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // MaxSeriesDays is how many days a series of usage has at most.

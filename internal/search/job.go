@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // job reads a range of a log.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // Kind is what an entry says, as people name it.

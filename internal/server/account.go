@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"podd/internal/report"
-	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

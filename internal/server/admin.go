@@ -12,10 +12,10 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
-	"podd/internal/wire"
 	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

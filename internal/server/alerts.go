@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

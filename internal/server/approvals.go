@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

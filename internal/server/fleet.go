@@ -10,10 +10,10 @@ import (
 
 	"podd/internal/report"
 	"podd/internal/search"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"podd/internal/files"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 
-	"podd/internal/socket"
 	"podd/pkg/item"
+	"podd/pkg/socket"
 )
 
 // peerCredentials record the user at the other end of each connection. They do not encrypt:

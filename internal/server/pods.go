@@ -9,9 +9,9 @@ import (
 	"podd/internal/files"
 	"podd/internal/guard/trust"
 	"podd/internal/report"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

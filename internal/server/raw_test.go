@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"podd/internal/wire/wiretest"
+	"podd/pkg/wire/wiretest"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -18,10 +18,10 @@ import (
 
 	"podd/internal/nodes"
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

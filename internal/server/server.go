@@ -22,9 +22,9 @@ import (
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
-	"podd/internal/socket"
 	"podd/pkg/catalog"
 	"podd/pkg/pod"
+	"podd/pkg/socket"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"podd/internal/wire"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"podd/internal/wire"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/guard/devices"
-	"podd/internal/socket"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/socket"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

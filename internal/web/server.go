@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"podd/internal/guard/devices"
-	"podd/internal/socket"
+	"podd/pkg/socket"
 )
 
 // The limits of connections and requests.

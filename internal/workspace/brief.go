@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 

@@ -5,10 +5,10 @@ import (
 	"os/exec"
 	"slices"
 
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
-	"podd/pkg/tool/builtin"
 )
 
 // Checkouts make the checkouts of pods; nil if these workspaces have none.

@@ -3,11 +3,11 @@ package workspace
 import (
 	"os"
 
+	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 )
 

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 )
 
 // toolset is a pod's own tools.

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 
 	"podd/internal/guard/policy"
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podd/internal/guard/policy"
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/briefing"
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/checkpoint"
@@ -19,7 +20,6 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"podd/internal/socket"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/socket"
+	"podd/pkg/wire"
 )
 
 // dialer connects to podd and remembers the last error: gRPC passes on only its text.

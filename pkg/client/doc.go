@@ -6,6 +6,6 @@
 // into podd's vocabulary: every error of podd or of the connection is an *item.Error whose
 // message is a sentence for people. The first call connects, not New.
 //
-// Rank 5: it imports proto/podd/v1, internal/wire and internal/paths, but neither store nor
+// Rank 5: it imports proto/podd/v1, pkg/wire and pkg/paths, but neither store nor
 // model. A Client may be used from any goroutine.
 package client

@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // explainUnary turns a call's error into podd's vocabulary.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // The first and the longest pause between two attempts.

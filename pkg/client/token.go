@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"podd/internal/paths"
+	"podd/pkg/paths"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -11,8 +11,8 @@ import (
 	"math"
 	"reflect"
 
-	"podd/internal/version"
 	"podd/pkg/item"
+	"podd/pkg/version"
 )
 
 // Rules are everything besides the log that folding depends on.

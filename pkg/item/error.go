@@ -6,7 +6,7 @@ import (
 )
 
 // ErrorKind is the closed set of what can go wrong with a request. Each kind is one gRPC
-// code; internal/wire has the table.
+// code; pkg/wire has the table.
 type ErrorKind string
 
 // The error kinds.

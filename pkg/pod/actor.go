@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"podd/internal/live"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/live"
 	"podd/pkg/worker"
 )
 

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // reader reads a pod's log and decodes the wanted entries.

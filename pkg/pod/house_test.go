@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/wire"
+	"podd/internal/subpods"
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -20,8 +21,7 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
-	"podd/pkg/subpods"
-	"podd/pkg/tool/builtin"
+	"podd/pkg/wire"
 	"podd/pkg/worker"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 	"podd/pkg/worker"
 )
 

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"podd/internal/live"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/live"
 	"podd/pkg/store"
 	"podd/pkg/worker"
 )

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"podd/internal/live"
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/live"
 	"podd/pkg/store"
 )
 

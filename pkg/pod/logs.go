@@ -5,10 +5,10 @@ import (
 	"errors"
 	"log/slog"
 
-	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // Logs read what pods did: as it is, as a stream, summed up, folded. Reading does not

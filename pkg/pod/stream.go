@@ -5,8 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"podd/internal/live"
 	"podd/pkg/item"
+	"podd/pkg/live"
 	"podd/pkg/store"
 )
 

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/wire"
 	"podd/pkg/worker"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/tool/builtin"
 )
 
 // The host's settings for single tools reach them.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/live"
 	"podd/pkg/item"
+	"podd/pkg/live"
 )
 
 // FleetChange is what a watcher learns next.

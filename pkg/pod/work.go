@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // Work is what a pod works on and costs. It is comparable.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 // maxHiddenLinks bounds the files of a hidden directory with which a hard link is

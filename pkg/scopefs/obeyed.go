@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 // obeyedByGit says whether a repository above the place executes or obeys what is there:

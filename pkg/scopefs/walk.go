@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/workspace/ignore"
+	"podd/pkg/scopefs/ignore"
 )
 
 // gitDir is what a walk never visits: the git directory of a repository.

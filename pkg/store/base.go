@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

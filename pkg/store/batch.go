@@ -2,7 +2,7 @@ package store
 
 import (
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 )
 
 // Check refuses a batch that contradicts itself.

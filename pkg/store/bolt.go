@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 
 	"go.etcd.io/bbolt"
 )

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 )
 
 // CheckStore reads all that an open store shows, and says what of it is damaged. Pods in the trash are not

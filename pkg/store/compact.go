@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 
 	"go.etcd.io/bbolt"
 )

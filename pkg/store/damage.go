@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 )
 
 // fault is the panic or memory fault of reading a damaged file.

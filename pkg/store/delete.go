@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 
 	"go.etcd.io/bbolt"
 )

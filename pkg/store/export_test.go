@@ -1,8 +1,8 @@
 package store
 
 import (
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

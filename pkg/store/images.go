@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 
 	"go.etcd.io/bbolt"
 )

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"podd/internal/wire"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

@@ -6,9 +6,9 @@ import (
 	"context"
 	"slices"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

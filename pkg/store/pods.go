@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

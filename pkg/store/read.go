@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

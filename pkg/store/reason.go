@@ -1,6 +1,6 @@
 package store
 
-import "podd/pkg/store/internal/rules"
+import "podd/pkg/store/rules"
 
 // The reasons of this package's errors.
 const (

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // MaxEntryBytes is the size of the largest entry that can be stored. It is below the

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 
 	"pgregory.net/rapid"
 )

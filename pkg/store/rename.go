@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
-	"podd/internal/wire"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

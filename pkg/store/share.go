@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"math"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
 )
 
 // Shared is a Store that several podd, the nodes, have open at once. Each pod belongs to one

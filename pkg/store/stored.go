@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/wire"
-	"podd/pkg/store/internal/rules"
+	"podd/pkg/store/rules"
+	"podd/pkg/wire"
 
 	"go.etcd.io/bbolt"
 )

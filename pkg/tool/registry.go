@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"podd/internal/lazy"
 	"podd/pkg/item"
+	"podd/pkg/lazy"
 )
 
 // validName is what the endpoints accept as a function's name.

@@ -5,5 +5,5 @@
 //
 // plugins/transcript is its counterpart in TypeScript. Both pass the cases in testdata.
 //
-// Rank 2: it imports pkg/item and internal/wire.
+// Rank 2: it imports pkg/item and pkg/wire.
 package transcript

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

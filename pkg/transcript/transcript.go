@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

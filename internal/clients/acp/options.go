@@ -8,8 +8,8 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

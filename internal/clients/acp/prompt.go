@@ -9,10 +9,10 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

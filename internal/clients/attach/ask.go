@@ -9,8 +9,8 @@ import (
 	"podd/internal/clients/show"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"podd/internal/clients/desk"
-	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

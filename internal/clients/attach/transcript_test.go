@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

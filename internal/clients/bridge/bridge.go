@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/version"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/version"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
+	"podd/pkg/wire"
 )
 
 // The lines that the bridge writes. An id or a stream comes with exactly one of the other

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"podd/internal/wire"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

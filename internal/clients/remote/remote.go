@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // Remote makes connections to the podd of a host. Its methods may be called from any

@@ -7,8 +7,8 @@ import (
 
 	"podd/internal/clients/show"
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

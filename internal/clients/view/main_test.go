@@ -8,8 +8,8 @@ import (
 	"go.uber.org/goleak"
 
 	"podd/internal/clients/view"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 

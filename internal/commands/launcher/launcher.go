@@ -14,7 +14,7 @@ import (
 	"os"
 
 	"podd/internal/commands"
-	"podd/internal/version"
+	"podd/pkg/version"
 )
 
 // Name is the program's name.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
-	"podd/internal/lazy"
 	"podd/pkg/item"
+	"podd/pkg/lazy"
 )
 
 // The default timeouts of commands.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"podd/internal/wire"
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 // The events of a hook that are neither an edge nor a kind of entry. An alert is reported as

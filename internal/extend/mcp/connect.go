@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"podd/internal/version"
+	"podd/pkg/version"
 )
 
 // protocol is the version that podd requests. All servers in use support it.

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"sync"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // recordName is the record's file in the state directory.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 
 	"podd/internal/commands/process"
-	"podd/internal/paths"
+	"podd/pkg/paths"
 )
 
 // runningName is the file in the state directory with the processes of servers.

@@ -20,8 +20,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // signInsName is the file of sign-ins in the state directory.

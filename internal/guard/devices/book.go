@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // bookName is the record's file in the state directory.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"podd/internal/paths"
+	"podd/pkg/paths"
 )
 
 // SocketPath is where podd listens for podd web.

@@ -5,7 +5,7 @@ import (
 	"net"
 	"strings"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // hostForm matches a valid host in a rule: a name, an address, or a pattern of either,

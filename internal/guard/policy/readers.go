@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // plainReaders are programs that only read and print, whatever their arguments.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 // A command may change what git calls data: objects, references, HEAD, the index, logs, messages, the state of

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/workspace/git"
 	"podd/pkg/scopefs"
+	"podd/pkg/scopefs/git"
 )
 
 // Undone is what podd took back of a command's changes.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 
 	"golang.org/x/sys/unix"
 )

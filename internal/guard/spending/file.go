@@ -7,8 +7,8 @@ import (
 	"maps"
 	"os"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 )
 
 // keptDays is how long the file keeps a day: a clock may go back.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // scan reads the requests of all logs since the ledger's day into it.

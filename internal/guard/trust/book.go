@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	"podd/pkg/scopefs"
 )
 

@@ -2,7 +2,7 @@
 // socket of its own. The socket follows the rules of podd's socket and serves only podd's
 // user.
 //
-// Rank 3: it imports internal/ops/metrics and internal/socket.
+// Rank 3: it imports internal/ops/metrics and pkg/socket.
 package debugserver
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"podd/internal/ops/metrics"
-	"podd/internal/socket"
+	"podd/pkg/socket"
 )
 
 // Server serves until Close.

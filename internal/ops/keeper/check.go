@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	"podd/pkg/store"
 )
 

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
+	"podd/internal/fleet/postgres"
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/store/postgres"
 )
 
 // DatabaseConfig says which PostgreSQL database to keep, and how; see postgres.Config.

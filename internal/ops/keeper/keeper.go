@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"podd/internal/paths"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	"podd/pkg/store"
 )
 

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"strings"
 
+	"podd/internal/fleet/postgres"
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/store/postgres"
 )
 
 // Migration says which file to copy to which database. The caller has locked the state directory.

@@ -2,7 +2,7 @@ package attack_test
 
 // commandAttacks are attacks on how commands are chosen and started.
 func commandAttacks() []attack {
-	const pol, builtin, spool = "internal/guard/policy", "pkg/tool/builtin", "pkg/tool/spool"
+	const pol, builtin, spool = "internal/guard/policy", "internal/tools/builtin", "pkg/tool/spool"
 	return []attack{
 		// Lines under a rule that allows echo.
 		{"`echo $(rm x)`, also with backquotes, in quotes, in arithmetic", "CWE-78", "no expansions", pol, "TestAttacks"},
@@ -39,7 +39,7 @@ func commandGuards() map[string]guard {
 	return map[string]guard{
 		"no expansions": {"no rule allows a line with an expansion", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
 		"more asks": {"a call that asks for more than the pod has leaves the sandbox only if a rule or a person allows it",
-			[]edit{{"pkg/tool/builtin/shellguard.go", "Confined: s.Confined && !use.beyond}", "Confined: s.Confined}"}}},
+			[]edit{{"internal/tools/builtin/shellguard.go", "Confined: s.Confined && !use.beyond}", "Confined: s.Confined}"}}},
 		"levels in rules": {"a rule that allows names each level of access that is more than the pod has",
 			[]edit{{"internal/guard/policy/level.go", "		return c.Decision != Allow || !call.Beyond\n", "		return true\n"}}},
 		"the family's network": {"a pod has the network only if all pods above it have it",
@@ -57,9 +57,9 @@ func commandGuards() map[string]guard {
 		"options of readers":      {"a wildcard matches only options with which a program reads", []edit{{"internal/guard/policy/readers.go", "			bad[i] = !options.MatchString(w)\n", "			bad[i] = w == \"\"\n"}}},
 		"files of readers":        {"a wildcard matches only files that a program reads", []edit{{"internal/guard/policy/readers.go", "operands > 1 && (program", "operands > 1<<30 && (program"}}},
 		"no open runners":         {"podd refuses a wildcard for a command that another one runs", []edit{{"internal/guard/policy/programs.go", "	if verb == 0 {\n", "	if verb >= 0 {\n"}}},
-		"listed variables":        {"commands get only listed variables", []edit{{"pkg/tool/builtin/shellenv.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
+		"listed variables":        {"commands get only listed variables", []edit{{"internal/tools/builtin/shellenv.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
 		"absolute PATH":           {"PATH has only absolute directories", []edit{{"internal/commands/process/path.go", "!filepath.IsAbs(dir) })", "!filepath.IsAbs(dir) && false })"}}},
-		"bare rg":                 {"rg gets an empty environment", []edit{{"pkg/tool/builtin/ripgrep.go", "cmd.Dir, cmd.Env, cmd.WaitDelay = b.search.Dir(), []string{}, ripgrepPatience", "cmd.Dir, cmd.WaitDelay = b.search.Dir(), ripgrepPatience"}}},
+		"bare rg":                 {"rg gets an empty environment", []edit{{"internal/tools/builtin/ripgrep.go", "cmd.Dir, cmd.Env, cmd.WaitDelay = b.search.Dir(), []string{}, ripgrepPatience", "cmd.Dir, cmd.WaitDelay = b.search.Dir(), ripgrepPatience"}}},
 		"private spool":           {"only podd's user can read spool files", []edit{{"pkg/tool/spool/folder.go", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o644)"}}},
 	}
 }

@@ -58,7 +58,7 @@ func fileGuards() map[string]guard {
 		"repositories": {"podd recognizes a repository by its content, not its name", []edit{{p + "protect.go", "		if there >= 2 {", "		if there >= 9 {"}}},
 		"obeyed":       {"files that a repository's configuration names are protected like .git", []edit{{p + "protect.go", "inRepository(followed) || obeyedByGit(followed) {", "inRepository(followed) || obeyedByGit(followed) && false {"}}},
 		"followed":     {"podd follows links to find out whether a path is protected", []edit{{p + "protect.go", "	for _, p := range []place{named, followed} {", "	for _, p := range []place{named} {"}}},
-		"shown secrets": {"podd does not write the mark for a secret over the secret", []edit{{"pkg/tool/builtin/files.go",
+		"shown secrets": {"podd does not write the mark for a secret over the secret", []edit{{"internal/tools/builtin/files.go",
 			"strings.Count(after, redactedMark) > strings.Count(before, redactedMark)", "strings.Count(after, redactedMark) > 1<<30+strings.Count(before, redactedMark)"}}},
 	}
 }
@@ -69,17 +69,17 @@ func socketGuards() map[string]guard {
 		"listed":        {"podd refuses an unlisted call", []edit{{"internal/server/auth.go", "	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\",", "	if method != \"\" {\n		return nil\n	}\n	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\","}}},
 		"token":         {"calls that change what pods may do need the client token", []edit{{"internal/server/auth.go", "		return a.checkToken(md)", "		return nil"}}},
 		"whole token":   {"podd compares the whole token; an empty token never matches", []edit{{"internal/server/auth.go", "if ok && a.token != \"\" && subtle.ConstantTimeCompare([]byte(shown), []byte(a.token)) == 1 {", "if _ = subtle.ConstantTimeCompare; ok && strings.HasPrefix(a.token, shown) {"}}},
-		"room":          {"a new connection above the limit replaces an idle one", []edit{{"internal/socket/limit.go", "		if c.calls.Load() == 0 {", "		if c.calls.Load() < 0 {"}}},
-		"busy":          {"a connection with a running call is not idle", []edit{{"internal/socket/limit.go", "func (c *Conn) Begin() { c.calls.Add(1) }", "func (c *Conn) Begin() {}"}, {"internal/socket/limit.go", "func (c *Conn) End() { c.calls.Add(-1) }", "func (c *Conn) End() {}"}}},
+		"room":          {"a new connection above the limit replaces an idle one", []edit{{"pkg/socket/limit.go", "		if c.calls.Load() == 0 {", "		if c.calls.Load() < 0 {"}}},
+		"busy":          {"a connection with a running call is not idle", []edit{{"pkg/socket/limit.go", "func (c *Conn) Begin() { c.calls.Add(1) }", "func (c *Conn) Begin() {}"}, {"pkg/socket/limit.go", "func (c *Conn) End() { c.calls.Add(-1) }", "func (c *Conn) End() {}"}}},
 		"greeting":      {"podd closes a silent connection after 5 seconds", []edit{{"internal/server/server.go", "	greetTimeout = 5 * time.Second", "	greetTimeout = time.Hour"}}},
 		"sizes":         {"messages and metadata have a size limit", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxRequest),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
-		"private":       {"podd refuses directories that others can enter", []edit{{"internal/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
-		"stale":         {"podd replaces a socket only when no server answers on it", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
-		"own socket":    {"podd removes only its own socket", []edit{{"internal/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
-		"lock":          {"only one podd can lock a state directory", []edit{{"internal/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
+		"private":       {"podd refuses directories that others can enter", []edit{{"pkg/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
+		"stale":         {"podd replaces a socket only when no server answers on it", []edit{{"pkg/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
+		"own socket":    {"podd removes only its own socket", []edit{{"pkg/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
+		"lock":          {"only one podd can lock a state directory", []edit{{"pkg/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
 		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "		err = os.Chmod(s.path, 0o600)", "		err = nil"}}},
 		"sign-in state": {"an answer to a sign-in needs its secret state", []edit{{"internal/extend/mcp/callback.go", "	if state != \"\" && subtle.ConstantTimeCompare([]byte(state), []byte(r.URL.Query().Get(\"state\"))) == 1 {", "	if _ = subtle.ConstantTimeCompare; state != \"\" {"}}},
-		"token mode":    {"podd refuses a token that others can read", []edit{{"internal/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
+		"token mode":    {"podd refuses a token that others can read", []edit{{"pkg/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
 	}
 }
 

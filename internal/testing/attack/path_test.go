@@ -3,7 +3,7 @@ package attack_test
 // pathAttacks are attacks on what a path, or a file that a command executes, is by the
 // time it is used.
 func pathAttacks() []attack {
-	const fs, pol, builtin, pod = "pkg/scopefs", "internal/guard/policy", "pkg/tool/builtin", "pkg/pod"
+	const fs, pol, builtin, pod = "pkg/scopefs", "internal/guard/policy", "internal/tools/builtin", "pkg/pod"
 	return []attack{
 		{"replacing a directory with a link between the question about a write and its answer", "CWE-367", "sealed targets", pod, "TestApprovedWriteStaysWhereItLed"},
 		{"replacing a directory with another one by renames", "CWE-367", "identity", fs, "TestBoundChangesStayWhereTheyWereDecided"},
@@ -33,7 +33,7 @@ func pathGuards() map[string]guard {
 		"protected since":  {"a path that became protected after the decision is refused", []edit{{"pkg/scopefs/links.go", "why != p.spot.protected {", "why != p.spot.protected && why == \"\" {"}}},
 		"rules follow links": {"rules see where links lead", []edit{{"internal/guard/policy/path.go",
 			"append([][]string{c.Paths}, c.Leads...)", "append([][]string{c.Paths}, c.Leads[:0]...)"}}},
-		"bases of globs": {"podd checks the directory where a glob begins", []edit{{"pkg/tool/builtin/glob.go", "f.reading(scopefs.GlobBase(a.Pattern))", "f.reading(\"\")"}}},
+		"bases of globs": {"podd checks the directory where a glob begins", []edit{{"internal/tools/builtin/glob.go", "f.reading(scopefs.GlobBase(a.Pattern))", "f.reading(\"\")"}}},
 		"rules on references": {"rules apply to what podd reads without a call", []edit{{"pkg/scopefs/guarded.go",
 			"	if f.against == nil {", "	if f.against == nil || path != \"\" {"}}},
 		"sealed scripts": {"an approval covers the content of scripts", []edit{{approve, "	for _, e := range executes {\n		parts", "	for _, e := range executes[:0] {\n		parts"}}},

@@ -21,7 +21,7 @@ func attacks() []attack {
 // daemonAttacks are attacks on podd itself.
 func daemonAttacks() []attack {
 	const (
-		fs, srv, sock, paths = "pkg/scopefs", "internal/server", "internal/socket", "internal/paths"
+		fs, srv, sock, paths = "pkg/scopefs", "internal/server", "pkg/socket", "pkg/paths"
 		sec, san, ctl        = "internal/guard/secrets", "internal/sanitize", "cmd/podctl"
 	)
 	return []attack{
@@ -73,7 +73,7 @@ func daemonAttacks() []attack {
 		{"an MCP server in .cursor or .vscode/mcp.json", "CWE-829, CVE-2025-54135", "protected", fs, "TestProtectedPaths"},
 		{"instructions in AGENTS.md, a skill, .podd or .claude", "CWE-829", "protected", fs, "TestProtectedPaths"},
 		{"a key in .ssh/authorized_keys", "CWE-284", "protected", fs, "TestProtectedPaths"},
-		{"a patch that moves a file to a protected name", "CWE-73", "protected", "pkg/tool/builtin", "TestToolsLeaveProtectedFilesAlone"},
+		{"a patch that moves a file to a protected name", "CWE-73", "protected", "internal/tools/builtin", "TestToolsLeaveProtectedFilesAlone"},
 		{"using the approval of one call for another", "CWE-863", "protected", fs, "TestApprovedChanges"},
 		// The socket.
 		{"a call of another user, to every method", "CWE-284", "peer", srv, "TestAnotherUserIsRefused"},
@@ -110,7 +110,7 @@ func daemonAttacks() []attack {
 		{"a configuration file of another user, or a link to one", "CWE-282", "owned configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/another user's"},
 		{"a configuration file that names programs and that others can write", "CWE-732", "unshared configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/world-writable"},
 		{"one that others can replace in its directory", "CWE-732", "unshared configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/in a shared directory"},
-		{"a mark for a secret written over the secret", "CWE-372", "shown secrets", "pkg/tool/builtin", "TestToolsKeepSecrets"},
+		{"a mark for a secret written over the secret", "CWE-372", "shown secrets", "internal/tools/builtin", "TestToolsKeepSecrets"},
 		// Text.
 		{"OSC 52 writes the clipboard", "CWE-150, CVE-2003-0063", "controls", san, "TestTerminal"},
 		{"C1 controls, as runes", "CWE-150", "controls", san, "TestEveryRune"},

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // recorded is the log of a podd pod that had one turn with some calls.

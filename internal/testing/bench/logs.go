@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/wire"
 )
 
 // The logs that are searched: how many bytes of entries, of how many pods, over how many days.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"podd/internal/tools/builtin"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 )
 

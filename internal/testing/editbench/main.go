@@ -2,7 +2,7 @@
 // apply_patch and counts how many apply as the model meant. README.md describes
 // what it reads and prints.
 //
-// Rank 4: it imports pkg/tool/builtin. The daemon does not contain it.
+// Rank 4: it imports internal/tools/builtin. The daemon does not contain it.
 package main
 
 import (

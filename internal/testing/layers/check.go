@@ -38,6 +38,9 @@ func (t *Tree) checkUse(table Table, dir string, rank int, u use) string {
 			return fmt.Sprintf("%s: %s is part of the product and imports %s, which exists for tests: only tests may",
 				u.file, dir, imported)
 		}
+		if !u.test && strings.HasPrefix(dir, "pkg/") && strings.HasPrefix(imported, "internal/") && !forTests(dir) {
+			return fmt.Sprintf("%s: %s imports %s: the core below pkg/ imports nothing of internal/", u.file, dir, imported)
+		}
 		above, known := table.Ranks[imported]
 		if u.outside || !known || above < rank {
 			// A package without a rank is reported once, at its own place.

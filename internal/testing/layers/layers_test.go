@@ -50,7 +50,7 @@ func TestClientsStayThin(t *testing.T) {
 func made() layers.Table {
 	return layers.Table{
 		Module:    "made",
-		Ranks:     map[string]int{"low": 0, "lower": 0, "mid": 1, "mid/midtest": 2, "top": 3, "cmd/tool": 4, "rigs/drill": 2},
+		Ranks:     map[string]int{"low": 0, "lower": 0, "mid": 1, "mid/midtest": 2, "top": 3, "cmd/tool": 4, "rigs/drill": 2, "internal/wing": 0, "pkg/core": 1},
 		Homes:     map[string][]string{"example.com/db": {"mid"}, "example.com/cli": {"cmd/"}},
 		ForTests:  []string{"example.com/leak"},
 		Machinery: []string{"rigs/"},
@@ -98,6 +98,10 @@ func TestCheck(t *testing.T) {
 		"a file for another system": {
 			tree: fstest.MapFS{"low/low_plan9.go": goFile("low", "made/mid")},
 			want: []string{"low/low_plan9.go: low has rank 0"},
+		},
+		"the core imports what is internal": {
+			tree: fstest.MapFS{"pkg/core/c.go": goFile("core", "made/internal/wing"), "internal/wing/w.go": goFile("wing")},
+			want: []string{"pkg/core imports internal/wing: the core below pkg/ imports nothing of internal/"},
 		},
 		"no rank": {
 			tree: fstest.MapFS{"novel/novel.go": goFile("novel", "made/low"), "top/top.go": goFile("top", "made/novel")},

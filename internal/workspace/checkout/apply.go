@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 // With calls do with the record of a checkout, as stored, while nobody else changes it. do changes

@@ -14,9 +14,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/tools/builtin"
 	"podd/internal/workspace/checkout"
 	"podd/pkg/item"
-	"podd/pkg/tool/builtin"
 )
 
 func TestMain(m *testing.M) {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Confined is where git runs. It may change Dir and Also if it Writes, else only Temp, and sees

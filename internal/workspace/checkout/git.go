@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // command is one run of git, in a sandbox.

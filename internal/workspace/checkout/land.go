@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"podd/internal/sanitize"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Landing is a change of a branch of the source.

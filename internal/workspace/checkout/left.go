@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Left is what a removal of a checkout would lose.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"podd/internal/sanitize"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Wanted says what a checkout is to be.

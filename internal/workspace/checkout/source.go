@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"podd/internal/sanitize"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // source is a person's repository.

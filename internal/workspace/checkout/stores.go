@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"podd/internal/sanitize"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Anybody may have written a repository: a path that it names grants no access. So podd sees only those

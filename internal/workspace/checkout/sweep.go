@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"podd/internal/workspace/git"
+	"podd/pkg/scopefs/git"
 )
 
 // Settle ends what a killed podd began: it removes checkouts whose pods were never made, and ends

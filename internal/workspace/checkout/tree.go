@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"podd/internal/sanitize"
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // tree is the working tree of a landing. Until the branch has moved, it changes files only, and can

@@ -13,8 +13,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
-	"podd/internal/workspace/ignore"
 	"podd/pkg/scopefs"
+	"podd/pkg/scopefs/ignore"
 )
 
 // maxCovers is how many files of a pod are covered that looks leave out: the last ones.

@@ -15,9 +15,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
-	"podd/internal/workspace/git"
-	"podd/internal/workspace/ignore"
 	"podd/pkg/scopefs"
+	"podd/pkg/scopefs/git"
+	"podd/pkg/scopefs/ignore"
 )
 
 // Bounds of what a checkpoint has.

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"podd/internal/workspace/ignore"
+	"podd/pkg/scopefs/ignore"
 )
 
 // watch knows which directories are as the last look found them, so that the next one reads only

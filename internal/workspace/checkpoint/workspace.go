@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"podd/internal/workspace/git"
 	"podd/pkg/item"
+	"podd/pkg/scopefs/git"
 )
 
 // Config configures Stores.

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // language finds the definitions of a file: the first group that matched, for each match

@@ -6,10 +6,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"podd/internal/wire"
 	"podd/pkg/hook"
 	"podd/pkg/hook/hooktest"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

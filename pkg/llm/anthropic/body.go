@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/lazy"
 	"podd/pkg/item"
+	"podd/pkg/lazy"
 	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
 )

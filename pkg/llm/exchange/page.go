@@ -4,7 +4,7 @@ import (
 	"html"
 	"strings"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // markup matches what a person does not see of a page.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // said is what an endpoint says in an error.

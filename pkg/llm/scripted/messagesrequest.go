@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // messagesRequest has the members of a request of the Messages API. Others are refused.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 )
 
 // claudeName finds the family and the version in a model's name: claude-opus-4-1-20250805,

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"podd/internal/lazy"
+	"podd/pkg/lazy"
 	"podd/pkg/tool/scratch"
 )
 

@@ -1,0 +1,203 @@
+package subpods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"podd/internal/tools/builtin"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+const description = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
+	`It knows nothing but the task. It works in your workspace with your tools, unless it is given less, and what it uses counts against your limits. ` +
+	`Calls of one step run side by side.`
+
+type arguments struct {
+	Task  string   `json:"task" jsonschema:"all that the pod has to know: what to do, where, and what to answer with"`
+	Name  string   `json:"name,omitempty" jsonschema:"a word for the pod's name"`
+	Tools []string `json:"tools,omitempty" jsonschema:"those of your tools that it may use; default all"`
+	Dir   string   `json:"dir,omitempty" jsonschema:"its workspace, a directory that you may write; default yours. With dir, read or write it has no other directories than these"`
+	Read  []string `json:"read,omitempty" jsonschema:"further directories of yours that it may read"`
+	Write []string `json:"write,omitempty" jsonschema:"further directories of yours that it may read and write"`
+
+	MaxSteps   int     `json:"max_steps,omitempty" jsonschema:"the most model requests"`
+	MaxTokens  int64   `json:"max_tokens,omitempty" jsonschema:"the most tokens, in and out; default an equal share of what you have left"`
+	MaxCost    float64 `json:"max_cost,omitempty" jsonschema:"the most USD; default as for max_tokens"`
+	MaxSeconds int     `json:"max_seconds,omitempty" jsonschema:"the longest time that it may work"`
+}
+
+// notInName matches what a word for a name can't have.
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// maxLabel bounds the word in a spawned pod's name, in bytes.
+const maxLabel = 24
+
+func (a *arguments) check() error {
+	if strings.TrimSpace(a.Task) == "" {
+		return errors.New("task is empty: say what to do")
+	}
+	if a.MaxSteps < 0 || a.MaxTokens < 0 || a.MaxCost < 0 || a.MaxSeconds < 0 {
+		return errors.New("max_steps, max_tokens, max_cost and max_seconds can't be below 0")
+	}
+	a.Name = notInName.ReplaceAllString(strings.ToLower(a.Name), "-")
+	a.Name = strings.Trim(a.Name[:min(len(a.Name), maxLabel)], "-")
+	return nil
+}
+
+// errNoTurn is the error of a call outside of a turn: nothing would bill the sub-pod.
+var errNoTurn = errors.New("not run: a sub-pod needs a turn that counts what it uses")
+
+// spawner is the spawn_pod tool of one pod.
+type spawner struct {
+	host *pod.Host
+	// parent is the pod's id, depth how many pods are above it.
+	parent string
+	depth  int
+	// files is the pod's scope, tools are the names of its tools.
+	files *scopefs.FS
+	tools []string
+	// slots has an element for each running sub-pod.
+	slots  chan struct{}
+	budget *budget
+}
+
+// Tool makes the spawn_pod tool of a pod that has depth pods above it and works in a
+// scope; tools are the pod's other tools. nil files are enough to find the outcome of
+// calls. host is called when a tool is made.
+func Tool(host func() *pod.Host) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool) {
+	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) tool.Tool {
+		s := spawner{
+			host: host(), parent: parent.ID, depth: depth, files: files,
+			slots: make(chan struct{}, parent.Spec.SubPods), budget: newBudget(),
+		}
+		return func(tools []string) tool.Tool {
+			with := s
+			with.tools = append(slices.Clip(tools), pod.SpawnTool)
+			return tool.New(pod.SpawnTool, description, with.run, tool.Validate((*arguments).check),
+				tool.Touches(with.access), tool.Recovers(with.recover))
+		}
+	}
+}
+
+// access is what a call passes on. Policy decides on the sub-pod's own calls separately.
+func (s *spawner) access(a arguments) tool.Access {
+	dirs := slices.Concat(a.Write, a.Read)
+	if a.Dir != "" {
+		dirs = append(dirs, a.Dir)
+	}
+	for i, dir := range dirs {
+		dirs[i] = s.files.Rel(dir)
+	}
+	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.files, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true, Obeys: true}
+}
+
+// run creates the pod, submits the task and waits for the end of its turn.
+func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, error) {
+	if call.Meter == nil {
+		return tool.Output{}, errNoTurn
+	}
+	if err := s.acquireSlot(ctx, call); err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	defer s.free()
+	parent, err := s.host.Get(ctx, s.parent)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	spec, err := s.spec(ctx, call, parent, args)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	made, err := s.spawn(ctx, parent.Name, args.Name, spec)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	return s.wait(ctx, call, made, args.Task)
+}
+
+// spawn creates the pod of a call. Its name is the same for the same call, unless a pod
+// that is not the call's has it.
+func (s *spawner) spawn(ctx context.Context, parent, label string, spec item.PodSpec) (item.Pod, error) {
+	sum := strings.TrimPrefix(pod.TaskID(spec), "spawn-")
+	for _, n := range []int{6, 12, 24} {
+		made, err := s.host.Spawn(ctx, childName(parent, label, sum[:n]), spec)
+		if item.KindOf(err) != item.KindExists || err == nil {
+			return made, err
+		}
+	}
+	return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "not run: podd's names for this sub-pod are taken: give it a name")
+}
+
+// childName is PARENT-SUM or PARENT-LABEL-SUM, the parent's name cut to fit.
+func childName(parent, label, sum string) string {
+	rest := "-" + sum
+	if label != "" {
+		rest = "-" + label + rest
+	}
+	return parent[:min(len(parent), maxName-len(rest))] + rest
+}
+
+// maxName is the longest name of a pod, in bytes.
+const maxName = 63
+
+// recover finds the pod of a call that an earlier podd started and waits for its turn.
+// The pod gets the task once: its request id is known, or was never admitted.
+func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, bool, error) {
+	if call.Meter == nil {
+		return tool.Output{}, false, errNoTurn
+	}
+	// Also for a cancelled call: its pod has to end.
+	children, err := s.host.Family.Children(context.WithoutCancel(ctx), s.parent)
+	if err != nil {
+		return tool.Output{}, false, s.unless(ctx, err)
+	}
+	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
+	if len(children) == 0 {
+		out := tool.Error("%s: not run: podd stopped before it created the sub-pod, or the sub-pod was deleted; call again if you still need it", pod.SpawnTool)
+		return out, true, nil
+	}
+	// A call's id may occur again when the first one is no longer in the log.
+	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
+	if err := s.acquireSlot(ctx, call); err != nil {
+		return tool.Output{}, false, s.unless(ctx, err)
+	}
+	defer s.free()
+	s.budget.promise(call.CallID, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
+	out, err := s.wait(ctx, call, made, args.Task)
+	return out, true, err
+}
+
+// acquireSlot waits until fewer pods than the allowed number run.
+func (s *spawner) acquireSlot(ctx context.Context, call *tool.Invocation) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	call.Progress(fmt.Sprintf("waiting until fewer than %d sub-pods run\n", cap(s.slots)))
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *spawner) free() { <-s.slots }
+
+// unless returns an error of the call, or tool.ErrGoesOn when the error is because podd
+// stops.
+func (s *spawner) unless(ctx context.Context, err error) error {
+	if pod.Stopping(err) || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
+		return tool.ErrGoesOn
+	}
+	return err
+}
