@@ -1,4 +1,4 @@
--- Notices, each by one editor; docs/vscode.md of podd lists them. That of a call that waits is
+-- Notices, each by one editor; docs/editors.md of podd lists them. That of a call that waits is
 -- taken back when the call is answered, and one whose stream is on the screen needs none. That of an
 -- alert is taken back when the alert is acknowledged.
 local bridge = require('podd.bridge')

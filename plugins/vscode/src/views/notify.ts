@@ -42,7 +42,7 @@ interface News {
 }
 
 /**
- * Notifier shows what docs/vscode.md lists: each call that waits, unless a window shows it, the end of
+ * Notifier shows what docs/editors.md lists: each call that waits, unless a window shows it, the end of
  * a long turn, and each alert, as long as each matters. One window of one editor does.
  */
 export class Notifier implements vscode.Disposable {
