@@ -11,6 +11,11 @@
 // it started, raises one alert, and starts it again at the next use, after a growing pause.
 // It never fails a pod.
 //
+// The connections (the pipes of a process, HTTP with its streams) are this package's own; the
+// MCP SDK does the handshake, requests, cancelling and the types. The SDK's transports read
+// strictly and share fate: a log line in JSON, an unknown block of content or a closed optional
+// stream would end a connection with every call, and the body of an HTTP error is lost.
+//
 // A Manager's methods may be called from any goroutine. Close waits for everything that it
 // started. This package is the home of the MCP SDK.
 package mcp
