@@ -261,6 +261,7 @@ func TestSilentConnections(t *testing.T) {
 
 // A connection that never sends a request ends.
 func TestSilentConnectionEnds(t *testing.T) {
+	t.Parallel()
 	path := serveFor(t, shortDir(t), os.Geteuid(), 20)
 	conn, err := net.Dial("unix", path)
 	if err != nil {

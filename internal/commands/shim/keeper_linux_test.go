@@ -128,6 +128,7 @@ func TestTerminal(t *testing.T) {
 
 // What a command does not read is not waited for without end.
 func TestInputThatIsNotRead(t *testing.T) {
+	t.Parallel()
 	client, k := newClient(t), keeper(t, false)
 	job, dir := newJob(t), t.TempDir()
 	c := command(job, dir, `stty raw -echo; : >ready; exec sleep 600`)

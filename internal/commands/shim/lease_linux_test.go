@@ -95,6 +95,7 @@ func kill(t *testing.T, pid int) {
 // A command and its daemons are killed at the end of its lease, although podd does nothing about
 // it, and other commands are not. No command starts after it.
 func TestLeaseEnds(t *testing.T) {
+	t.Parallel()
 	client, l, dir := newClient(t), newLease(t), t.TempDir()
 	start := func(id string, l *lease.Lease) (*shim.Running, error) {
 		c := command(newJob(t), dir, stamps)
@@ -141,12 +142,14 @@ func TestLeaseEnds(t *testing.T) {
 // A lease whose file is damaged while a command runs is over when it could have ended, and one
 // without a deadline at once.
 func TestDamagedLease(t *testing.T) {
+	t.Parallel()
 	client := newClient(t)
 	for name, damage := range map[string]func(l *lease.Lease) error{
 		"cut off": func(l *lease.Lease) error { return l.File().Truncate(0) },
 		"garbage": func(l *lease.Lease) error { _, err := l.File().WriteAt([]byte("garbage!"), 0); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, dir := newLease(t), t.TempDir()
 			c := command(newJob(t), dir, stamps)
 			c.Env, c.Lease = append(c.Env, "JOB=l"), l
@@ -208,8 +211,10 @@ func leasing(t *testing.T, dir, spoolDir string) (podd *exec.Cmd, l *lease.Lease
 
 // The shim kills while podd is stopped, and after podd was killed. What ends with no lease goes on.
 func TestLeaseOfAPoddThatIsGone(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"stopped": syscall.SIGSTOP, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir, spoolDir := t.TempDir(), t.TempDir()
 			podd, l := leasing(t, dir, spoolDir)
 			all := writers(t, dir, "l")
@@ -246,6 +251,7 @@ func TestLeaseOfAPoddThatIsGone(t *testing.T) {
 
 // A podd that starts again before the deadline keeps the commands alive.
 func TestLeaseOfTheNextPodd(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	podd, l := leasing(t, dir, t.TempDir())
 	all := writers(t, dir, "l")

@@ -42,6 +42,7 @@ func (b *bench) works() {
 // A server that wants a sign-in says so once, with the command. After that podd works, and goes on
 // after a restart.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	var logged bytes.Buffer
 	b, state := atGuarded(t, g, func(c *mcp.Config) {
@@ -85,6 +86,7 @@ func TestLogin(t *testing.T) {
 
 // A file that others may read is closed to them.
 func TestTokensArePrivate(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -111,6 +113,7 @@ func TestTokensArePrivate(t *testing.T) {
 
 // An old token is renewed, once for all calls.
 func TestTokenIsRenewed(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	var now sync.Mutex
 	at := time.Now()
@@ -141,6 +144,7 @@ func TestTokenIsRenewed(t *testing.T) {
 
 // A token that the server no longer takes is renewed too; the call runs once.
 func TestRefusedTokenIsRenewed(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.expires = 0
 	b, _ := atGuarded(t, g)
@@ -158,6 +162,7 @@ func TestRefusedTokenIsRenewed(t *testing.T) {
 // When the token for renewal is void, too, one alert names the command, the call says that nothing
 // happened, and a new sign-in fixes it.
 func TestRevokedSignIn(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -189,6 +194,7 @@ func TestRevokedSignIn(t *testing.T) {
 
 // An authorization server that fails for a while costs the call, not the sign-in.
 func TestRenewalFailsForAWhile(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, _ := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -216,6 +222,7 @@ func TestRenewalFailsForAWhile(t *testing.T) {
 // podd that is killed while it renews a token has the old token or the new one, never half of it:
 // what the server answered is stored before a request carries it.
 func TestKilledWhileRenewing(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -252,6 +259,7 @@ func TestKilledWhileRenewing(t *testing.T) {
 
 // A person who says no, another page that sends a browser, and a wrong address change nothing.
 func TestLoginRefused(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	g.denies = true
@@ -292,6 +300,7 @@ func TestLoginRefused(t *testing.T) {
 
 // Without a browser on this machine a person pastes the address where theirs ended.
 func TestLoginByPasting(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, _ := atGuarded(t, g)
 	_, err := b.Login(t.Context(), b.server, b.dir, 0, func(address string) error {
@@ -312,6 +321,7 @@ func TestLoginByPasting(t *testing.T) {
 
 // A client that the configuration names does not register, and keeps its secret.
 func TestConfiguredClient(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.noRegistration = true
 	g.clients["podd-at-tickets"] = "client-secret"
@@ -336,6 +346,7 @@ func TestConfiguredClient(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -358,6 +369,7 @@ func TestLogout(t *testing.T) {
 // A logout revokes both tokens where the authorization server names an address for that. If it
 // fails, one sentence says so, and podd has no tokens any more either way.
 func TestLogoutRevokes(t *testing.T) {
+	t.Parallel()
 	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a token was sent to another host") }))
 	defer away.Close()
 	for name, c := range map[string]struct {
@@ -407,6 +419,7 @@ func TestLogoutRevokes(t *testing.T) {
 
 // A logout during a renewal ends the sign-in: the token that the renewal brings is not kept.
 func TestLogoutDuringARenewal(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, state := atGuarded(t, g)
 	if err := b.login(g); err != nil {
@@ -440,6 +453,7 @@ func TestLogoutDuringARenewal(t *testing.T) {
 
 // What has no sign-in says so.
 func TestLoginOfOthers(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b, _ := atGuarded(t, g)
 	show := func(string) error { return nil }

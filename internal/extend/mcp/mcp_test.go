@@ -141,6 +141,7 @@ func (b *bench) oneAlert(want ...string) {
 func text(out tool.Output) string { return out.Text() }
 
 func TestTools(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	var names []string
 	for _, made := range b.tools() {
@@ -183,6 +184,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	b.server.Tools = []string{"e*", "long", "read_resource"}
 	var names []string
@@ -195,6 +197,7 @@ func TestFilter(t *testing.T) {
 }
 
 func TestResourcesAndPrompts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	for _, tt := range []struct{ tool, arguments, want string }{
 		{"read_resource", "{}", "test://day/{day}: days (a template: replace the names in braces)\ntest://one: one: the first"},
@@ -216,6 +219,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 
 // A server gets the listed variables of podd's environment, and runs in the workspace.
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	got := text(b.call("env", "{}"))
 	for _, want := range []string{"HOME=/nowhere\n", "GIVEN=yes\n", "A_TOKEN=sesame-sesame\n", "PWD=" + b.dir + "\n", "cwd=" + b.dir + "\n"} {
@@ -236,6 +240,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestSecretFiles(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("  sesame-from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -255,6 +260,7 @@ func TestSecretFiles(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	var mu sync.Mutex
 	var shown strings.Builder
@@ -292,6 +298,7 @@ func exists(path string) bool {
 
 // A cancelled call is cancelled on the server, which keeps running.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	b.tools()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -320,6 +327,7 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // A server ends with everything that it started.
 func TestEnd(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	child, err := strconv.Atoi(text(b.call("child", "{}")))
 	if err != nil || !alive(child) {
@@ -340,6 +348,7 @@ func pid(t *testing.T, b *bench) string {
 
 // An unused server ends, and is restarted at the next use.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good", func(c *mcp.Config) { c.Idle = 50 * time.Millisecond })
 	first := pid(t, b)
 	eventually(t, "the end", func() bool { return b.Look(b.server, b.dir).State == mcp.Idle })
@@ -353,6 +362,7 @@ func TestIdle(t *testing.T) {
 
 // One process serves all pods of a workspace; another workspace has another one.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	first := pid(t, b)
 	if second := pid(t, b); second != first {
@@ -366,6 +376,7 @@ func TestShared(t *testing.T) {
 
 // A known list starts no server.
 func TestLazy(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	b := newBench(t, "good")
 	b.open(state)
@@ -391,6 +402,7 @@ func TestLazy(t *testing.T) {
 
 // However a server names its tools, each has a unique name, the same each time.
 func TestNamesThatCollide(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "names")
 	var first []string
 	for range 2 {
@@ -422,6 +434,7 @@ func TestNamesThatCollide(t *testing.T) {
 // Content that a result has in two forms is shown once, and content in only one form is
 // not lost.
 func TestBothForms(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	for name, want := range map[string]string{
 		"form_json": "{\n  \"name\": \"ad\\u0061\",\n  \"n\": [1, 2]\n}", "form_file": "package main\n", "form_table": "| name | stars |\n| ada | 17 |",
@@ -436,6 +449,7 @@ func TestBothForms(t *testing.T) {
 // A server that announces lists but does not support the requests has empty ones, and a
 // tool that runs only as a task is not offered.
 func TestListsThatAreNotKnown(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "raw")
 	wantTaskTools(t, b)
 	b.oneAlert("the tool slow is left out because it runs only as a task, which podd does not support")

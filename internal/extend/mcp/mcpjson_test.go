@@ -9,6 +9,7 @@ import (
 )
 
 func TestProjectMCP(t *testing.T) {
+	t.Parallel()
 	servers, refused := mcp.ParseServers(".mcp.json", []byte(`{"mcpServers": {
 		"b": {"type": "http", "url": "${URL:-https://example.com}/mcp", "headers": {"A": "${B}"}},
 		"a": {"command": "./server", "args": ["x"], "env": {"K": "${V}", "A": "1"}, "alwaysAllow": ["x"]},

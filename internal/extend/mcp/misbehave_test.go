@@ -23,6 +23,7 @@ func (b *bench) goesOn() {
 }
 
 func TestServerThatDies(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	for range 3 {
 		b.fails("die", "the MCP server test ended (exit status 3): the disk is on fire", "the call may have taken effect")
@@ -32,6 +33,7 @@ func TestServerThatDies(t *testing.T) {
 }
 
 func TestServerThatHangs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	b.tools()
 	b.server.Timeout = 300 * time.Millisecond
@@ -43,6 +45,7 @@ func TestServerThatHangs(t *testing.T) {
 
 // A call that takes too long is cancelled; a server that answers a ping keeps running.
 func TestSlowCall(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good", func(c *mcp.Config) { c.PingTime = 10 * time.Second })
 	before := pid(t, b)
 	b.server.Timeout = 300 * time.Millisecond
@@ -55,6 +58,7 @@ func TestSlowCall(t *testing.T) {
 }
 
 func TestServerThatSendsTooMuch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	b.fails("frame", "the MCP server test sent a message larger than 8 MiB")
 	b.goesOn()
@@ -62,6 +66,7 @@ func TestServerThatSendsTooMuch(t *testing.T) {
 }
 
 func TestServerThatPrints(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	before := pid(t, b)
 	for range 2 {
@@ -76,6 +81,7 @@ func TestServerThatPrints(t *testing.T) {
 }
 
 func TestServerThatFloods(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "good")
 	if out := b.call("flood", "{}"); text(out) != "flooded" {
 		t.Errorf("%+v", out)
@@ -89,10 +95,12 @@ func TestServerThatFloods(t *testing.T) {
 
 // A server that does not get ready costs one alert, and has no tools.
 func TestServersThatDoNotStart(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{
 		"exit": "ended (exit status 4): no licence found", "deaf": "was not ready within 1s", "prose": "ended (exit status 0)", "invalid": "was not ready within 1s",
 	} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, mode)
 			b.server.StartTimeout = 20 * time.Second
 			if mode == "deaf" || mode == "invalid" {
@@ -141,6 +149,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 
 // A failed server is restarted only after a pause that grows.
 func TestBackoff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "exit", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
 	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
 	b.server.Env[0] = "MCP_TEST_SERVER=good"
@@ -164,6 +173,7 @@ func approved(t *testing.T, b *bench, made tool.Tool, arguments string) (tool.Ou
 
 // A tool that changes meanwhile, or over a restart, needs approval again.
 func TestRugPull(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	b := newBench(t, "good")
 	b.open(state)
@@ -229,6 +239,7 @@ func changedIn(look mcp.Look, name string) bool {
 }
 
 func TestRecordThatIsBroken(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	if err := os.WriteFile(filepath.Join(state, "mcp.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -239,6 +250,7 @@ func TestRecordThatIsBroken(t *testing.T) {
 }
 
 func TestOverHTTP(t *testing.T) {
+	t.Parallel()
 	handler, end := httpServer()
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -272,6 +284,7 @@ func TestOverHTTP(t *testing.T) {
 
 // Over HTTP a server answers with JSON or a stream, and podd reads both alike.
 func TestTasksOverHTTP(t *testing.T) {
+	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
@@ -299,6 +312,7 @@ func TestTasksOverHTTP(t *testing.T) {
 
 // The error for a missing server says so, and that nothing was called.
 func TestConnectionRefused(t *testing.T) {
+	t.Parallel()
 	var err error
 	for range 20 {
 		// An unused connection may still exist, and ends differently.

@@ -9,6 +9,7 @@ import (
 // If a server ends before podd initializes it, the write fails, and its output is not read
 // to the end.
 func TestWriteToWhatHasEnded(t *testing.T) {
+	t.Parallel()
 	server, podd, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,7 @@ func onlyLinux(t *testing.T) {
 
 // Whatever ends a server ends everything that it started.
 func TestStrayServerEnds(t *testing.T) {
+	t.Parallel()
 	onlyLinux(t)
 	for name, end := range map[string]func(*bench){
 		"stop":   func(b *bench) { b.Close() },
@@ -70,6 +71,7 @@ func TestStrayServerEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, "good")
 			b.server.Command, b.server.Args = "sh", []string{"-c", stray, os.Args[0]}
 			if name == "leaves" {
@@ -111,6 +113,7 @@ func killed(dir string) {
 
 // After a kill of podd, the next one ends what is left of a server before it starts another.
 func TestServerOfAKilledPodd(t *testing.T) {
+	t.Parallel()
 	onlyLinux(t)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
@@ -164,6 +167,7 @@ func TestServerOfAKilledPodd(t *testing.T) {
 
 // A server that the configuration no longer has ends at once, or with its last call.
 func TestServerThatIsRemoved(t *testing.T) {
+	t.Parallel()
 	for _, calling := range []bool{false, true} {
 		var servers []mcp.Server
 		b := newBench(t, "good", func(c *mcp.Config) { c.Servers = func(string) []mcp.Server { return servers } })

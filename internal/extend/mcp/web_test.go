@@ -112,6 +112,7 @@ const (
 // What a server says in answer to a call reaches the model, in any form, and costs the session
 // of no other call.
 func TestAnswersOverHTTP(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		call func(http.ResponseWriter, *http.Request, asked)
 		want string
@@ -183,6 +184,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 
 // A server that has forgotten the session did not run the call, so it runs in a new one.
 func TestForgottenSession(t *testing.T) {
+	t.Parallel()
 	for name, forget := range map[string]func(asked) (int, string){
 		"404":               func(asked) (int, string) { return 404, "" },
 		"404 with an error": func(a asked) (int, string) { return 404, a.refuse(`{"code":-32001,"message":"Session not found"}`) },
@@ -224,6 +226,7 @@ func TestForgottenSession(t *testing.T) {
 
 // What becomes of one call is nothing to another.
 func TestCallsOverHTTPAreApart(t *testing.T) {
+	t.Parallel()
 	for _, code := range []int{404, 503} {
 		waiting, goOn := make(chan struct{}), make(chan struct{})
 		s := &webServer{}
@@ -257,6 +260,7 @@ func TestCallsOverHTTPAreApart(t *testing.T) {
 
 // The stream of what a server says of its own accord is optional, so nothing depends on it.
 func TestOptionalStream(t *testing.T) {
+	t.Parallel()
 	events := func(w http.ResponseWriter, text string) {
 		w.Header().Set("Content-Type", asEvents)
 		_, _ = io.WriteString(w, text)
@@ -310,6 +314,7 @@ func TestOptionalStream(t *testing.T) {
 
 // The stream says that lists have changed.
 func TestListsChangeOverHTTP(t *testing.T) {
+	t.Parallel()
 	change := make(chan struct{})
 	s := &webServer{get: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", asEvents)
@@ -333,6 +338,7 @@ func TestListsChangeOverHTTP(t *testing.T) {
 
 // An answer that breaks off goes on where its server offers that.
 func TestStreamGoesOn(t *testing.T) {
+	t.Parallel()
 	var answer atomic.Value
 	s := &webServer{call: func(w http.ResponseWriter, r *http.Request, a asked) {
 		answer.Store(a.with(""))
@@ -354,6 +360,7 @@ func TestStreamGoesOn(t *testing.T) {
 
 // A server that refuses the version of the protocol is asked again with one that it names.
 func TestVersionsOverHTTP(t *testing.T) {
+	t.Parallel()
 	for name, refuse := range map[string]func(http.ResponseWriter, asked){
 		"data": func(w http.ResponseWriter, a asked) {
 			_, _ = io.WriteString(w, a.refuse(`{"code":-32602,"message":"no","data":{"supported":["2025-03-26"]}}`))

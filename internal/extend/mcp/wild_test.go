@@ -223,6 +223,7 @@ func wildServer(name string) {
 // What a person can understand of a server's answers is not lost, and no answer passes as the
 // end of the server.
 func TestWildServers(t *testing.T) {
+	t.Parallel()
 	for name, c := range wild {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

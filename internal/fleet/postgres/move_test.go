@@ -72,6 +72,7 @@ func TestTake(t *testing.T) {
 
 // A node that was killed while it stopped may have left commands: it is away, not stopped.
 func TestKilledWhileStoppingIsAway(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	url := inSchema(t, crand.Text())
 	told := make(chan store.Node, 10)

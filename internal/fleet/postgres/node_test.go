@@ -143,6 +143,7 @@ func TestAloneTakesPods(t *testing.T) {
 
 // A node that no longer renews its lease is away; exactly one other node tells, and only once.
 func TestNodeGoesAway(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	url := inSchema(t, crand.Text())
 	gone := make(chan string, 10)
@@ -189,6 +190,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 // An outage of the database makes no node away: its lease starts again when
 // the database answers.
 func TestNobodyIsAwayAfterAnOutage(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	schema := strings.ToLower(crand.Text())
 	url := inSchema(t, schema)

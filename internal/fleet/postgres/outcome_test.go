@@ -192,6 +192,7 @@ func TestLateStatement(t *testing.T) {
 
 // A server that is killed and started again has all that was acknowledged.
 func TestServerIsKilled(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	dir := socketDir(t)
 	own, err := pgtest.Start(t.Context(), dir)
@@ -216,6 +217,7 @@ func TestServerIsKilled(t *testing.T) {
 
 // podd refuses a server that does not keep what it commits.
 func TestSettingsAreRefused(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	for _, setting := range []string{"fsync=off", "full_page_writes=off", "synchronous_commit=off", "default_transaction_read_only=on"} {
 		own, err := pgtest.Start(t.Context(), socketDir(t), setting)

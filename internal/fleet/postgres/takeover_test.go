@@ -83,6 +83,7 @@ func createIn(t *testing.T, s store.Store, pod, dir, parent string) {
 // A node that stops renewing its lease loses its movable families, and only those, to one that has
 // the shared directory: what it writes late is refused, and its run is over.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	needServer(t)
 	url := inSchema(t, crand.Text())
 	ctx := t.Context()
