@@ -36,6 +36,7 @@ func (c configOptions) shown(id string) string {
 // The editor offers modes, models and efforts, and changes those of the pod. What podctl
 // changes shows after the next turn's beginning.
 func TestACPOptions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Two."))))
 	w.configure(`model = "m"
 [options]

@@ -24,6 +24,7 @@ func (w *world) file(name, text string) string {
 // A prompt with every kind of content becomes segments. The editor sees what the turn
 // does as it happens: thoughts, text, calls with their states, a diff, the plan.
 func TestACPTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(
 		scripted.Say(scripted.Reasoning("Hm, look first."), scripted.Text("I will look."),
 			scripted.Call{ID: "c1", Name: "read_file", Arguments: `{"path":"a.txt","start_line":2,"end_line":2}`},
@@ -98,6 +99,7 @@ func TestACPTurn(t *testing.T) {
 
 // Images of a prompt, attached or embedded, reach the model byte for byte, and their names the log.
 func TestACPImages(t *testing.T) {
+	t.Parallel()
 	const shot = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZMEADMoL9HswQX5AAAAAElFTkSuQmCC"
 	const other = "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAECAIAAADJUWIXAAAAEElEQVR4nGNgYPiPikjjAwBp8hPt6aJV6AAAAABJRU5ErkJggg=="
 	bodies := make(chan string, 1)
@@ -127,6 +129,7 @@ func TestACPImages(t *testing.T) {
 // The pod outlives the editor. A second editor finds it, loads its history and follows
 // the first one's turn; a turn of the second shows in the first.
 func TestACPTwoEditors(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Tw"), scripted.Wait(gate), scripted.Text("o.")), scripted.Say(scripted.Text("Three."))))
 	a := w.newEditor(nil)
@@ -182,6 +185,7 @@ func TestACPTwoEditors(t *testing.T) {
 // A turn that ends before its first request leaves nothing for the model to read. A
 // loaded session shows its prompt anyway.
 func TestACPLoadShowsWhatNoRequestSaid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One."))))
 	w.podctl("create", "p").run(0)
 	w.podctl("submit", "-f", "-p", "p", "first").run(0)
@@ -206,6 +210,7 @@ command = "echo '{\"verdict\":\"cancel\",\"reason\":\"not today\"}'"
 // The editor answers a question: once, with a rule that the question shows, or not at all. It
 // offers no rule for a call that none can allow.
 func TestACPPermissions(t *testing.T) {
+	t.Parallel()
 	const hidden, plain = `{"command":"true \u202e"}`, `{"command":"true"}`
 	for option, tt := range map[string]struct{ arguments, want string }{
 		"allow-once": {hidden, "completed"}, "reject": {hidden, "failed"}, "allow-always": {plain, "completed"},
@@ -234,6 +239,7 @@ func TestACPPermissions(t *testing.T) {
 
 // What a command asks for is in the title of the question, and begins it.
 func TestACPAsksForAccess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(
 		scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true","access":"host","why":"to see"}`}), scripted.Say(scripted.Text("Done."))))
 	asked := ""
@@ -254,6 +260,7 @@ func TestACPAsksForAccess(t *testing.T) {
 
 // When another client answers a question, the editor withdraws it.
 func TestACPAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true"}`}), scripted.Say(scripted.Text("Done."))))
 	e := w.newEditor(func(json.RawMessage) string { return "" })
 	session := e.session(w.dir)
@@ -284,6 +291,7 @@ func TestACPAnsweredElsewhere(t *testing.T) {
 // In the mode "Plan" the session's prompts begin turns that change nothing; in another one
 // they act.
 func TestACPPlanMode(t *testing.T) {
+	t.Parallel()
 	write := scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"made","content":""}`})
 	done := scripted.Say(scripted.Text("Done."))
 	w := newWorld(t, scripted.Answers(write, done, write, done))
@@ -306,6 +314,7 @@ func TestACPPlanMode(t *testing.T) {
 // session/cancel ends the turn and withdraws the queued submit, and the editor sees both
 // prompts end as cancelled.
 func TestACPCancel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)
 	session := e.session(w.dir)
@@ -331,6 +340,7 @@ func TestACPCancel(t *testing.T) {
 // A cancel right behind a prompt ends that prompt, also the first one of a session, whose answer
 // podd has not begun.
 func TestACPCancelBehindThePrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)
 	for range 10 {
@@ -346,6 +356,7 @@ func TestACPCancelBehindThePrompt(t *testing.T) {
 
 // A prompt waits on while the editor opens its session again; a cancel finds it.
 func TestACPLoadDuringAPrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)
 	for _, method := range []string{"session/load", "session/resume"} {
@@ -363,6 +374,7 @@ func TestACPLoadDuringAPrompt(t *testing.T) {
 
 // The editor says which of podd's MCP servers does not start.
 func TestACPNamesAServerThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Two."))))
 	w.configure("[mcp.servers.broken]\ncommand = \"false\"\n")
 	e := w.newEditor(nil)
@@ -377,6 +389,7 @@ func TestACPNamesAServerThatDoesNotStart(t *testing.T) {
 // podd is killed in the middle of an answer and restarts. The session continues where it
 // was and shows each entry once.
 func TestACPOverARestart(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	e := w.newEditor(nil)
@@ -407,6 +420,7 @@ func TestACPOverARestart(t *testing.T) {
 
 // Every failure is an error whose message is a sentence, and the connection stays usable.
 func TestACPErrors(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Fail(401, "invalid_api_key", "no such key", 0)
 	})
@@ -438,6 +452,7 @@ func TestACPErrors(t *testing.T) {
 
 // Without podd the editor learns why nothing works.
 func TestACPWithoutPodd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)
 	w.kill()

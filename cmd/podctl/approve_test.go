@@ -87,6 +87,7 @@ func TestAnswerIsBoundToWhatWasShown(t *testing.T) {
 
 // At a terminal, approve --always shows its rule and asks before it adds it.
 func TestAlwaysShowsItsRule(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	watch, _, call := w.asks("p")
 	answer := func(keys string, code int, want string) {

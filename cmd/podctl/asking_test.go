@@ -92,6 +92,7 @@ func who() string {
 
 // A question about an edit shows the diff, and the arguments when they are asked for.
 func TestEditAnsweredInPlace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
 			return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"f.txt","content":"one\ntwo\n"}`})
@@ -125,6 +126,7 @@ func (w *world) asks(pod string) (p *podctlProcess, typed func(keys string), cal
 }
 
 func TestAnsweredInPlace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	for pod, tt := range map[string]struct {
 		keys  string
@@ -165,6 +167,7 @@ func TestAnsweredInPlace(t *testing.T) {
 // podctl rejects an unclear answer with a message and asks again.
 // The question begins with the access and quotes why.
 func TestAskedForAccess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scripted.Answers(
 		scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"true","access":"host","why":"to \u202esee"}`}), scripted.Say(scripted.Text("Done."))))
 	p, typed, _ := w.asks("host")
@@ -178,6 +181,7 @@ func TestAskedForAccess(t *testing.T) {
 }
 
 func TestAskedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo $HOME"))
 	p, typed, _ := w.asks("p")
 	typed("a\n")
@@ -193,6 +197,7 @@ func TestAskedAgain(t *testing.T) {
 // After an unclear answer the call still waits. Another client answers it, and podctl
 // keeps following the turn.
 func TestLeftWaiting(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	for pod, keys := range map[string]string{"enter": "\n", "unclear": "yes please\n", "ctrl-d": "\x04"} {
 		p, typed, call := w.asks(pod)
@@ -208,6 +213,7 @@ func TestLeftWaiting(t *testing.T) {
 // Another client answers first: the question disappears, and the terminal names that
 // client.
 func TestAnotherAnswersFirst(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	p, _, call := w.asks("p")
 	w.podctl("deny", "p", call, "--reason", "not today").run(0)
@@ -222,6 +228,7 @@ func TestAnotherAnswersFirst(t *testing.T) {
 // Two calls wait. Another client answers the one on the screen; podctl then asks about
 // the other, and the typed answer goes to that one.
 func TestAnotherAnswersOneOfTwo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
 			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo one"}`}, scripted.Call{Name: "shell", Arguments: `{"command":"echo two"}`})
@@ -240,6 +247,7 @@ func TestAnotherAnswersOneOfTwo(t *testing.T) {
 
 // podctl ignores what was typed before the question: it was meant for something else.
 func TestTypedBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
@@ -262,6 +270,7 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 
 // Ctrl-C at the question ends podctl; the call keeps waiting.
 func TestInterruptedAtTheQuestion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	p, typed, call := w.asks("p")
 	typed("\x03")
@@ -278,6 +287,7 @@ func TestInterruptedAtTheQuestion(t *testing.T) {
 // podd is killed while the question is open: podctl asks again, and podd accepts the
 // answer.
 func TestQuestionOutlivesACrash(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	p, typed, _ := w.asks("p")
 	w.kill()
@@ -293,6 +303,7 @@ func TestQuestionOutlivesACrash(t *testing.T) {
 // Without a terminal podctl prints the waiting call and how to answer it, and keeps
 // following the turn. With JSON output it prints both beside the objects.
 func TestWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	for _, form := range []string{"text", "json"} {
 		w.podctl("create", form, "--ask", "always").run(0)
@@ -312,6 +323,7 @@ func TestWithoutATerminal(t *testing.T) {
 // Two clients answer one call at once: one wins, and the other learns who answered and
 // when.
 func TestTwoAnswersAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
 	p := w.podctl("submit", "-f", "-p", "p", "hello").start()
@@ -347,6 +359,7 @@ func TestNoTerminalHasNoBackground(t *testing.T) {
 // A call that asks before the stream has shown its turn is asked about once it has: until
 // then the person would read that the prompt is queued.
 func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
 	behind := w.podctl("submit", "-f", "-p", "p", "hello").start()
@@ -377,6 +390,7 @@ func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
 
 // A terminal is asked before a pod is created in the home directory.
 func TestAskedForTheHomeDirectory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("true"))
 	if err := os.MkdirAll(w.dir+"/home", 0o700); err != nil {
 		t.Fatal(err)
@@ -399,6 +413,7 @@ func TestAskedForTheHomeDirectory(t *testing.T) {
 
 // attach offers to create the pod of a directory that has none.
 func TestAttachCreatesAPod(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("true"))
 	p, typed := w.onTerminal("attach")
 	p.out.await(t, "Create one? [y] yes [Enter] no: ")

@@ -101,6 +101,7 @@ func (b *bridgeProcess) entriesOf(stream any) (all []string) {
 // A bridge survives restarts and kills of podd. Its streams continue, each entry comes
 // once and in order, and the bridge reports when podd goes away and when it is back.
 func TestBridgeAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	b := w.bridge()
 	if hello := b.next(); !is(hello, ".hello.connection.up", true) || !is(hello, ".hello.protocol", 1) {
@@ -144,6 +145,7 @@ func TestBridgeAcrossRestarts(t *testing.T) {
 
 // A bridge that starts before podd waits for it; a stream opened meanwhile then begins.
 func TestBridgeBeforePodd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	w.kill()
@@ -169,6 +171,7 @@ func TestBridgeBeforePodd(t *testing.T) {
 // A slow reader blocks only its own streams: podd and the bridge keep serving requests.
 // When the reader continues, it gets each entry once.
 func TestBridgeWithASlowReader(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("All work and no play. ", 20_000)
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text(big)) })
 	w.podctl("create", "p").run(0)
@@ -201,6 +204,7 @@ func TestBridgeWithASlowReader(t *testing.T) {
 // Blocks delivers the same pod as a transcript. Live text continues for a reader that
 // reconnects, and the changes add up to the answer.
 func TestBridgeBlocks(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	w.podctl("create", "p").run(0)

@@ -106,6 +106,7 @@ func says(gate <-chan struct{}) scripted.Handler {
 
 // Whatever a person does with pasted text in the view, podd adds no file that it names.
 func TestPastedStaysText(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, says(gate))
 	defer close(gate)
@@ -153,6 +154,7 @@ func TestPastedStaysText(t *testing.T) {
 // A prompt comes back whole: with its picture, also to be edited elsewhere and after a rewind, and
 // with its plan mode. What a draft cannot have stays in the queue.
 func TestPicturesComeBack(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, says(gate))
 	w.podctl("create", "p", "--dir", w.dir).run(0)
@@ -189,6 +191,7 @@ func TestPicturesComeBack(t *testing.T) {
 
 // A new pod has the settings of the one before, and the view says how to go back.
 func TestClearKeepsSettings(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, says(nil))
 	more := t.TempDir()
 	w.podctl("create", "p", "--dir", w.dir, "--ask", "never", "--model", "other", "--effort", "high", "--network", "on", "--write", more, "--max-steps", "7").run(0)
@@ -215,6 +218,7 @@ func TestClearKeepsSettings(t *testing.T) {
 
 // Verbs of podctl work in the view, by the names that other programs have for them too.
 func TestVerbsInTheView(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, says(nil))
 	w.podctl("create", "p", "--dir", w.dir).run(0)
 	d := w.atDesk()
@@ -236,6 +240,7 @@ func TestVerbsInTheView(t *testing.T) {
 
 // An export takes a free name, or says that the name is taken.
 func TestExportsTwice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, says(nil))
 	w.podctl("create", "p", "--dir", w.dir).run(0)
 	d := w.atDesk()
@@ -250,6 +255,7 @@ func TestExportsTwice(t *testing.T) {
 
 // The view of a new pod says what its turns work with, and so does the state line.
 func TestSetupIsShown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, says(nil))
 	w.write(".git/HEAD", "ref: refs/heads/trunk\n")
 	w.podctl("create", "p", "--dir", w.dir).run(0)
@@ -273,6 +279,7 @@ func TestSetupIsShown(t *testing.T) {
 // Prompts that wait come back one by one, the last one first, also those of an earlier view and of
 // another client, and what cancel says of them is true.
 func TestQueuedPromptsComeBack(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, says(gate))
 	defer close(gate)

@@ -12,6 +12,7 @@ import (
 
 // Standard input that is a socket, as Node gives it, is read for - alone.
 func TestInputFromASocket(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	ask := func(want int, args ...string) (stderr string) {
@@ -47,6 +48,7 @@ func TestInputFromASocket(t *testing.T) {
 
 // Standard input that is a terminal is read for - alone, up to ^D.
 func TestInputFromATerminal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	typing := func(want int, typed string, args ...string) {

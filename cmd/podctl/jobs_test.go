@@ -24,6 +24,7 @@ func startsJob(command string) scripted.Handler {
 // Whoever follows a job's output sees each byte once, over a killed podd, and an orderly
 // stop ends the job.
 func TestJobLogsAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, startsJob("echo one; for n in two three; do until [ -e $n ]; do sleep 0.01; done; echo $n; done; sleep 600"))
 	dir := filepath.Join(w.dir, "work")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -56,6 +57,7 @@ func TestJobLogsAcrossRestarts(t *testing.T) {
 
 // Interrupting a follower leaves the job alone and says how to continue.
 func TestInterruptedJobLogs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, startsJob("echo one; sleep 600"))
 	w.podctl("create", "p", "--dir", t.TempDir()).run(0)
 	w.podctl("submit", "-f", "-p", "p", "go").run(0)

@@ -9,6 +9,7 @@ import (
 
 // list -w shows the pods, and then a line for each change, over a restart too.
 func TestListWatches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "api").run(0)
 	w.podctl("create", "web").run(0)

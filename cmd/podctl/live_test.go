@@ -26,6 +26,7 @@ func entries(text string) string {
 
 // The answer shows as it arrives, not at its end.
 func TestSubmitShowsTheAnswerAsItComes(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	p := w.podctl("submit", "-f", "hello").start()
@@ -40,6 +41,7 @@ func TestSubmitShowsTheAnswerAsItComes(t *testing.T) {
 // the middle of the answer and gets the text so far, one leaves. Both that stay see the
 // same entries.
 func TestTailsOfOnePod(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	w.podctl("create", "p").run(0)
@@ -85,6 +87,7 @@ func TestTailsOfOnePod(t *testing.T) {
 }
 
 func TestInterruptedSubmitGoesOn(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	w.podctl("create", "p").run(0)
@@ -111,6 +114,7 @@ func TestInterruptedSubmitGoesOn(t *testing.T) {
 // A submit left while it waits is withdrawn by its id: a cancel would end another
 // submit's turn.
 func TestInterruptedSubmitThatWaits(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
 	w.podctl("create", "p").run(0)
@@ -136,6 +140,7 @@ func TestInterruptedSubmitThatWaits(t *testing.T) {
 }
 
 func TestCancelledTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	w.podctl("create", "p").run(0)
 	p := w.podctl("submit", "-f", "-p", "p", "hello").start()
@@ -150,6 +155,7 @@ func TestCancelledTurn(t *testing.T) {
 
 // A submit behind a running turn shows only its own turn.
 func TestQueuedSubmit(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if strings.Contains(r.LastUser(), "first") {
@@ -176,6 +182,7 @@ func TestQueuedSubmit(t *testing.T) {
 
 // podd is killed in the middle of an answer and restarted: the followers continue.
 func TestFollowersOutliveACrash(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	open := sync.OnceFunc(func() { close(gate) })
 	defer open()
@@ -207,6 +214,7 @@ func TestFollowersOutliveACrash(t *testing.T) {
 }
 
 func TestAnswerThatIsCut(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Attempt == 1 {
@@ -225,6 +233,7 @@ func TestAnswerThatIsCut(t *testing.T) {
 
 // Many first submits in one directory create one pod.
 func TestFirstSubmitsAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	var all []*podctlProcess
 	for range 4 {
@@ -242,6 +251,7 @@ func TestFirstSubmitsAtOnce(t *testing.T) {
 
 // Text from a model, a tool or a file cannot control the terminal.
 func TestForeignTextIsSafe(t *testing.T) {
+	t.Parallel()
 	const evil = "\x1b]52;c;aGk=\x07\u202e\u009b31m"
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {

@@ -8,6 +8,7 @@ import (
 
 // A verb that follows ends with the reader of its output, though it has nothing more to write.
 func TestFollowersEndWithTheirReader(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	w.podctl("submit", "-p", "p", "-f", "hello").run(0)

@@ -24,6 +24,7 @@ func saysYes(context.Context, scripted.Request) scripted.Reply {
 // podd is killed between a submit and its answer. podctl resends the submit to the next
 // podd, which reports that it already has it, and the prompt exists once.
 func TestSubmitCountsOnceOverARestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	proxy := newProxy(t, w.dir+"/state/podd.sock", "mark-7781")
@@ -55,6 +56,7 @@ func TestSubmitCountsOnceOverARestart(t *testing.T) {
 
 // A prompt that a person sends while podd is away waits, and nothing is written across the view.
 func TestAttachSendsOnceBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	p, typed := w.onTerminal("attach", "p")
@@ -73,6 +75,7 @@ func TestAttachSendsOnceBack(t *testing.T) {
 
 // What a person sends just before leaving reaches podd; if it cannot, podctl says so.
 func TestAttachSendsBeforeItLeaves(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	for i := range 5 {
@@ -102,6 +105,7 @@ func TestAttachSendsBeforeItLeaves(t *testing.T) {
 
 // A follower survives any number of restarts and kills, and shows each entry once.
 func TestTailAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	tail := w.podctl("tail", "-f", "p", "--after", "0").start()
@@ -136,6 +140,7 @@ func TestTailAcrossRestarts(t *testing.T) {
 
 // podctl finds a pod's name although podd is killed during the request.
 func TestAlertsNamePodsAcrossARestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	w.podctl("submit", "-f", "-p", "p", "hello @./gone.txt").run(0)
@@ -157,6 +162,7 @@ func TestAlertsNamePodsAcrossARestart(t *testing.T) {
 // where the log begins; from there on the log is complete. A cursor past the end of the
 // log fails the same way.
 func TestTailOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	for range 3 {
@@ -216,6 +222,7 @@ func (w *world) configure(text string) {
 // podctl waits for a podd that is just starting, and for the token that its first start
 // makes.
 func TestPoddThatIsBeingStarted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	w.drain()
 	if err := os.Remove(filepath.Join(w.dir, "state", "client.token")); err != nil {
@@ -234,6 +241,7 @@ func TestPoddThatIsBeingStarted(t *testing.T) {
 
 // A pod that is followed gets another name; its followers go on, also over a restart.
 func TestFollowersOutliveARename(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "before").run(0)
 	w.podctl("submit", "-f", "-p", "before", "hello").run(0)

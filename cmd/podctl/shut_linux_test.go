@@ -37,6 +37,7 @@ func shut(t *testing.T, dir string) (open func()) {
 
 // An undo or an apply that cannot write all files changes none, and can be done later.
 func TestAllFilesOrNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() > 0 {
 			return scripted.Say(scripted.Text("Done."))

@@ -11,6 +11,7 @@ import (
 
 // A steered submit joins the running turn, and follows it to its end.
 func TestSteeredSubmit(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
@@ -38,6 +39,7 @@ func TestSteeredSubmit(t *testing.T) {
 
 // A submit to a paused pod says why the pod is paused, and continues once it is resumed.
 func TestSubmitToAPodThatIsHeld(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	w.podctl("create", "p").run(0)
 	w.podctl("pause", "p").run(0)
@@ -53,6 +55,7 @@ func TestSubmitToAPodThatIsHeld(t *testing.T) {
 // A submit behind a turn that waits for a person also asks about that turn's call:
 // otherwise it would not begin.
 func TestAskedForTheTurnBefore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
 	first := w.podctl("submit", "-f", "-p", "p", "hello").start()
@@ -68,6 +71,7 @@ func TestAskedForTheTurnBefore(t *testing.T) {
 
 // Withdrawing a submit ends its followers: it has no turn to wait for.
 func TestFollowedSubmitIsTakenBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	w.podctl("create", "p").run(0)
 	w.podctl("pause", "p").run(0)

@@ -30,6 +30,7 @@ func manyCalls(steps int) scripted.Handler {
 // While a follower is stopped, the pod writes 10,000 entries. podd queues none of them
 // for it: when it continues, it shows them all, each once.
 func TestStoppedTail(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, manyCalls(14))
 	w.configure("[limits]\nmax_tool_calls = 100000\n")
 	w.podctl("create", "p").run(0)

@@ -90,6 +90,7 @@ func TestWatch(t *testing.T) {
 
 // An error as the first answer ends the watch.
 func TestWatchOfNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, gated(nil))
 	if _, stderr := w.podctl("stats", "unknown", "--watch").run(exitNotFound); !strings.Contains(stderr, "unknown") {
 		t.Errorf("standard error %q", stderr)

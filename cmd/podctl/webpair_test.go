@@ -112,6 +112,7 @@ func pairs(t *testing.T, page *webtest.Page, p *podctlProcess, typed func(string
 
 // web open opens this machine's browser at the page, and web revoke ends what it may do.
 func TestOpenAndRevoke(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
 	said := w.startWeb("--listen", "127.0.0.1:0")
 	origin := strings.TrimSuffix(regexp.MustCompile(`http://\S+,`).FindString(said.String()), ",")
@@ -145,6 +146,7 @@ func TestOpenAndRevoke(t *testing.T) {
 // A person pairs a phone at a terminal: it shows the page's address as a QR code, and the
 // number of the phone.
 func TestPairAtATerminal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
 	w.podctl("create", "mine").run(0)
 	const origin = "https://desk.example:7633"
@@ -188,6 +190,7 @@ func TestPairAtATerminal(t *testing.T) {
 // No code is drawn for this machine's own browser: its address leads nowhere else. That of
 // another machine needs its port here.
 func TestPairOnLoopback(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say() })
 	said := w.startWeb("--listen", "127.0.0.1:0")
 	p, _ := w.onTerminal("web", "pair")

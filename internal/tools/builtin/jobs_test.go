@@ -129,6 +129,7 @@ func TestJobEndsByItself(t *testing.T) {
 }
 
 func TestJobsAreBounded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil, quickly)
 	b.start("c1", "command", "sleep 600")
 	b.start("c2", "command", "sleep 600")

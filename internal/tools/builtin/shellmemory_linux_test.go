@@ -13,6 +13,7 @@ import (
 // A command that uses too much memory is ended with a sentence that says so, however it
 // uses it; the next one runs.
 func TestShellMemory(t *testing.T) {
+	t.Parallel()
 	const limit = 128 << 20
 	for _, mode := range []sandbox.Mode{sandbox.None, sandbox.Bwrap, sandbox.Landlock} {
 		t.Run(mode, func(t *testing.T) {

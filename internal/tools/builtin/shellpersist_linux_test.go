@@ -211,6 +211,7 @@ func TestNothingPersistsByJobs(t *testing.T) {
 				continue
 			}
 			t.Run(mode+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
 				f := newField(t, base, a)
 				b := openedAt(t, f.workspace(), adjust)
 				b.start("c1", "command", "echo ready; until [ -e go ]; do sleep 0.01; done; "+f.words(a.script)+"; echo done; sleep 600")
@@ -231,6 +232,7 @@ func TestKeysGoAtOnce(t *testing.T) {
 	const wait = "git config core.fsmonitor $EVIL; git init -q new; sneak new/.git/config; while grep -q /evil .git/config new/.git/config; do sleep 0.01; done; echo gone"
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			f := newField(t, base, attack{})
 			b := openedAt(t, f.workspace(), confined(t, mode))
 			if out := b.call("shell", object("timeout_seconds", 20, "command", f.words(wait))); out.Content != "gone\n" {
