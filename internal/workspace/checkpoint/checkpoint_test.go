@@ -438,6 +438,9 @@ func back(got map[string]string) (n int) {
 func TestKilledRestore(t *testing.T) {
 	middle := 0
 	for round := range 25 {
+		if testing.Short() && round%5 > 0 {
+			continue
+		}
 		d := open(t)
 		for i := range 60 {
 			d.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln("before", i), 200))
@@ -507,7 +510,7 @@ func TestKilledRestore(t *testing.T) {
 			t.Errorf("round %d: the directory has %q", round, slices.Sorted(maps.Keys(got)))
 		}
 	}
-	t.Logf("%d of 25 were killed in the middle", middle)
+	t.Logf("%d were killed in the middle", middle)
 }
 
 // What no log needs any more goes; what one needs can still be taken back.
@@ -731,8 +734,11 @@ func TestSettledRestoreOfOtherThings(t *testing.T) {
 func TestManyCheckpoints(t *testing.T) {
 	d := open(t)
 	d.write("large", strings.Repeat("x", 1<<20))
-	most := 0
-	for i := range 200 {
+	most, many := 0, 200
+	if testing.Short() {
+		many = 100
+	}
+	for i := range many {
 		d.write(fmt.Sprintf("d%d/f", i%5), fmt.Sprint(i))
 		d.take(checkpoint.Look{Agent: true})
 		d.reopen()
@@ -747,10 +753,10 @@ func TestManyCheckpoints(t *testing.T) {
 	if steps, err := d.w.Steps(d.line[1:]); err != nil || len(steps) != 9 {
 		t.Errorf("%d paths changed: %v", len(steps), err)
 	}
-	if _, conflicts := d.undo(99); len(conflicts) > 0 {
+	if _, conflicts := d.undo(many/2 - 1); len(conflicts) > 0 {
 		t.Error(conflicts)
 	}
-	if got, err := os.ReadFile(d.path("d4/f")); err != nil || string(got) != "99" {
+	if got, err := os.ReadFile(d.path("d4/f")); err != nil || string(got) != fmt.Sprint(many/2-1) {
 		t.Errorf("d4/f is %q, %v", got, err)
 	}
 	d.must(d.w.Rest())
