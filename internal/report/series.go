@@ -1,4 +1,4 @@
-// Package report says what pods used, from their logs, and what their models are asked with.
+// Package report says what pods work on, what they used, and what their models are asked with.
 package report
 
 import (

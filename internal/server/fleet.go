@@ -81,13 +81,13 @@ func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequ
 const usualDays = 30
 
 // workToProto is nil for a watcher that did not ask for it.
-func workToProto(w *pod.Work) *poddv1.PodWork {
+func workToProto(w *report.Work) *poddv1.PodWork {
 	if w == nil {
 		return nil
 	}
 	out := &poddv1.PodWork{
 		TokensPerSecond: int32(w.TokensPerSecond), ContextTokens: int64(w.Tokens), Window: int64(w.Window), //nolint:gosec // Far below.
-		TurnCostUsd: w.Turn.USD, TurnUnpricedRequests: w.Turn.Unpriced, DayCostUsd: w.Day.USD, DayUnpricedRequests: w.Day.Unpriced,
+		TurnCostUsd: w.Turn.Cost, TurnUnpricedRequests: w.Turn.Unpriced, DayCostUsd: w.Day.Cost, DayUnpricedRequests: w.Day.Unpriced,
 	}
 	if w.Tools != "" {
 		out.Tools = strings.Split(w.Tools, ",")

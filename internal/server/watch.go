@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/report"
 	"podd/pkg/pod"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
@@ -63,7 +64,7 @@ func (w *watch) send(m *poddv1.WatchResponse) error {
 
 func (w *watch) pods() error {
 	within := reaching(w.ctx)
-	for c, err := range w.host.Watch(w.ctx, w.req.GetWork()) {
+	for c, err := range report.Watch(w.ctx, w.host, w.req.GetWork()) {
 		if err != nil {
 			return err
 		}

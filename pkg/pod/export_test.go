@@ -19,12 +19,6 @@ import (
 // MakeBasesAfter makes podd write a base that saves reading that many entries.
 func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 
-// FoldEntries makes a watcher fold that many entries a round of pods that are not in memory.
-func FoldEntries(entries item.Seq) (before item.Seq) {
-	before, foldedEntries = foldedEntries, entries
-	return before
-}
-
 // TryAgainAfter sets the first pause before a stuck pod retries.
 func TryAgainAfter(d time.Duration) (before time.Duration) {
 	before, stuckFirst = stuckFirst, d
@@ -157,15 +151,4 @@ func unlike(got, want *fold.Fold, now time.Time) string {
 		return differ("base", gotErr, wantErr)
 	}
 	return ""
-}
-
-// Paces are those of an answer whose bytes were looked at once a second.
-func Paces(bytes []int) (paces []int) {
-	var k observed
-	now := time.Unix(0, 0)
-	for _, n := range bytes {
-		now = now.Add(time.Second)
-		paces = append(paces, k.pace(n, now))
-	}
-	return paces
 }

@@ -60,7 +60,8 @@ func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 // pod, and wakes the waiters for a closed question.
 func (j *journal) publish() {
 	j.presence.jobs.Store(int32(len(j.state.Jobs.Running())))
-	j.presence.standing.Store(j.standing())
+	standing := StandingOf(&j.state, j.carried)
+	j.presence.standing.Store(&standing)
 	j.presence.ask(waiting(&j.state.Turn, j.id, j.rec.Name), j.rec.Last)
 	for id, closed := range j.waiters {
 		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -49,4 +50,18 @@ func (l *listeners) announce(pod string, records []store.Record, alerts []item.A
 func (l *listeners) changed(c hook.PodChange, id, name string) {
 	l.hooks.Load().Pod(hook.PodEvent{Change: c, ID: id, Name: name})
 	l.fleetChanged()
+}
+
+// fleetChanged wakes the watchers of all pods.
+func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1))) }
+
+// Changes counts the changes of pods since the Host began.
+func (h *Host) Changes() int64 { return h.listeners.changes.Load() }
+
+// Changed waits until there were more changes of pods than that.
+func (h *Host) Changed(ctx context.Context, than int64) error {
+	r := h.listeners.fleet.Subscribe(false)
+	defer r.Close()
+	_, err := r.Next(ctx, item.Seq(than))
+	return err
 }

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"podd/pkg/fold"
@@ -22,11 +21,11 @@ type Logs struct {
 	listeners *listeners
 }
 
-// readRecords passes the entries of a pod's log above after, as they are stored and in
-// order, to fn. From 0 it begins with the first that the log still has, whatever was
-// purged. An error of fn ends it.
-func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn func(item.Seq, []byte) error) error {
-	for {
+// Entries passes the entries of a pod's log above after, in order, to fn until it returns false. From 0 it begins with
+// the first that the log still has, whatever was purged. want says which kinds are decoded; nil wants all. An entry that
+// can't be decoded ends it: KindDataLoss, reason DAMAGED.
+func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want func(wire.KindNumber) bool, fn func(item.Entry) bool) error {
+	for ctx.Err() == nil {
 		records, err := l.store.Read(ctx, pod, after, pageLen)
 		if after == 0 && item.ReasonOf(err) == store.ReasonPurged {
 			p, err := l.store.Pod(ctx, pod)
@@ -37,41 +36,24 @@ func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn f
 			continue
 		}
 		for _, r := range records {
-			if err := fn(r.Seq, r.Entry); err != nil {
-				return err
-			}
 			after = r.Seq
+			if want != nil && !want(wire.KindOf(r.Entry)) {
+				continue
+			}
+			e, err := wire.DecodeEntry(r.Entry)
+			if err != nil {
+				return damaged(pod, r.Seq, err)
+			}
+			if !fn(e) {
+				return nil
+			}
 		}
 		if err != nil || len(records) == 0 {
 			return err
 		}
 	}
+	return context.Cause(ctx)
 }
-
-// Entries passes the entries of a pod's log above after, in order, to fn until it returns false. want says which kinds
-// are decoded; nil wants all. An entry that can't be decoded ends it: KindDataLoss, reason DAMAGED.
-func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want func(wire.KindNumber) bool, fn func(item.Entry) bool) error {
-	err := l.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-		if want != nil && !want(wire.KindOf(body)) {
-			return context.Cause(ctx)
-		}
-		e, err := wire.DecodeEntry(body)
-		if err != nil {
-			return damaged(pod, seq, err)
-		}
-		if !fn(e) {
-			return errEnough
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
-}
-
-// errEnough ends reading.
-var errEnough = errors.New("that is enough")
 
 // Fold folds a pod's log, with the models and rules of today.
 func (l *Logs) Fold(ctx context.Context, pod string) (*fold.Fold, error) {

@@ -21,7 +21,7 @@ type presence struct {
 	asking atomic.Pointer[[]Approval]
 	asked  atomic.Int64
 	// standing is what its fold says of its work; nil until the log is read.
-	standing atomic.Pointer[standing]
+	standing atomic.Pointer[Standing]
 	// activity says whether its turn works.
 	activity activity
 }

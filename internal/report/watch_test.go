@@ -1,19 +1,19 @@
-package pod_test
+package report_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"podd/internal/report"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 )
 
 // works reads a watch of all pods until the work of the pod p is as wanted.
-func (h *house) works(want func(item.Pod, pod.Work) bool) pod.Work {
+func (h *house) works(want func(item.Pod, report.Work) bool) report.Work {
 	h.t.Helper()
-	for c, err := range h.host.Watch(h.t.Context(), true) {
+	for c, err := range report.Watch(h.t.Context(), h.host, true) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -27,51 +27,55 @@ func (h *house) works(want func(item.Pod, pod.Work) bool) pod.Work {
 			return *c.Work
 		}
 	}
-	return pod.Work{}
+	return report.Work{}
 }
 
 // A watcher that asks learns when the turn began, what runs, how full the context is and
 // what the turn and the day cost; after a restart, when no pod is in memory, the same.
 func TestWorkOfAPod(t *testing.T) {
-	g := newGate()
-	answers := func(ctx context.Context, r scripted.Request) scripted.Reply {
-		reply := g.answer(ctx, r)
+	waiting, open := make(chan struct{}), make(chan struct{})
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		reply := scripted.Say(scripted.Text("next"))
+		if r.LastUser() == "go" {
+			close(waiting)
+			reply = scripted.Say(scripted.Text("so far"), scripted.Wait(open), scripted.Text(" and the rest"))
+		}
 		reply.Usage = &item.Usage{Input: 1_000_000, CachedInput: 500_000, Output: 1000}
 		return reply
-	}
-	h := newHouse(t, answers, priced(map[string]float64{"m": 1}))
-	for range h.host.Watch(t.Context(), true) {
+	})
+	for range report.Watch(t.Context(), h.host, true) {
 		break
 	}
-	s := h.submit("go")
-	<-g.waiting
-	busy := h.works(func(_ item.Pod, w pod.Work) bool { return !w.Began.IsZero() && w.Tokens > 0 })
+	h.submit("go")
+	<-waiting
+	busy := h.works(func(_ item.Pod, w report.Work) bool { return !w.Began.IsZero() && w.Tokens > 0 })
 	var began time.Time
 	for _, e := range h.log() {
 		if _, ok := e.Kind.(item.TurnStarted); ok {
 			began = e.Time
 		}
 	}
-	if !busy.Began.Equal(began) || busy.Turn.USD != 0 || busy.Day.USD != 0 {
+	if !busy.Began.Equal(began) || busy.Turn.Cost != 0 || busy.Day.Cost != 0 {
 		t.Errorf("while it runs: %+v, began %v", busy, began)
 	}
-	close(g.open)
-	h.ended(s)
+	close(open)
+	h.ended(1)
 	const cost = .56
-	done := h.works(func(p item.Pod, _ pod.Work) bool { return p.Status.State == item.StateIdle })
-	if !done.Began.IsZero() || done.Turn.USD != cost || done.Day.USD != cost || done.Tokens < 1_000_000 {
+	done := h.works(func(p item.Pod, _ report.Work) bool { return p.Status.State == item.StateIdle })
+	if !done.Began.IsZero() || done.Turn.Cost != cost || done.Day.Cost != cost || done.Tokens < 1_000_000 {
 		t.Errorf("afterwards: %+v", done)
 	}
 	h.restart()
-	if again := h.works(func(item.Pod, pod.Work) bool { return true }); again != done {
+	if again := h.works(func(item.Pod, report.Work) bool { return true }); again != done {
 		t.Errorf("after a restart: %+v, not %+v", again, done)
 	}
-	h.run("more")
-	if later := h.works(func(item.Pod, pod.Work) bool { return true }); later.Turn.USD != cost || later.Day.USD != 2*cost {
+	h.submit("more")
+	h.ended(2)
+	if later := h.works(func(item.Pod, report.Work) bool { return true }); later.Turn.Cost != cost || later.Day.Cost != 2*cost {
 		t.Errorf("after a second turn: %+v", later)
 	}
 	// Who does not ask gets nothing of it.
-	for c := range h.host.Watch(t.Context(), false) {
+	for c := range report.Watch(t.Context(), h.host, false) {
 		if c.Work != nil {
 			t.Errorf("work %+v", c.Work)
 		}
@@ -82,17 +86,17 @@ func TestWorkOfAPod(t *testing.T) {
 // The first answer does not wait for the logs of many pods; they follow bit by bit.
 func TestWorkOfManyPods(t *testing.T) {
 	h := newHouse(t, scripted.Answers(scripted.Say(scripted.Text("done"))))
-	h.run("go")
+	h.submit("go")
+	h.ended(1)
 	for _, name := range []string{"q", "r"} {
 		if _, err := h.host.Fork(t.Context(), "p", name, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.restart()
-	before := pod.FoldEntries(1)
-	t.Cleanup(func() { pod.FoldEntries(before) })
+	report.FoldEntries(t, 1)
 	known := make(map[string]bool)
-	for c, err := range h.host.Watch(t.Context(), true) {
+	for c, err := range report.Watch(t.Context(), h.host, true) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +114,7 @@ func TestWorkOfManyPods(t *testing.T) {
 
 // The pace of an answer is measured from where it was first seen, and starts over with the next answer.
 func TestPaceOfAnAnswer(t *testing.T) {
-	got := pod.Paces([]int{0, 100, 1100, 2100, 50, 60, 2050})
+	got := report.Paces([]int{0, 100, 1100, 2100, 50, 60, 2050})
 	want := []int{0, 100, 550, 700, 0, 10, 1000}
 	for i := range want {
 		if got[i] != want[i] {

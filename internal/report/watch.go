@@ -1,4 +1,4 @@
-package pod
+package report
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/live"
+	"podd/pkg/pod"
 )
 
-// FleetChange is what a watcher learns next.
-type FleetChange struct {
+// Change is what a watcher learns next.
+type Change struct {
 	// Pod is a pod that is new or has changed.
 	Pod *item.Pod
 	// Work is what it works on; nil for a watcher that did not ask.
@@ -29,25 +29,23 @@ const watchPause = 200 * time.Millisecond
 // Watch sends all pods in the order of their names, then Complete, and then each pod that
 // changes, until ctx ends. Changes of one pod in quick succession come as one. With work
 // it also says what the pods work on.
-func (h *Host) Watch(ctx context.Context, work bool) iter.Seq2[FleetChange, error] {
-	return func(yield func(FleetChange, error) bool) {
-		r := h.listeners.fleet.Subscribe(false)
-		defer r.Close()
+func Watch(ctx context.Context, h *pod.Host, work bool) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
 		w := watcher{host: h, known: make(map[string]watched)}
 		if work {
 			w.observer = newObserver(h)
 		}
 		for first := true; ; first = false {
-			head := r.Head()
+			seen := h.Changes()
 			more, err := w.send(ctx, yield)
 			if err == nil && more && first {
-				more = yield(FleetChange{Complete: true}, nil)
+				more = yield(Change{Complete: true}, nil)
 			}
 			if err == nil && more {
-				err = next(ctx, r, head, w.observer.next())
+				err = next(ctx, h, seen, w.observer.next())
 			}
 			if err != nil {
-				yield(FleetChange{}, err)
+				yield(Change{}, err)
 				return
 			}
 			if !more {
@@ -59,13 +57,13 @@ func (h *Host) Watch(ctx context.Context, work bool) iter.Seq2[FleetChange, erro
 
 // next waits for a change, at most for within, and then for those that come with it. 0 is
 // for ever.
-func next(ctx context.Context, r *live.Reader, head item.Seq, within time.Duration) error {
+func next(ctx context.Context, h *pod.Host, seen int64, within time.Duration) error {
 	either, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if within > 0 {
 		defer time.AfterFunc(within, cancel).Stop()
 	}
-	if _, err := r.Next(either, head); err != nil && (ctx.Err() != nil || either.Err() == nil) {
+	if err := h.Changed(either, seen); err != nil && (ctx.Err() != nil || either.Err() == nil) {
 		return err
 	}
 	return wait(ctx, watchPause)
@@ -85,7 +83,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // watcher knows what it has sent.
 type watcher struct {
-	host  *Host
+	host  *pod.Host
 	known map[string]watched
 	*observer
 }
@@ -97,7 +95,7 @@ type watched struct {
 }
 
 // send sends what differs from what is known. more is false when the consumer stops.
-func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool) (more bool, err error) {
+func (w *watcher) send(ctx context.Context, yield func(Change, error) bool) (more bool, err error) {
 	pods, err := w.host.List(ctx, "")
 	if err != nil {
 		return false, err
@@ -107,7 +105,7 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 		p := &pods[i]
 		there[p.ID] = true
 		now := watched{pod: *p}
-		change := FleetChange{Pod: p}
+		change := Change{Pod: p}
 		if w.observer != nil {
 			if now.work, err = w.look(ctx, *p); err != nil {
 				return false, err
@@ -132,12 +130,9 @@ func (w *watcher) send(ctx context.Context, yield func(FleetChange, error) bool)
 	for _, id := range gone {
 		delete(w.known, id)
 		w.forget(id)
-		if !yield(FleetChange{Removed: id}, nil) {
+		if !yield(Change{Removed: id}, nil) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
-
-// fleetChanged wakes the watchers of all pods.
-func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1))) }

@@ -1,12 +1,12 @@
-package pod
+package report
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/wire"
 )
@@ -23,51 +23,12 @@ type Work struct {
 	Tokens, Window int
 	// Turn is what the running or the last turn cost. Day is what all requests since midnight
 	// did. Both include sub-pods.
-	Turn, Day Cost
-}
-
-// Cost is what requests cost.
-type Cost struct {
-	// USD is the cost of those with a known price; Unpriced counts the others.
-	USD      float64
-	Unpriced int64
-}
-
-// standing is what the fold of a pod's log says of its work.
-type standing struct {
-	// began is the entry that began the running turn; 0 between turns.
-	began          item.Seq
-	tools          string
-	tokens, window int
-	// kilo is how many bytes 1,000 tokens have.
-	kilo int
-	turn Cost
-}
-
-func (j *journal) standing() *standing { return standingOf(&j.state, j.carried) }
-
-func standingOf(state *fold.State, carried *fold.Context) *standing {
-	t := &state.Turn
-	s := &standing{
-		tokens: carried.Tokens(), window: carried.Window(), kilo: max(carried.BytesOf(1000), 1),
-		turn: Cost{t.Spent.Cost, t.Spent.Unpriced},
-	}
-	if t.Open {
-		s.began = t.Began
-		var tools []string
-		for _, c := range t.Calls {
-			if q := t.Question(c.CallID); c.Started != nil && (q == nil || !q.IsOpen()) {
-				tools = append(tools, c.Name)
-			}
-		}
-		s.tools = strings.Join(tools, ",")
-	}
-	return s
+	Turn, Day fold.Spent
 }
 
 // observer looks at the work of pods for one watcher, and remembers what it has read.
 type observer struct {
-	host *Host
+	host *pod.Host
 	pods map[string]*observed
 	// works says that a pod had a running turn when the observer looked last, measures that
 	// the pace of an answer was not known yet.
@@ -82,7 +43,7 @@ type observer struct {
 // up the first answer.
 var foldedEntries item.Seq = 20_000
 
-func newObserver(h *Host) *observer { return &observer{host: h, pods: make(map[string]*observed)} }
+func newObserver(h *pod.Host) *observer { return &observer{host: h, pods: make(map[string]*observed)} }
 
 // observed is what the observer knows of a pod: when the turn of an entry began, how long
 // the answer was when it was first seen, and what the log of a day up to an entry cost.
@@ -95,10 +56,10 @@ type observed struct {
 
 	day   time.Time
 	upTo  item.Seq
-	spent Cost
+	spent fold.Spent
 
 	// rest is what the log up to the entry at says while the pod is not in memory.
-	rest *standing
+	rest pod.Standing
 	at   item.Seq
 }
 
@@ -112,50 +73,45 @@ func (o *observer) look(ctx context.Context, p item.Pod) (w Work, err error) {
 	if w.Day, err = o.today(ctx, p, k); err != nil {
 		return Work{}, err
 	}
-	a, _ := o.host.pods.find(p.ID)
-	var s *standing
-	if a != nil {
-		s = a.presence.standing.Load()
-	} else if s, err = o.stored(ctx, p, k); err != nil {
-		return Work{}, err
+	s, answered, loaded := o.host.Standing(p.ID)
+	if !loaded {
+		if s, err = o.stored(ctx, p, k); err != nil {
+			return Work{}, err
+		}
 	}
-	if s == nil {
+	w.Tokens, w.Window, w.Turn = s.Tokens, s.Window, s.Turn
+	if !loaded || s.Began == 0 {
 		return w, nil
 	}
-	w.Tokens, w.Window, w.Turn = s.tokens, s.window, s.turn
-	if a == nil || s.began == 0 {
-		return w, nil
-	}
-	w.Tools = s.tools
+	w.Tools = s.Tools
 	o.works = true
-	bytes := a.journal.live.Answer()
-	w.TokensPerSecond = k.pace(bytes, o.host.Now()) * 1000 / s.kilo
-	o.measures = o.measures || bytes > 0 && w.TokensPerSecond == 0
-	w.Began, err = o.begin(ctx, p.ID, k, s.began)
+	w.TokensPerSecond = k.pace(answered, o.host.Now()) * 1000 / s.Kilo
+	o.measures = o.measures || answered > 0 && w.TokensPerSecond == 0
+	w.Began, err = o.begin(ctx, p.ID, k, s.Began)
 	return w, err
 }
 
-// stored is what the log of a pod says that is not in memory; nil if that is damaged, or is
+// stored is what the log of a pod says that is not in memory; nothing if that is damaged, or is
 // left to the next round.
-func (o *observer) stored(ctx context.Context, p item.Pod, k *observed) (*standing, error) {
+func (o *observer) stored(ctx context.Context, p item.Pod, k *observed) (pod.Standing, error) {
 	if k.at == p.Last {
 		return k.rest, nil
 	}
-	k.rest = nil
+	k.rest = pod.Standing{}
 	if p.Status.State == item.StateRunning {
-		return nil, nil // By another podd, which knows more than the log does.
+		return k.rest, nil // By another podd, which knows more than the log does.
 	}
 	if o.folded >= foldedEntries {
 		o.behind = true
-		return nil, nil
+		return k.rest, nil
 	}
 	o.folded += p.Last - p.First + 1
 	k.at = p.Last
-	f, _, err := o.host.Logs.folded(ctx, p.ID, o.host.settings())
+	f, err := o.host.Logs.Fold(ctx, p.ID)
 	if err != nil {
-		return nil, readable(err)
+		return k.rest, readable(err)
 	}
-	k.rest = standingOf(&f.State, f.Context)
+	k.rest = pod.StandingOf(&f.State, f.Context)
 	return k.rest, nil
 }
 
@@ -192,11 +148,11 @@ func (k *observed) pace(bytes int, now time.Time) int {
 
 // today is what a pod's own entries since midnight cost. Those of before a fork are another
 // pod's.
-func (o *observer) today(ctx context.Context, p item.Pod, k *observed) (Cost, error) {
+func (o *observer) today(ctx context.Context, p item.Pod, k *observed) (fold.Spent, error) {
 	year, month, day := o.host.Now().Date()
 	from := time.Date(year, month, day, 0, 0, 0, 0, o.host.Now().Location())
 	if !k.day.Equal(from) {
-		k.day, k.upTo, k.spent = from, 0, Cost{}
+		k.day, k.upTo, k.spent = from, 0, fold.Spent{}
 	}
 	if p.CreatedAt.After(from) {
 		from = p.CreatedAt
@@ -211,27 +167,19 @@ func (o *observer) today(ctx context.Context, p item.Pod, k *observed) (Cost, er
 		}
 		k.upTo = first - 1
 	}
-	models := o.host.settings().Models
-	err := o.host.Logs.readRecords(ctx, p.ID, k.upTo, func(seq item.Seq, body []byte) error {
-		k.upTo = seq
-		if wire.KindOf(body) != wire.KindUsage {
-			return nil
+	models := o.host.Settings().Models
+	isUsage := func(kind wire.KindNumber) bool { return kind == wire.KindUsage }
+	err := o.host.Logs.Entries(ctx, p.ID, k.upTo, isUsage, func(e item.Entry) bool {
+		k.upTo = e.Seq
+		if u, ok := e.Kind.(item.RequestUsage); ok && !e.Time.Before(from) {
+			k.spent.Add(u, models)
 		}
-		e, err := wire.DecodeEntry(body)
-		if u, ok := e.Kind.(item.RequestUsage); ok && err == nil && !e.Time.Before(from) {
-			k.spent.add(u, models)
-		}
-		return nil
+		return true
 	})
-	return k.spent, readable(err)
-}
-
-func (c *Cost) add(u item.RequestUsage, models fold.Models) {
-	if usd, known := models.Cost(u); known {
-		c.USD += usd
-	} else {
-		c.Unpriced += u.Usage.Requests
+	if err == nil {
+		k.upTo = max(k.upTo, p.Last)
 	}
+	return k.spent, readable(err)
 }
 
 // readable is err, unless a log is damaged, gone or shorter than its record said: of such a

@@ -1,0 +1,52 @@
+package pod
+
+import (
+	"strings"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// Standing is what the fold of a pod's log says of its work.
+type Standing struct {
+	// Began is the entry that began the running turn; 0 between turns.
+	Began item.Seq
+	// Tools are those that run, with commas between them.
+	Tools string
+	// Tokens is the estimated size of the next request, Window that of the model; 0 if unknown.
+	Tokens, Window int
+	// Kilo is how many bytes 1,000 tokens have.
+	Kilo int
+	// Turn is what the running or the last turn used.
+	Turn fold.Spent
+}
+
+// StandingOf is the standing of a pod with this fold.
+func StandingOf(state *fold.State, carried *fold.Context) Standing {
+	t := &state.Turn
+	s := Standing{Tokens: carried.Tokens(), Window: carried.Window(), Kilo: max(carried.BytesOf(1000), 1), Turn: t.Spent}
+	if t.Open {
+		s.Began = t.Began
+		var tools []string
+		for _, c := range t.Calls {
+			if q := t.Question(c.CallID); c.Started != nil && (q == nil || !q.IsOpen()) {
+				tools = append(tools, c.Name)
+			}
+		}
+		s.Tools = strings.Join(tools, ",")
+	}
+	return s
+}
+
+// Standing is that of a pod in memory, by its id, and how many bytes of an answer are in flight. It is the zero value
+// until the pod's log is read.
+func (h *Host) Standing(id string) (s Standing, answered int, loaded bool) {
+	a, _ := h.pods.find(id)
+	if a == nil {
+		return s, 0, false
+	}
+	if now := a.presence.standing.Load(); now != nil {
+		s = *now
+	}
+	return s, a.journal.live.Answer(), true
+}
