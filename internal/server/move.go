@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"google.golang.org/grpc"
 
@@ -33,17 +35,86 @@ func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.
 	case r.GetNode() != s.host.Node:
 		return nil, item.Errorf(item.KindPrecondition, store.ReasonNotOwner, "this is node %s: ask node %s", s.host.Node, r.GetNode())
 	}
-	p, err := s.host.MovePod(ctx, r.GetPod(), r.GetDir(), func(ctx context.Context, pods []item.Pod) error {
-		at, err := s.nodes.Store.Locate(ctx, pods[0].ID)
-		if err == nil && !at.Here && at.Answers() {
-			return s.ask(ctx, at.Node, r, pods)
-		}
-		return s.nodes.Store.Take(ctx, pods, r.GetForce())
-	})
+	family, err := s.family(ctx, r.GetPod(), r.GetDir())
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.MovePodResponse{Pod: wire.PodToProto(p)}, nil
+	top := family[0]
+	err = s.take(ctx, r, family)
+	if top.Node != s.host.Node {
+		ids := make([]string, len(family))
+		for i, p := range family {
+			ids[i] = p.ID
+		}
+		s.host.AdoptPods(ids) // After an error too: perhaps only the answer was lost.
+	}
+	if err == nil {
+		top, err = s.host.Get(ctx, top.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.MovePodResponse{Pod: wire.PodToProto(top)}, nil
+}
+
+// family are a pod and its sub-pods, with the specs that they get on this node, where their workspace is in dir if that
+// isn't empty.
+func (s *fleet) family(ctx context.Context, idOrName, dir string) ([]item.Pod, error) {
+	top, err := s.host.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return nil, err
+	}
+	if top.Spec.Parent != "" {
+		return nil, item.Errorf(item.KindPrecondition, "SUBPOD", "pod %s moves with the pod that spawned it: move pod %s", top.Name, top.Spec.Parent)
+	}
+	family := []item.Pod{top}
+	for i := 0; i < len(family); i++ {
+		children, err := s.host.Family.Children(ctx, family[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		family = append(family, children...)
+	}
+	for i := range family {
+		spec := family[i].Spec
+		if dir != "" {
+			spec = inDir(spec, top.Spec.Dir, dir)
+			spec.Checkout = item.Checkout{} // It stays on its node.
+		}
+		resolve, err := s.host.Workspaces.Check(spec, item.PodSpec{})
+		if err != nil {
+			return nil, err
+		}
+		family[i].Spec = resolve(spec, item.PodSpec{})
+	}
+	return family, nil
+}
+
+// inDir is a spec whose paths below one directory are below another.
+func inDir(spec item.PodSpec, from, to string) item.PodSpec {
+	at := func(path string) string {
+		if rest, below := strings.CutPrefix(path, from); below && (rest == "" || strings.HasPrefix(rest, "/")) {
+			return filepath.Join(to, rest)
+		}
+		return path
+	}
+	all := func(paths []string) (moved []string) {
+		for _, path := range paths {
+			moved = append(moved, at(path))
+		}
+		return moved
+	}
+	spec.Dir, spec.Read, spec.Write = at(spec.Dir), all(spec.Read), all(spec.Write)
+	return spec
+}
+
+// take changes the owner of pods in the store, or lets the node that has them do so. It refuses pods that may still run.
+func (s *fleet) take(ctx context.Context, r *poddv1.MovePodRequest, pods []item.Pod) error {
+	at, err := s.nodes.Store.Locate(ctx, pods[0].ID)
+	if err == nil && !at.Here && at.Answers() {
+		return s.ask(ctx, at.Node, r, pods)
+	}
+	return s.nodes.Store.Take(ctx, pods, r.GetForce())
 }
 
 // handOver gives pods of this node to another one, which asks for them.

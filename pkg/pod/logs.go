@@ -26,15 +26,7 @@ type Logs struct {
 // can't be decoded ends it: KindDataLoss, reason DAMAGED.
 func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want func(wire.KindNumber) bool, fn func(item.Entry) bool) error {
 	for ctx.Err() == nil {
-		records, err := l.store.Read(ctx, pod, after, pageLen)
-		if after == 0 && item.ReasonOf(err) == store.ReasonPurged {
-			p, err := l.store.Pod(ctx, pod)
-			if err != nil {
-				return err
-			}
-			after = p.First - 1
-			continue
-		}
+		records, err := l.page(ctx, pod, after)
 		for _, r := range records {
 			after = r.Seq
 			if want != nil && !want(wire.KindOf(r.Entry)) {
@@ -53,6 +45,19 @@ func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want fun
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// page is the next part of a log; from 0 the first one that the log still has.
+func (l *Logs) page(ctx context.Context, pod string, after item.Seq) ([]store.Record, error) {
+	records, err := l.store.Read(ctx, pod, after, pageLen)
+	if after > 0 || item.ReasonOf(err) != store.ReasonPurged {
+		return records, err
+	}
+	p, err := l.store.Pod(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	return l.store.Read(ctx, pod, p.First-1, pageLen)
 }
 
 // Fold folds a pod's log, with the models and rules of today.
