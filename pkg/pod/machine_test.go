@@ -254,9 +254,12 @@ func TestAnythingAroundADelete(t *testing.T) {
 }
 
 func anything(t *testing.T, all ...string) {
-	rounds := 0
+	rounds, most := 0, 100
+	if testing.Short() {
+		most = 10
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		if rounds++; rounds > 25 && !rt.Failed() {
+		if rounds++; rounds > most && !rt.Failed() {
 			return
 		}
 		actions := rapid.SliceOfN(rapid.SampledFrom(all), 5, 25).Draw(rt, "actions")

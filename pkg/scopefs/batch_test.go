@@ -202,7 +202,11 @@ func batchForEver(dir string) {
 // A kill in the middle of a batch leaves each file whole, with its permissions, and what is beside the
 // files goes when the call is recovered.
 func TestKilledBatch(t *testing.T) {
-	for round := range 20 {
+	rounds := 20
+	if testing.Short() {
+		rounds = 6
+	}
+	for round := range rounds {
 		f, dir := odd(t)
 		must(t, os.WriteFile(filepath.Join(dir, "moves"), []byte("moved"), 0o640))
 		cmd := exec.Command(os.Args[0])

@@ -167,8 +167,11 @@ func rewriteForEver(dir string) {
 
 // A process killed while it writes leaves the old content or the new.
 func TestKilledWriterLeavesOldOrNew(t *testing.T) {
-	dir := t.TempDir()
-	for round := range 100 {
+	dir, rounds := t.TempDir(), 100
+	if testing.Short() {
+		rounds = 20
+	}
+	for round := range rounds {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashEnv+"="+dir)
 		out, err := cmd.StdoutPipe()

@@ -30,10 +30,13 @@ type Check struct {
 	Run func(t T, open OpenFunc)
 }
 
-// Run runs all checks as subtests.
+// Run runs all checks as subtests, side by side: most of them wait for the disk.
 func Run(t *testing.T, open OpenFunc) {
 	for _, c := range Checks() {
-		t.Run(c.Name, func(t *testing.T) { c.Run(t, open) })
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.Run(t, open)
+		})
 	}
 }
 
