@@ -12,10 +12,16 @@ import (
 
 // A podd that ends in any way loses nothing and repeats nothing. This is the short form
 // of `make crash`, which sets PODD_CRASH_KILLS.
-func TestCrash(t *testing.T) { crashes(t, false) }
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	crashes(t, false)
+}
 
 // The same with the pods in a PostgreSQL database, which ends too, and whose connections break.
-func TestCrashOnPostgres(t *testing.T) { crashes(t, true) }
+func TestCrashOnPostgres(t *testing.T) {
+	t.Parallel()
+	crashes(t, true)
+}
 
 func crashes(t *testing.T, onPostgres bool) {
 	t.Helper()
@@ -23,6 +29,9 @@ func crashes(t *testing.T, onPostgres bool) {
 		Command:  crash.Command{Argv: []string{os.Args[0]}, Env: []string{runAsPodd + "=1", "GORACE=exitcode=99 atexit_sleep_ms=0"}},
 		Postgres: onPostgres,
 		Kills:    12, Short: true, Seed: 1, Only: os.Getenv("PODD_CRASH_ONLY"), Out: t.Output(),
+	}
+	if testing.Short() {
+		c.Kills = 4
 	}
 	if n, err := strconv.Atoi(os.Getenv("PODD_CRASH_KILLS")); err == nil {
 		c.Kills, c.Short = n, false

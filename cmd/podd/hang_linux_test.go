@@ -71,6 +71,7 @@ func hangsNow(t *testing.T, fd int) {
 // A workspace on a hanging file system blocks neither other pods nor podd's start or end,
 // and its turn can be cancelled.
 func TestHungWorkspace(t *testing.T) {
+	t.Parallel()
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
 		if r.LastUser() == "go" {

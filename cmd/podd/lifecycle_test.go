@@ -53,6 +53,7 @@ func TestStartsAtOnce(t *testing.T) {
 // podd recreates its socket after someone removes it. If someone put another file there,
 // podd reports that file and leaves it alone.
 func TestSocketIsTaken(t *testing.T) {
+	t.Parallel()
 	state := stateDir(t)
 	p := startPodd(t, state, "http://127.0.0.1:1/v1")
 	socket := filepath.Join(state, "podd.sock")

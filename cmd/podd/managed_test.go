@@ -147,6 +147,7 @@ func TestServiceManager(t *testing.T) {
 // A passed socket that was removed is for the service manager to recreate: podd reports
 // it and keeps serving its connections.
 func TestPassedSocketIsTaken(t *testing.T) {
+	t.Parallel()
 	m := newServiceManager(t)
 	p := m.start("http://127.0.0.1:1/v1", []*os.File{file(t, m.listen)})
 	m.hears("READY=1")

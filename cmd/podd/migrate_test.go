@@ -103,6 +103,7 @@ func TestMigrate(t *testing.T) {
 
 // A damaged file is not migrated.
 func TestMigrateDamaged(t *testing.T) {
+	t.Parallel()
 	db := postgres(t).URL()
 	state := stateDir(t)
 	p := startPodd(t, state, model(t, say))
@@ -149,6 +150,7 @@ func stall(p *pgtest.Proxy, n int64) (stalled <-chan struct{}, end func()) {
 // Wherever a migration is killed, podd refuses a target that is not complete, and another
 // migration completes it.
 func TestMigrateKilled(t *testing.T) {
+	t.Parallel()
 	server := postgres(t)
 	state := stateDir(t)
 	url := model(t, say)
