@@ -12,6 +12,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io"
 	"io/fs"
 	"log"
 	"maps"
@@ -59,7 +60,7 @@ func main() {
 	if err := t.read(os.DirFS(".")); err != nil {
 		log.Fatalf("cannot read the tree: %v; run it in the root of the module", err)
 	}
-	t.print()
+	t.print(os.Stdout)
 }
 
 // read counts all files of a module.
@@ -198,7 +199,7 @@ func named(e ast.Expr) string {
 }
 
 // print prints the tables.
-func (t *tree) print() {
+func (t *tree) print(w io.Writer) {
 	packages, product, rest := 0, 0, 0
 	for pkg, n := range t.lines {
 		if isMachinery(pkg) {
@@ -207,16 +208,16 @@ func (t *tree) print() {
 			packages, product = packages+1, product+n
 		}
 	}
-	fmt.Printf("product %d code lines in %d packages; machinery %d\n", product, packages, rest)
+	fmt.Fprintf(w, "product %d code lines in %d packages; machinery %d\n", product, packages, rest)
 	largest := slices.SortedFunc(maps.Keys(t.lines), func(a, b string) int { return cmp.Or(t.lines[b]-t.lines[a], cmp.Compare(a, b)) })
 	for _, pkg := range largest[:min(mostPackages, len(largest))] {
 		note := ""
 		if isMachinery(pkg) {
 			note = ", machinery"
 		}
-		fmt.Printf("%7d %s (imports %d%s)\n", t.lines[pkg], pkg, len(t.imports[pkg]), note)
+		fmt.Fprintf(w, "%7d %s (imports %d%s)\n", t.lines[pkg], pkg, len(t.imports[pkg]), note)
 	}
-	fmt.Println("\nwidest types: methods, functions over it, and methods of types that only wrap it")
+	fmt.Fprintln(w, "\nwidest types: methods, functions over it, and methods of types that only wrap it")
 	all := map[typeName]int{}
 	wrappers := map[typeName][]string{}
 	for name, w := range t.types {
@@ -230,7 +231,7 @@ func (t *tree) print() {
 		return cmp.Or(all[b]-all[a], cmp.Compare(a.pkg+"."+a.name, b.pkg+"."+b.name))
 	})
 	for _, name := range widest[:min(mostTypes, len(widest))] {
-		w := t.types[name]
-		fmt.Printf("%7d %s.%s (%d methods, %d functions, %d wrappers)\n", all[name], name.pkg, name.name, w.declared, w.functions, len(wrappers[name]))
+		of := t.types[name]
+		fmt.Fprintf(w, "%7d %s.%s (%d methods, %d functions, %d wrappers)\n", all[name], name.pkg, name.name, of.declared, of.functions, len(wrappers[name]))
 	}
 }
