@@ -71,7 +71,7 @@ echo "building what the tests start"; \
 go build $$race -buildvcs=false -ldflags='-s -w' -tags typed -o $(TEST_BIN)/ ./cmd/podd ./cmd/podctl ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
 go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch; \
 echo "go test $$race $(1) ./... (compiling and running takes $(2) on two cores)"; \
-PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off $(1) ./...
+PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off -parallel 4 $(1) ./...
 endef
 
 .PHONY: test
