@@ -15,7 +15,8 @@ func (s *Store) LockAgain(ctx context.Context) error {
 	m := s.Membership
 	m.cancel()
 	m.done.Wait()
-	first, err := m.lock(ctx, 0)
+	// The server needs a moment to see that the connection before is closed.
+	first, err := m.lockWithin(ctx, time.Minute)
 	if err != nil {
 		return err
 	}

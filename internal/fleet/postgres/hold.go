@@ -88,7 +88,7 @@ func (m *Membership) lock(ctx context.Context, before uint32) (*pgx.Conn, error)
 	}
 	if before != 0 {
 		// The process is still its own only if it has the lock.
-		_, err = conn.Exec(ctx, "SELECT pg_terminate_backend(pid, 1000) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::bigint::oid AND pid = $2",
+		_, err = conn.Exec(ctx, "SELECT pg_terminate_backend(pid, 3000) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::bigint::oid AND pid = $2",
 			int64(lockHold), int32(before))
 		if err != nil {
 			_ = conn.Close(ctx)
