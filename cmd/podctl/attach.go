@@ -34,11 +34,11 @@ func newAttachCommand(p *program) *cobra.Command {
 				return err
 			}
 			return p.with(func(c *client.Client) error {
-				pod, err := p.pod(cmd.Context(), c, args[0], func(dir string) error { return allowNew(cmd.Context(), p, c, dir) })
+				pod, err := p.pod(cmd.Context(), c, args[0], func(dir string) error { return p.allowNew(cmd.Context(), c, dir) })
 				if err != nil {
 					return err
 				}
-				left, err := attach.Run(cmd.Context(), attachment(p, c, pod, in, out, settings))
+				left, err := attach.Run(cmd.Context(), p.attachment(c, pod, in, out, settings))
 				if err != nil {
 					return err
 				}
@@ -53,7 +53,7 @@ func newAttachCommand(p *program) *cobra.Command {
 }
 
 // allowNew asks the person at the terminal whether a directory without a pod gets one.
-func allowNew(ctx context.Context, p *program, c *client.Client, dir string) error {
+func (p *program) allowNew(ctx context.Context, c *client.Client, dir string) error {
 	_, _, none := podFor(ctx, c, dir, false)
 	if item.ReasonOf(none) != reasonNoPod {
 		return none
@@ -65,7 +65,7 @@ func allowNew(ctx context.Context, p *program, c *client.Client, dir string) err
 }
 
 // attachment is the view of a pod on a terminal.
-func attachment(p *program, c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
+func (p *program) attachment(c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
 	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Remote: p.at.remote(), Verb: p.within}
 }
 

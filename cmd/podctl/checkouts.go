@@ -11,11 +11,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// checkoutVerbs are the verbs about pods with checkouts of their own.
-type checkoutVerbs struct{ *program }
-
-func newLandCommand(of *program) *cobra.Command {
-	p, r := checkoutVerbs{of}, &poddv1.LandCheckoutRequest{}
+func newLandCommand(p *program) *cobra.Command {
+	r := &poddv1.LandCheckoutRequest{}
 	cmd := &cobra.Command{
 		Use:   "land [POD]",
 		Short: "Bring a pod's commits into a branch",
@@ -44,8 +41,8 @@ func newLandCommand(of *program) *cobra.Command {
 	return cmd
 }
 
-func newApplyCommand(of *program) *cobra.Command {
-	p, r := checkoutVerbs{of}, &poddv1.ApplyCheckoutRequest{}
+func newApplyCommand(p *program) *cobra.Command {
+	r := &poddv1.ApplyCheckoutRequest{}
 	cmd := &cobra.Command{
 		Use:   "apply [POD]",
 		Short: "Bring a pod's files into your working tree",

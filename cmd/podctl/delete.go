@@ -14,11 +14,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// trashVerbs are the verbs about deleted pods.
-type trashVerbs struct{ *program }
-
-func newDeleteCommand(of *program) *cobra.Command {
-	p := trashVerbs{of}
+func newDeleteCommand(p *program) *cobra.Command {
 	req := &poddv1.DeletePodRequest{}
 	cmd := &cobra.Command{
 		Use:     "delete POD",
@@ -34,7 +30,7 @@ func newDeleteCommand(of *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
 				req.Pod = valid(args[0])
-				return p.delete(cmd.Context(), c, req)
+				return p.deletePod(cmd.Context(), c, req)
 			})
 		},
 	}
@@ -45,7 +41,7 @@ func newDeleteCommand(of *program) *cobra.Command {
 	return cmd
 }
 
-func (p trashVerbs) delete(ctx context.Context, c *client.Client, req *poddv1.DeletePodRequest) error {
+func (p *program) deletePod(ctx context.Context, c *client.Client, req *poddv1.DeletePodRequest) error {
 	if len(req.GetDrop()) > 0 && !req.GetCheckout() {
 		return usagef("--drop is for the removal of a checkout: add --checkout")
 	}
@@ -88,7 +84,7 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"pods.",
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
 		Args:              operands,
-		ValidArgsFunction: trashVerbs{p}.complete,
+		ValidArgsFunction: p.completeTrash,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
 				req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
@@ -105,8 +101,8 @@ func newRestoreCommand(p *program) *cobra.Command {
 	}
 }
 
-// complete offers the names of the deleted pods for the first argument.
-func (p trashVerbs) complete(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeTrash offers the names of the deleted pods for the first argument.
+func (p *program) completeTrash(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -119,14 +115,14 @@ func (p trashVerbs) complete(cmd *cobra.Command, args []string, start string) ([
 	})
 }
 
-// list lists the deleted pods.
-func (p trashVerbs) list(ctx context.Context, c *client.Client) error {
+// listTrash lists the deleted pods.
+func (p *program) listTrash(ctx context.Context, c *client.Client) error {
 	resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
 	if err != nil {
 		return err
 	}
 	if p.output == outputText {
-		return p.table(p.stdout, resp.GetPods())
+		return p.trashTable(p.stdout, resp.GetPods())
 	}
 	for _, pod := range resp.GetPods() {
 		if err := p.printJSON(pod); err != nil {
@@ -136,7 +132,7 @@ func (p trashVerbs) list(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-func (p trashVerbs) table(w io.Writer, pods []*poddv1.TrashedPod) error {
+func (p *program) trashTable(w io.Writer, pods []*poddv1.TrashedPod) error {
 	if len(pods) == 0 {
 		_, err := fmt.Fprintln(p.stderr, "the trash is empty")
 		return err

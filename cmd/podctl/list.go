@@ -37,7 +37,7 @@ func newListCommand(p *program) *cobra.Command {
 				case watching:
 					return p.watchPods(cmd.Context(), c)
 				case trash:
-					return trashVerbs{p}.list(cmd.Context(), c)
+					return p.listTrash(cmd.Context(), c)
 				}
 				return p.listPods(cmd.Context(), c)
 			})

@@ -12,12 +12,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// references completes @path.
-type references struct{ *program }
-
-// complete completes an argument of submit that is an @path, with the files
+// completeReference completes an argument of submit that is an @path, with the files
 // of the pod that the submit would go to. It is silent when podd does not answer.
-func (p references) complete(ctx context.Context, flags submitFlags, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *program) completeReference(ctx context.Context, flags submitFlags, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	prefix, ok := strings.CutPrefix(typed, "@")
 	if !ok || flags.literal {
@@ -27,7 +24,7 @@ func (p references) complete(ctx context.Context, flags submitFlags, typed strin
 	defer cancel()
 	var refs []cobra.Completion
 	_ = p.with(func(c *client.Client) error {
-		paths, err := p.paths(ctx, c, flags.pod, valid(prefix))
+		paths, err := p.completePath(ctx, c, flags.pod, valid(prefix))
 		for _, path := range paths {
 			refs = append(refs, "@"+path)
 			// After a directory the path continues.
@@ -40,9 +37,9 @@ func (p references) complete(ctx context.Context, flags submitFlags, typed strin
 	return refs, directive
 }
 
-// paths completes a path in the scope of the pod that a submit would go to. If the submit
+// completePath completes a path in the scope of the pod that a submit would go to. If the submit
 // would create that pod, its scope is the current directory.
-func (p references) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
+func (p *program) completePath(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
 	pod, _, err := p.choosePod(ctx, c, named, nil)
 	if item.ReasonOf(err) == "NO_POD" {
 		return pathsHere(ctx, prefix)

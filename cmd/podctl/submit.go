@@ -45,7 +45,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return references{p}.complete(cmd.Context(), flags, typed)
+			return p.completeReference(cmd.Context(), flags, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			images, err := readImages(flags.images)

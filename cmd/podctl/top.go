@@ -92,7 +92,7 @@ func (p *program) topLive(ctx context.Context, c *client.Client, in, out *os.Fil
 		if err != nil || chosen == "" {
 			return err
 		}
-		if _, err := attach.Run(ctx, attachment(p, c, chosen, in, out, settings)); err != nil {
+		if _, err := attach.Run(ctx, p.attachment(c, chosen, in, out, settings)); err != nil {
 			return err
 		}
 	}
