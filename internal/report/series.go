@@ -56,7 +56,7 @@ func Usage(ctx context.Context, h *pod.Host, q SeriesQuery) (Series, error) {
 	if q.Days < 1 || q.Days > MaxSeriesDays {
 		return Series{}, item.Errorf(item.KindInvalid, "BAD_DAYS", "the number of days must be 1 to %d, not %d", MaxSeriesDays, q.Days)
 	}
-	pods, err := selected(ctx, h.Store, q.Pod)
+	pods, err := h.SelectPods(ctx, q.Pod)
 	if err != nil {
 		return Series{}, err
 	}
@@ -88,15 +88,6 @@ func Usage(ctx context.Context, h *pod.Host, q SeriesQuery) (Series, error) {
 	}
 	slices.SortFunc(s.Sums, func(a, b UsageSum) int { return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Name, b.Name)) })
 	return s.Series, nil
-}
-
-// selected is one pod, or all.
-func selected(ctx context.Context, st store.Store, idOrName string) ([]item.Pod, error) {
-	if idOrName == "" {
-		return st.Pods(ctx)
-	}
-	p, err := st.Pod(ctx, idOrName)
-	return []item.Pod{p}, err
 }
 
 // series is a Series that is being made.

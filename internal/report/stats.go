@@ -52,7 +52,7 @@ type ToolStats struct {
 // empty, it counts all pods together, each request once; then a damaged log does not keep
 // it from counting the others.
 func Count(ctx context.Context, h *pod.Host, idOrName string) (Stats, error) {
-	pods, err := selected(ctx, h.Store, idOrName)
+	pods, err := h.SelectPods(ctx, idOrName)
 	if err != nil {
 		return Stats{}, err
 	}

@@ -74,28 +74,30 @@ func (s *approvals) GetApprovalRule(ctx context.Context, r *poddv1.GetApprovalRu
 
 // ListRules lists the rules of pods.
 func (s *approvals) ListRules(ctx context.Context, r *poddv1.ListRulesRequest) (*poddv1.ListRulesResponse, error) {
-	list, err := s.host.PodRules(ctx, r.GetPod())
+	pods, err := s.host.SelectPods(ctx, r.GetPod())
 	if err != nil {
 		return nil, err
 	}
-	answer := &poddv1.ListRulesResponse{Rules: make([]*poddv1.PodRule, len(list))}
-	for i, rule := range list {
-		answer.Rules[i] = podRule(rule)
+	answer := new(poddv1.ListRulesResponse)
+	for _, p := range pods {
+		for _, rule := range p.Spec.Rules {
+			answer.Rules = append(answer.Rules, podRule(p, rule))
+		}
 	}
 	return answer, nil
 }
 
 // RemoveRule removes one.
 func (s *approvals) RemoveRule(ctx context.Context, r *poddv1.RemoveRuleRequest) (*poddv1.RemoveRuleResponse, error) {
-	rule, err := s.host.RemoveRule(ctx, r.GetPod(), r.GetId())
+	p, rule, err := s.host.RemoveRule(ctx, r.GetPod(), r.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.RemoveRuleResponse{Rule: podRule(rule)}, nil
+	return &poddv1.RemoveRuleResponse{Rule: podRule(p, rule)}, nil
 }
 
-func podRule(r pod.PodRule) *poddv1.PodRule {
-	return &poddv1.PodRule{Id: r.ID(), Pod: r.Pod, PodName: r.PodName, Rule: wire.RulesToProto([]item.Rule{r.Rule})[0]}
+func podRule(p item.Pod, r item.Rule) *poddv1.PodRule {
+	return &poddv1.PodRule{Id: r.ID(), Pod: p.ID, PodName: p.Name, Rule: wire.RulesToProto([]item.Rule{r})[0]}
 }
 
 // maxClient bounds the name of a client, in bytes.

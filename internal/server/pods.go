@@ -188,7 +188,7 @@ func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) 
 
 // GetImage returns the bytes of an image.
 func (s *pods) GetImage(ctx context.Context, r *poddv1.GetImageRequest) (*poddv1.GetImageResponse, error) {
-	data, err := s.host.Image(ctx, r.GetDigest())
+	data, err := s.host.Store.Image(ctx, r.GetDigest())
 	if err != nil {
 		return nil, err
 	}

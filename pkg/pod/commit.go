@@ -9,16 +9,24 @@ import (
 	"podd/pkg/store"
 )
 
-// commit appends a batch to the pod's log. Once it is on disk, it informs readers of the
-// log and of the alerts, and hooks. done are the live blocks that the entries replace. s
-// is the pod's situation from then on. It returns the entries with their sequences.
-func (j *journal) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
-	d, err := j.draft(b, s)
+// commit appends a batch to the pod's log. It returns the entries with their sequences.
+func (j *journal) commit(ctx context.Context, b store.Batch) (store.Appended, []item.Entry, error) {
+	d, err := j.draft(b, j.situation)
 	if err != nil {
 		return store.Appended{}, nil, err
 	}
-	appended, err := j.write(ctx, d, done...)
+	appended, err := j.write(ctx, d)
 	return appended, d.entries, err
+}
+
+// situate stores another situation of the pod.
+func (j *journal) situate(ctx context.Context, s situation) error {
+	d, err := j.draft(store.Batch{}, s)
+	if err != nil {
+		return err
+	}
+	_, err = j.write(ctx, d)
+	return err
 }
 
 // draft is a batch in the form to store.
@@ -60,7 +68,8 @@ func (j *journal) time() time.Time {
 	return j.rec.Status.LastActivity
 }
 
-// write commits a draft and makes it the pod's state.
+// write commits a draft and makes it the pod's state. Once it is on disk, it informs readers of the
+// log and of the alerts, and hooks. done are the live blocks that the entries replace.
 func (j *journal) write(ctx context.Context, d *draft, done ...string) (store.Appended, error) {
 	appended, err := j.store.Append(ctx, d.batch)
 	if err != nil || appended.Duplicate != nil {

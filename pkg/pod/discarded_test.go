@@ -84,7 +84,7 @@ func TestRefusedAnswerEndsTheTurn(t *testing.T) {
 		t.Errorf("the model was asked %d times", n)
 	}
 	h.wantBilled(end, item.Usage{Input: 7, Output: 3, Requests: 1}, item.PurposeDiscarded)
-	h.wantSaid()
+	h.wantNoAnswer()
 }
 
 // A model that writes no summary is asked once more, and billed for both, whether podd or a
@@ -138,5 +138,5 @@ func TestRefusedResultsEndTheTurn(t *testing.T) {
 		return nil
 	})
 	h.wantEnd(h.run("go"), item.OutcomeFailed, "NOT_STORED", "16777216 bytes cannot be stored")
-	h.wantSaid()
+	h.wantNoAnswer()
 }

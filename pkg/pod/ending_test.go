@@ -117,7 +117,7 @@ func TestCancelThatIsNotStored(t *testing.T) {
 	g := newGate()
 	h, f := newFaultyHouse(t, g.answer)
 	s := h.submit("go")
-	h.inFlight("so far")
+	h.inFlight()
 	f.set(func(store.Batch) error {
 		return item.Errorf(item.KindUnavailable, "STORE_FAILED", "the outcome of a commit is unknown")
 	})
@@ -129,7 +129,7 @@ func TestCancelThatIsNotStored(t *testing.T) {
 	h.close()
 	f.set(nil)
 	h.open()
-	h.inFlight("so far")
+	h.inFlight()
 	if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); err != nil || !cancelled {
 		t.Errorf("%v, %v", cancelled, err)
 	}
@@ -192,7 +192,7 @@ func TestCancelAtTheEnding(t *testing.T) {
 	cancelled := h.cancel()
 	close(g.open)
 	for range 3 {
-		h.elsewhere("q") // Meanwhile the answer has time to arrive.
+		h.runOther() // Meanwhile the answer has time to arrive.
 	}
 	close(release)
 	// A cancel that comes late is for the turn after it.

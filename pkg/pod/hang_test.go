@@ -74,7 +74,7 @@ func (h *house) silent() {
 // othersWork checks that other pods work while the workspace of the pod "p" hangs.
 func (h *house) othersWork() {
 	h.t.Helper()
-	h.elsewhere("q")
+	h.runOther()
 	if _, err := h.host.Approvals(h.t.Context(), ""); err != nil {
 		h.t.Error(err)
 	}
@@ -228,7 +228,7 @@ func TestStatsBesideADamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.run("whatever")
-	h.elsewhere("q")
+	h.runOther()
 	h.damage("whatever")
 	got, err := report.Count(t.Context(), h.host, "")
 	if err != nil || got.Turns != 1 || got.Usage.Requests != 1 || strings.Join(got.Damaged, " ") != "p" {

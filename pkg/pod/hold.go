@@ -89,7 +89,7 @@ func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error
 }
 
 func (a *actor) note(ctx context.Context, note item.Note) (item.Seq, error) {
-	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: note}}}, a.journal.situation)
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: note}}})
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +102,7 @@ func (a *actor) holdFor(ctx context.Context, p item.Pause) error {
 	s := a.journal.situation
 	replaces := s.pause != nil
 	s.pause, s.held = &p, s.held && replaces
-	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
+	if err := a.journal.situate(ctx, s); err != nil {
 		return err
 	}
 	if !replaces {
@@ -120,7 +120,7 @@ func (a *actor) lift(ctx context.Context, person bool) error {
 	if person && lifted.ByItself() {
 		s.lifted = append(slices.Clip(s.lifted), *lifted)
 	}
-	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
+	if err := a.journal.situate(ctx, s); err != nil {
 		return err
 	}
 	if person {
@@ -179,8 +179,7 @@ func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err
 func (a *actor) stopped(ctx context.Context) error {
 	s := a.journal.situation
 	s.held = true
-	_, _, err := a.journal.commit(ctx, store.Batch{}, s)
-	return err
+	return a.journal.situate(ctx, s)
 }
 
 // joining takes what joins the running turn now.

@@ -291,7 +291,7 @@ func TestCancelWhileStreaming(t *testing.T) {
 	h := newHouse(t, g.answer)
 	s := h.submit("go")
 	<-g.waiting
-	h.inFlight("so far")
+	h.inFlight()
 	next := h.submit("next")
 	turn, cancelled, err := h.host.Cancel(t.Context(), "p", "")
 	if err != nil || !cancelled || turn != 1 {
@@ -311,8 +311,8 @@ func TestCancelWhileStreaming(t *testing.T) {
 	}
 }
 
-// inFlight waits until a stream that attaches now gets this text in flight.
-func (h *house) inFlight(want string) {
+// inFlight waits until a stream that attaches now gets the text of a gate in flight.
+func (h *house) inFlight() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
 	defer cancel()
@@ -326,7 +326,7 @@ func (h *house) inFlight(want string) {
 				text += d.Text
 			}
 		}
-		if text == want {
+		if text == "so far" {
 			return
 		}
 	}
@@ -388,7 +388,7 @@ func TestStreams(t *testing.T) {
 	wg.Go(func() { a = watch(t.Context(), 0) })
 	wg.Go(func() { b = watch(t.Context(), s.Seq) })
 	wg.Go(func() { watch(gone, 0) })
-	h.inFlight("so far")
+	h.inFlight()
 	cancel()
 	close(g.open)
 	wg.Wait()

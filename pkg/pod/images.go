@@ -1,16 +1,10 @@
 package pod
 
 import (
-	"context"
 	"fmt"
 
 	"podd/pkg/item"
 )
-
-// Image is the bytes of an image that an entry of a pod refers to, by its digest.
-func (h *Host) Image(ctx context.Context, digest string) ([]byte, error) {
-	return h.Store.Image(ctx, digest)
-}
 
 // pictures makes images of the bytes that a client sent. One that is no image, or too large,
 // refuses the submit.

@@ -88,7 +88,7 @@ func TestImagesArePruned(t *testing.T) {
 	for _, e := range h.log() {
 		for _, i := range item.ImagesIn(e.Kind) {
 			digests[i.Digest] = true
-			if data, err := h.host.Image(t.Context(), i.Digest); err != nil || string(data) != user && string(data) != shot {
+			if data, err := h.host.Store.Image(t.Context(), i.Digest); err != nil || string(data) != user && string(data) != shot {
 				t.Errorf("%s: %d bytes, %v", i, len(data), err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestImagesArePruned(t *testing.T) {
 	h.restart()
 	h.sweep()
 	for digest := range digests {
-		_, err := h.host.Image(t.Context(), digest)
+		_, err := h.host.Store.Image(t.Context(), digest)
 		wantError(t, err, item.KindNotFound, "IMAGE_NOT_FOUND")
 	}
 	// The final check of invariants needs a whole log.
@@ -267,7 +267,7 @@ func TestImagesOfForksAndRewinds(t *testing.T) {
 	digest := map[string]string{}
 	for _, e := range h.log() {
 		for _, i := range item.ImagesIn(e.Kind) {
-			data, err := h.host.Image(t.Context(), i.Digest)
+			data, err := h.host.Store.Image(t.Context(), i.Digest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +282,7 @@ func TestImagesOfForksAndRewinds(t *testing.T) {
 	}
 	has := func() (list []string) {
 		for name, data := range map[string]string{"first": first, "second": second} {
-			if _, err := h.host.Image(t.Context(), digest[data]); err == nil {
+			if _, err := h.host.Store.Image(t.Context(), digest[data]); err == nil {
 				list = append(list, name)
 			} else {
 				wantError(t, err, item.KindNotFound, "IMAGE_NOT_FOUND")

@@ -7,7 +7,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/wire"
 	"podd/pkg/worker"
 )
 
@@ -90,7 +89,7 @@ func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) 
 	}
 	var items []InboxItem
 	for _, w := range waiting {
-		e, err := wire.DecodeEntry(w.Entry)
+		e, err := w.Decode()
 		if err != nil {
 			return nil, damaged(rec.ID, w.Seq, err)
 		}
@@ -117,7 +116,7 @@ func (h *Host) Withdraw(ctx context.Context, idOrName, requestID string) error {
 }
 
 func (a *actor) withdraw(ctx context.Context, requestID string) error {
-	i := slices.IndexFunc(a.inbox.items, func(s worker.Submit) bool { return s.RequestID == requestID })
+	i := a.inbox.index(requestID)
 	if i < 0 {
 		return item.Errorf(item.KindNotFound, "NOT_WAITING", "pod %[2]s has no queued submit with request id %[1]q: podctl inbox lists the queue", requestID, a.journal.rec.Name)
 	}
@@ -126,7 +125,7 @@ func (a *actor) withdraw(ctx context.Context, requestID string) error {
 		return item.Errorf(item.KindPrecondition, "TAKEN", "a turn is starting with the submit %q: cancel the turn to stop it", requestID)
 	}
 	taken := item.Entry{Kind: item.Withdrawn{RequestIDs: []string{requestID}}}
-	if _, _, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}, a.journal.situation); err != nil {
+	if _, _, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}); err != nil {
 		return err
 	}
 	a.inbox.leave([]item.Seq{seq})

@@ -75,7 +75,7 @@ func (k *jobs) ended() {
 			}
 			entries = append(entries, item.Entry{Kind: note})
 		}
-		if _, _, err := j.commit(k.actor.host.base, store.Batch{Entries: entries}, j.situation); err != nil {
+		if _, _, err := j.commit(k.actor.host.base, store.Batch{Entries: entries}); err != nil {
 			j.log.Warn("the end of a job could not be stored yet", "job", end.ID, "error", err)
 			k.unstored = time.After(jobsRetry)
 			return

@@ -45,7 +45,7 @@ func (j *journal) stands() worker.Now { return worker.Now{State: j.state, Next: 
 
 // answer commits the answer to an open question.
 func (j *journal) answer(ctx context.Context, q *fold.Question, r item.ApprovalResolved) error {
-	_, _, err := j.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, j.situation)
+	_, _, err := j.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}})
 	return err
 }
 
@@ -115,7 +115,7 @@ func (j *journal) leaveTurn() {
 	if s.waiting == "" {
 		s.waiting = "resumes when podd restarts"
 	}
-	if _, _, err := j.commit(j.base, store.Batch{}, s); err != nil {
+	if err := j.situate(j.base, s); err != nil {
 		j.log.Warn("cannot store the turn's state", "error", err)
 	}
 }
@@ -129,7 +129,7 @@ func (j *journal) raise(level item.Level, source, text string) {
 
 func (j *journal) alert(level item.Level, source, text string) error {
 	alert := item.Alert{Pod: j.id, Level: level, Source: source, Text: text, Time: j.now()}
-	_, _, err := j.commit(j.base, store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}, j.situation)
+	_, _, err := j.commit(j.base, store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}})
 	return err
 }
 

@@ -62,7 +62,7 @@ func (a *actor) load() error {
 		now := a.journal.now
 		// The cut is no activity of the pod's own.
 		a.journal.now = func() time.Time { return time.Time{} }
-		_, _, err := a.journal.commit(ctx, b, a.journal.situation)
+		_, _, err := a.journal.commit(ctx, b)
 		a.journal.now = now
 		return err
 	}

@@ -98,6 +98,15 @@ func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
 	return h.pods.asShown(p), nil
 }
 
+// SelectPods returns one pod, or all for an empty name, as they are stored.
+func (h *Host) SelectPods(ctx context.Context, idOrName string) ([]item.Pod, error) {
+	if idOrName == "" {
+		return h.Store.Pods(ctx)
+	}
+	p, err := h.Store.Pod(ctx, idOrName)
+	return []item.Pod{p}, err
+}
+
 // List returns all pods in the order of their names. If dir is set, it returns those with
 // that workspace, without sub-pods, which work there for another pod.
 func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {

@@ -39,17 +39,13 @@ func (w watched) Stream(ctx context.Context, body ...[]byte) iter.Seq2[llm.Event
 	}
 }
 
-// wantSaid checks which texts of the assistant the conversation has.
-func (h *house) wantSaid(want ...string) {
+// wantNoAnswer checks that the conversation has no text of the assistant.
+func (h *house) wantNoAnswer() {
 	h.t.Helper()
-	var got []string
 	for _, it := range items(h.log()) {
-		if m, ok := it.(item.AssistantMessage); ok {
-			got = append(got, m.Text)
+		if m, ok := it.(item.AssistantMessage); ok && m.Text != "" {
+			h.t.Errorf("the conversation has the answer %q", m.Text)
 		}
-	}
-	if strings.Join(got, "|") != strings.Join(want, "|") {
-		h.t.Errorf("the conversation has the answers %q, want %q", got, want)
 	}
 }
 
@@ -74,7 +70,7 @@ func TestCancelDuringASummary(t *testing.T) {
 	<-taken
 	<-h.cancel()
 	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
-	h.wantSaid()
+	h.wantNoAnswer()
 }
 
 // The text of a cut answer is void as soon as podd retries: a cancel during the wait
@@ -102,7 +98,7 @@ func TestCancelAfterACutAnswer(t *testing.T) {
 			}
 			<-h.cancel()
 			h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
-			h.wantSaid()
+			h.wantNoAnswer()
 		})
 	}
 }

@@ -43,13 +43,6 @@ func dated(spec, old item.PodSpec, now time.Time) item.PodSpec {
 	return spec
 }
 
-// PodRule is a rule of one pod.
-type PodRule struct {
-	// Pod is the pod's id, PodName its name.
-	Pod, PodName string
-	item.Rule
-}
-
 // RuleFor is the rule that an answer with Always to the question about a call would add.
 func (h *Host) RuleFor(ctx context.Context, pod string, call item.Seq) (*item.Rule, error) {
 	a, release, err := h.pods.acquire(ctx, pod)
@@ -64,48 +57,23 @@ func (h *Host) RuleFor(ctx context.Context, pod string, call item.Seq) (*item.Ru
 	return nil, noQuestion(call, pod)
 }
 
-// PodRules returns the own rules of one pod, or of all by the pods' names.
-func (h *Host) PodRules(ctx context.Context, idOrName string) ([]PodRule, error) {
-	var pods []item.Pod
-	if idOrName != "" {
-		p, err := h.Store.Pod(ctx, idOrName)
-		if err != nil {
-			return nil, err
-		}
-		pods = []item.Pod{p}
-	} else {
-		all, err := h.Store.Pods(ctx)
-		if err != nil {
-			return nil, err
-		}
-		pods = all
-	}
-	var rules []PodRule
-	for _, p := range pods {
-		for _, r := range p.Spec.Rules {
-			rules = append(rules, PodRule{p.ID, p.Name, r})
-		}
-	}
-	return rules, nil
-}
-
 // minRuleID is how many digits name a rule at least.
 const minRuleID = 6
 
-// RemoveRule removes the rule of a pod whose id begins with id, and returns it. It applies to
+// RemoveRule removes the rule of a pod whose id begins with id, and returns both. It applies to
 // the next call.
-func (h *Host) RemoveRule(ctx context.Context, idOrName, id string) (removed PodRule, err error) {
+func (h *Host) RemoveRule(ctx context.Context, idOrName, id string) (p item.Pod, removed item.Rule, err error) {
 	if len(id) < minRuleID {
-		return removed, item.Errorf(item.KindInvalid, "RULE_ID", "%q is not the id of a rule: give at least %d digits of it, as podctl rules shows them", id, minRuleID)
+		return p, removed, item.Errorf(item.KindInvalid, "RULE_ID", "%q is not the id of a rule: give at least %d digits of it, as podctl rules shows them", id, minRuleID)
 	}
-	_, err = h.change(ctx, idOrName, func(a *actor) error {
+	p, err = h.change(ctx, idOrName, func(a *actor) error {
 		spec := a.journal.rec.Spec
 		named := func(r item.Rule) bool { return strings.HasPrefix(r.ID(), strings.ToLower(id)) }
 		at := slices.IndexFunc(spec.Rules, named)
 		if at < 0 {
 			return item.Errorf(item.KindNotFound, "RULE_NOT_FOUND", "pod %s has no rule %s: podctl rules %[1]s lists them", a.journal.rec.Name, id)
 		}
-		removed = PodRule{a.id, a.journal.rec.Name, spec.Rules[at]}
+		removed = spec.Rules[at]
 		left := slices.DeleteFunc(slices.Clone(spec.Rules), removed.Equal)
 		if slices.ContainsFunc(left, named) {
 			return item.Errorf(item.KindPrecondition, "RULE_AMBIGUOUS", "several rules of pod %s begin with %s: give more digits, as podctl rules %[1]s -o json shows them", a.journal.rec.Name, id)
@@ -116,5 +84,5 @@ func (h *Host) RemoveRule(ctx context.Context, idOrName, id string) (removed Pod
 		a.journal.changed(hook.PodUpdated)
 		return nil
 	})
-	return removed, err
+	return p, removed, err
 }

@@ -64,7 +64,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 	}
 	before := a.journal.state
 	a.journal.state.Notes = c.fold.State.Notes
-	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: c.rewind(to, a.journal.state)}, a.journal.situation)
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: c.rewind(to, a.journal.state)})
 	if err != nil {
 		a.journal.state = before
 		return Rewound{}, cancelling{}, err

@@ -19,16 +19,16 @@ func TestRemoveRule(t *testing.T) {
 	if err != nil || p.Spec.Rules[0].Added.IsZero() {
 		t.Fatalf("rules %+v, %v", p.Spec.Rules, err)
 	}
-	_, err = h.host.RemoveRule(t.Context(), "p", one.ID()[:6])
+	_, _, err = h.host.RemoveRule(t.Context(), "p", one.ID()[:6])
 	wantError(t, err, item.KindPrecondition, "RULE_AMBIGUOUS")
-	if _, err = h.host.RemoveRule(t.Context(), "p", one.ID()); err != nil {
+	if _, _, err = h.host.RemoveRule(t.Context(), "p", one.ID()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := h.host.PodRules(t.Context(), "p")
-	if err != nil || len(left) != 1 || !left[0].Equal(other) {
+	p, err = h.host.Get(t.Context(), "p")
+	if left := p.Spec.Rules; err != nil || len(left) != 1 || !left[0].Equal(other) {
 		t.Fatalf("left %+v, %v", left, err)
 	}
-	_, err = h.host.RemoveRule(t.Context(), "p", one.ID())
+	_, _, err = h.host.RemoveRule(t.Context(), "p", one.ID())
 	wantError(t, err, item.KindNotFound, "RULE_NOT_FOUND")
 }
 

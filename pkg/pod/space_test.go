@@ -34,13 +34,13 @@ func full(match func(store.Batch) bool) (check func(store.Batch) error, refused 
 	}, refused
 }
 
-// fill makes the disk full from the first batch that match finds, submits text and waits
+// fill makes the disk full from the first batch that match finds, submits something and waits
 // until the pod says that it waits for space.
-func (h *house) fill(f *faulty, text string, match func(store.Batch) bool) pod.Submitted {
+func (h *house) fill(f *faulty, match func(store.Batch) bool) pod.Submitted {
 	h.t.Helper()
 	check, refused := full(match)
 	f.set(check)
-	s := h.submit(text)
+	s := h.submit("go")
 	<-refused
 	h.await(func(p item.Pod) bool {
 		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
@@ -54,7 +54,7 @@ func TestListOnAFullDisk(t *testing.T) {
 	if _, err := h.host.Create(t.Context(), "a", item.PodSpec{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
-	s := h.fill(f, "go", holds[item.RequestUsage])
+	s := h.fill(f, holds[item.RequestUsage])
 	for dir, want := range map[string][]string{"": {"a", "p"}, h.dir: {"p"}} {
 		list, err := h.host.List(t.Context(), dir)
 		if err != nil || len(list) != len(want) {
@@ -98,7 +98,7 @@ func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran")), scripted.Say(scripted.Text("done"))))
-			s := h.fill(f, "go", match)
+			s := h.fill(f, match)
 			f.set(nil)
 			if end := h.ended(s); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
 				t.Errorf("end %+v", end)
@@ -119,7 +119,7 @@ func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
 // A pod that waited for space shows what its next turn waits for.
 func TestStateAfterAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
-	s := h.fill(f, "go", holds[item.TurnStarted])
+	s := h.fill(f, holds[item.TurnStarted])
 	f.set(nil)
 	q := h.asked(1)[0]
 	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Reason != "waiting for approval" {
@@ -134,7 +134,7 @@ func TestStateAfterAFullDisk(t *testing.T) {
 // the turn ends as cancelled. Text that the person has read stays.
 func TestCancelOnAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("half of it"), shell("echo x >> ran"))))
-	s := h.fill(f, "go", holds[item.RequestUsage])
+	s := h.fill(f, holds[item.RequestUsage])
 	for range 2 {
 		turn, cancelled, err := h.host.Cancel(t.Context(), "p", "enough")
 		wantError(t, err, item.KindExhausted, "NO_SPACE")
@@ -208,7 +208,7 @@ func TestStopOnAFullDisk(t *testing.T) {
 	for name, match := range map[string]func(store.Batch) bool{"answer": holds[item.RequestUsage], "end": holds[item.TurnEnded]} {
 		t.Run(name, func(t *testing.T) {
 			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("done"))))
-			s := h.fill(f, "go", match)
+			s := h.fill(f, match)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			h.host.Close(ctx)

@@ -178,7 +178,7 @@ func TestCancelDropsNothing(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working)
 	s := h.submit("go")
-	h.inFlight("so far")
+	h.inFlight()
 	steered := h.steer("steered")
 	queued := h.submit("queued")
 	if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); !cancelled || err != nil {

@@ -47,7 +47,7 @@ func TestResultsAreStoredBeforeTheNextRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		h.elsewhere("q")
+		h.runOther()
 	}
 	close(release)
 	if end := h.ended(s); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
@@ -58,18 +58,18 @@ func TestResultsAreStoredBeforeTheNextRequest(t *testing.T) {
 	}
 }
 
-// elsewhere runs a turn of another pod.
-func (h *house) elsewhere(name string) {
+// runOther runs a turn of the pod "q".
+func (h *house) runOther() {
 	h.t.Helper()
-	s, err := h.host.Submit(h.t.Context(), pod.Submit{Pod: name, Segments: []item.Segment{item.TextSegment{Text: "hello"}}})
+	s, err := h.host.Submit(h.t.Context(), pod.Submit{Pod: "q", Segments: []item.Segment{item.TextSegment{Text: "hello"}}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for ev, err := range h.host.Logs.Stream(h.t.Context(), pod.StreamQuery{Pod: name, After: s.Seq, Follow: true}) {
+	for ev, err := range h.host.Logs.Stream(h.t.Context(), pod.StreamQuery{Pod: "q", After: s.Seq, Follow: true}) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if p, err := h.host.Get(h.t.Context(), name); ev.Record != nil && err == nil && p.Status.State == item.StateIdle {
+		if p, err := h.host.Get(h.t.Context(), "q"); ev.Record != nil && err == nil && p.Status.State == item.StateIdle {
 			return
 		}
 	}

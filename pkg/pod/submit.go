@@ -203,7 +203,7 @@ func (s Submit) digest() ([32]byte, error) {
 
 // store commits a submit in the pod's goroutine.
 func (a *actor) store(ctx context.Context, b store.Batch) (Submitted, error) {
-	appended, entries, err := a.journal.commit(ctx, b, a.journal.situation)
+	appended, entries, err := a.journal.commit(ctx, b)
 	if err != nil {
 		return Submitted{}, err
 	}
