@@ -169,13 +169,32 @@ func (l *nodeLink) leave() {
 	}
 }
 
-// giveUp lets other nodes go on with movable pods, while podd stops.
+// giveUpEvery is how often pods that have ended are given up while podd stops.
+const giveUpEvery = 100 * time.Millisecond
+
+// giveUp gives movable pods to other nodes, which go on with them, while the Host ends them, until closed is closed. The
+// families of busy pods stay.
 func (l *nodeLink) giveUp(ctx context.Context, h *pod.Host, closed <-chan struct{}) {
 	if l == nil || l.members.LostTo() != nil {
 		return
 	}
-	if err := h.GiveUpPods(context.WithoutCancel(ctx), closed, l.members.Release); err != nil {
-		h.Logger.Warn("cannot give pods to other nodes, which take them over once podd has stopped", "error", err)
+	ctx = context.WithoutCancel(ctx)
+	again := time.NewTicker(giveUpEvery)
+	defer again.Stop()
+	for over := false; !over; {
+		select {
+		case <-again.C:
+		case <-closed:
+			over = true
+		}
+		given, err := l.members.Release(ctx, h.Loaded())
+		if err != nil {
+			h.Logger.Warn("cannot give pods to other nodes, which take them over once podd has stopped", "error", err)
+			return
+		}
+		for _, id := range given {
+			h.Workspaces.Abandon(id, false) // What it started here has no reader any more.
+		}
 	}
 }
 

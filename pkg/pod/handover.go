@@ -114,36 +114,6 @@ func (m *mailbox) leave(hurry <-chan struct{}, closing error, moves func(item.Po
 	m.end(hurry, closing, worker.ErrShutdown)
 }
 
-// giveUpEvery is how often pods that have ended are given up while the Host ends.
-const giveUpEvery = 100 * time.Millisecond
-
-// GiveUpPods gives up movable pods while Close ends them, until closed is closed, so that other nodes
-// go on with them. release changes the store: it keeps the families of busy pods, and returns those
-// that it gave up.
-func (h *Host) GiveUpPods(ctx context.Context, closed <-chan struct{}, release func(ctx context.Context, busy []string) ([]string, error)) error {
-	again := time.NewTicker(giveUpEvery)
-	defer again.Stop()
-	for over := false; !over; {
-		select {
-		case <-again.C:
-		case <-closed:
-			over = true
-		}
-		var busy []string
-		for _, a := range h.pods.all() {
-			busy = append(busy, a.id)
-		}
-		given, err := release(ctx, busy)
-		if err != nil {
-			return err
-		}
-		for _, id := range given {
-			h.Workspaces.Abandon(id, false) // What it started here has no reader any more.
-		}
-	}
-	return nil
-}
-
 // park keeps pods from being loaded until unpark is called; callers wait.
 func (l *loaded) park(pods []item.Pod, to string) (unpark func(), err error) {
 	l.mu.Lock()

@@ -228,6 +228,15 @@ func (h *Host) Counts() Counts {
 	return c
 }
 
+// Loaded are the ids of the pods in memory.
+func (h *Host) Loaded() []string {
+	var ids []string
+	for _, a := range h.pods.all() {
+		ids = append(ids, a.id)
+	}
+	return ids
+}
+
 // leaveTime is how long Close waits for hanging work once it is in a hurry, which is
 // longer than ending a command takes; lookTime is how long it waits for accesses to
 // workspaces, which nothing needs any more.
