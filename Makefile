@@ -78,13 +78,12 @@ endef
 test: test-need ## run all tests with the race detector, the long ones in a short form; installs what they need
 	@$(call TEST,-short -timeout 20m,a quarter of an hour)
 
-.PHONY: nightly
-nightly: test-need ## run everything long: all tests in full, then crash, chaos, guards and fuzz (many hours)
+.PHONY: test-long
+test-long: test-need ## run all tests in full
 	@$(call TEST,-timeout 60m,an hour)
-	$(MAKE) crash
-	$(MAKE) chaos
-	$(MAKE) guards
-	$(MAKE) fuzz
+
+.PHONY: nightly
+nightly: test-long crash chaos guards fuzz ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
