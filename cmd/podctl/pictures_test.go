@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/llm/scripted"
 )
@@ -67,8 +68,15 @@ func TestAttachOpensPictures(t *testing.T) {
 	p.out.await(t, "podctl image saves it")
 	typed("\x1bo")
 	p.out.await(t, "opener runs")
+	if err := os.Remove(opened); err != nil {
+		t.Fatal(err)
+	}
 	typed("/open shot.png\r")
-	p.out.await(t, "opening [picture shot.png")
+	// The view need not show that it opens the picture: the opener may end before the next frame.
+	for said := ""; !strings.HasSuffix(said, ".png\n"); time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(opened)
+		said = string(text)
+	}
 	typed("\x04")
 	if code := p.wait(); code != 0 {
 		t.Errorf("it ended with %d", code)
