@@ -8,40 +8,6 @@ import (
 	"podd/pkg/item"
 )
 
-// turn is a user message and a result with content.
-func turn(tokens int) []fold.Element {
-	return []fold.Element{{Tokens: 10, StartsTurn: true}, {Tokens: 20}, result("read", tokens)}
-}
-
-func TestTurnCandidates(t *testing.T) {
-	four := slices.Concat(turn(500), turn(500), turn(500), turn(500))
-	gone := slices.Clone(four)
-	gone[2].Tokens = gone[2].Stub
-	tests := map[string]struct {
-		elements  []fold.Element
-		protected int
-		want      []int
-	}{
-		"2 turns, 3 protected":          {four[:6], 3, nil},
-		"3 turns, 3 protected":          {four[:9], 3, nil},
-		"4 turns, 2 protected":          {four, 2, []int{2, 5}},
-		"4 turns, the first is pruned":  {gone, 2, []int{5}},
-		"3 turns, 2 protected":          {four[:9], 2, []int{2}},
-		"no turn":                       {four[1:3], 1, nil},
-		"a result before the first":     {slices.Concat(four[1:3], four), 3, []int{1, 4}},
-		"two results in a turn":         {slices.Concat(four[:3], four[2:3], four[:6]), 2, []int{2, 3}},
-		"nothing":                       {nil, 3, nil},
-		"a turn without any other item": {slices.Concat(four[:3], four[:1], four[:1]), 2, []int{2}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := fold.TurnCandidates(tt.elements, tt.protected); !slices.Equal(got, tt.want) {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
 // turnsSession has a result in the first of the given number of turns, which each later
 // request sends.
 func turnsSession(turns int, first fold.Element) (*session, item.Seq) {

@@ -77,15 +77,3 @@ func AlertsToProto(list []item.Alert) []*poddv1.Alert {
 	}
 	return out
 }
-
-// AlertsFromProto converts alerts in their order.
-func AlertsFromProto(list []*poddv1.Alert) []item.Alert {
-	if len(list) == 0 {
-		return nil
-	}
-	out := make([]item.Alert, len(list))
-	for i, p := range list {
-		out[i] = AlertFromProto(p)
-	}
-	return out
-}

@@ -23,7 +23,11 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}))
 	t.Run("alerts", rapid.MakeCheck(func(t *rapid.T) {
 		want := lists(anyValue, generate[item.Alert](anyValue)).Draw(t, "alerts")
-		wantEqual(t, wire.AlertsFromProto(wire.AlertsToProto(want)), want)
+		var got []item.Alert
+		for _, a := range wire.AlertsToProto(want) {
+			got = append(got, wire.AlertFromProto(a))
+		}
+		wantEqual(t, got, want)
 	}))
 	t.Run("delta", rapid.MakeCheck(func(t *rapid.T) {
 		want := generate[item.Delta](anyValue).Draw(t, "delta")
