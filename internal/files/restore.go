@@ -228,10 +228,14 @@ func conflicted(kept []checkpoint.Conflict) error {
 
 // timeFrom is when the first entry of a log from this one on was stored; zero without one.
 func (w *Files) timeFrom(ctx context.Context, id string, seq item.Seq) (at time.Time, err error) {
-	err = w.Host.Logs.Entries(ctx, id, seq-1, nil, func(e item.Entry) bool {
+	first := func(e item.Entry) bool {
 		at = e.Time
 		return false
-	})
+	}
+	err = w.Host.Logs.Entries(ctx, id, seq-1, nil, first)
+	if item.ReasonOf(err) == store.ReasonPurged {
+		err = w.Host.Logs.Entries(ctx, id, 0, nil, first)
+	}
 	return at, err
 }
 
