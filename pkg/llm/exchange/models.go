@@ -104,7 +104,7 @@ func (c *Client) askOffers(ctx context.Context) ([]llm.Offer, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil:
+	case err != nil && resp.StatusCode < 300: // What arrived of an error says enough.
 		return nil, e.connectionError(askCtx, err, false, false)
 	}
 	if resp.StatusCode == http.StatusOK && IsJSON(body) {

@@ -54,6 +54,18 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// A connection that ends within an error does not hide it.
+func TestResolveReadsAShortError(t *testing.T) {
+	c := serve(t, openai.Config{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":{"message":"no"}}`)
+	})
+	if _, err := c.Resolve(t.Context(), ""); llm.ClassOf(err) != llm.ClassAuth {
+		t.Errorf("class %q: %v", llm.ClassOf(err), err)
+	}
+}
+
 func TestResolveWithoutAsking(t *testing.T) {
 	c, err := openai.New(openai.Config{})
 	if err != nil {
