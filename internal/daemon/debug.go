@@ -67,8 +67,7 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 	for _, state := range []item.State{item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused, item.StateResuming, item.StateInterrupted, item.StateQuarantined} {
 		states[state] = 0
 	}
-	for _, r := range pods {
-		p := r
+	for _, p := range pods {
 		states[p.Status.State]++
 		queued += p.Queued
 	}

@@ -131,9 +131,8 @@ func (a *app) state() (state, reason string) {
 
 // status is the pod's state in one line.
 func (a *app) status(_ string) {
-	f := a
-	state, reason := f.state()
-	parts := append([]string{sanitize.Line(a.pod.GetName()), state}, f.figures()...)
+	state, reason := a.state()
+	parts := append([]string{sanitize.Line(a.pod.GetName()), state}, a.figures()...)
 	if reason != "" {
 		parts[1] += ": " + reason
 	}
