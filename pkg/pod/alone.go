@@ -18,7 +18,8 @@ type Idle struct {
 	under *turn
 }
 
-// work is done on an idle pod. Its context ends when the pod is deleted or podd stops for good.
+// work is done on an idle pod. Its context ends when a person cancels it, when the pod is deleted, and when podd stops
+// for good.
 type work = func(ctx context.Context, p *Idle) error
 
 // Alone does work on a pod that runs nothing meanwhile: no turn, and no background command. Submits that come wait.
@@ -113,7 +114,7 @@ func (p *Idle) Look() (g Ground, done func(), err error) {
 	return g, g.Use(), nil
 }
 
-// Cancellable is a context that also ends when a person cancels the work, and as soon as podd begins to stop.
+// Cancellable is a context that also ends when that of the work does, and as soon as podd begins to stop.
 func (p *Idle) Cancellable(ctx context.Context) (context.Context, context.CancelFunc) {
 	running, cancel := context.WithCancelCause(p.under.waiting)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })

@@ -10,7 +10,8 @@ import (
 // Wing is what a part of podd beside the core does for pods. What is nil does nothing.
 type Wing struct {
 	// Unfinished is work that an earlier podd left for the wing, by what the log of a pod says; nil without any. It is
-	// called in the pod's goroutine, once the pod is loaded, and reads nothing else. The work comes before the next turn.
+	// called in the pod's goroutine, once the pod is loaded, and reads nothing else. The work comes before the next turn,
+	// which its error delays: the pod raises an alert, and does not try the work again until it is loaded again.
 	Unfinished func(p item.Pod, s fold.State) func(ctx context.Context, p *Idle) error
 	// Restoring brings back what the wing has of a pod, by its id, that comes back from the trash. Its error keeps the
 	// pod there.
