@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -73,12 +74,8 @@ func (c *reader) pod(id string) error {
 	if err != nil {
 		return err
 	}
-	waiting, err := c.s.Inbox(c.ctx, id)
-	if err := c.take(err); err != nil {
+	if err := c.take(c.inbox(p)); err != nil {
 		return err
-	}
-	if err == nil && len(waiting) != p.Queued {
-		c.note("the inbox of pod %s has %d submits, but the pod counts %d", id, len(waiting), p.Queued)
 	}
 	for at := p.First; at > 0 && at <= p.Last; {
 		page, err := c.s.Read(c.ctx, id, at-1, readMost)
@@ -93,6 +90,25 @@ func (c *reader) pod(id string) error {
 		}
 	}
 	return nil
+}
+
+// inbox compares a pod's inbox with the pod's count of it.
+func (c *reader) inbox(p item.Pod) error {
+	for {
+		waiting, err := c.s.Inbox(c.ctx, p.ID)
+		if err != nil || len(waiting) == p.Queued {
+			return err
+		}
+		now, err := c.s.Pod(c.ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		if now.Last == p.Last && now.Queued == p.Queued { // Each change of an inbox has an entry.
+			c.note("the inbox of pod %s has %d submits, but the pod counts %d", p.ID, len(waiting), p.Queued)
+			return nil
+		}
+		p = now
+	}
 }
 
 // readMost is how many entries a check reads at once.
@@ -111,12 +127,23 @@ func (c *reader) entry(pod string, r Record) error {
 		c.images[image.Digest] = true
 		_, err := c.s.Image(c.ctx, image.Digest)
 		if item.ReasonOf(err) == ReasonImageNotFound {
-			c.note("entry %d of pod %s refers to the image %s, which is missing", r.Seq, pod, image.Digest)
-			err = nil
+			err = c.missing(pod, r, image)
 		}
 		if err := c.take(err); err != nil {
 			return err
 		}
 	}
 	return c.goOn()
+}
+
+// missing notes an image of an entry that is missing. Both may be gone since the entry was read.
+func (c *reader) missing(pod string, r Record, image item.Image) error {
+	again, err := c.s.Read(c.ctx, pod, r.Seq-1, 1)
+	if err != nil {
+		return err
+	}
+	if len(again) > 0 && again[0].Seq == r.Seq && bytes.Equal(again[0].Entry, r.Entry) {
+		c.note("entry %d of pod %s refers to the image %s, which is missing", r.Seq, pod, image.Digest)
+	}
+	return nil
 }
