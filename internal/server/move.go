@@ -41,12 +41,12 @@ func (s *fleet) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.
 	}
 	top := family[0]
 	err = s.take(ctx, r, family)
-	if top.Node != s.host.Node {
+	if top.Node != s.host.Node && (err == nil || item.KindOf(err) != item.KindPrecondition) {
 		ids := make([]string, len(family))
 		for i, p := range family {
 			ids[i] = p.ID
 		}
-		s.host.AdoptPods(ids) // After an error too: perhaps only the answer was lost.
+		s.host.AdoptPods(ids) // After an error too, but a refusal: perhaps only the answer was lost.
 	}
 	if err == nil {
 		top, err = s.host.Get(ctx, top.ID)
