@@ -42,6 +42,38 @@ func wantReason(t *testing.T, what string, err error, reason string) {
 	}
 }
 
+// A pod that becomes this node's while it claims it is claimed: it exists all the time.
+func TestClaimMeetsATakeOver(t *testing.T) {
+	needServer(t)
+	url := inSchema(t, crand.Text())
+	a, b := join(t, url, "a", nil), join(t, url, "b", nil)
+	create(t, b, "p")
+	conn, other := connect(t, url), connect(t, url)
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "UPDATE heads SET place = 'id-a' WHERE pod = 'p'"); err != nil {
+		t.Fatal(err)
+	}
+	claimed := make(chan error)
+	go func() {
+		_, err := a.Claim(t.Context(), "p")
+		claimed <- err
+	}()
+	for waits := false; !waits; {
+		if err := other.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))", int32(conn.PgConn().PID())).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-claimed; err != nil {
+		t.Error(err)
+	}
+}
+
 // A node changes its own pods and reads all of them.
 func TestNodesOwnTheirPods(t *testing.T) {
 	needServer(t)

@@ -229,12 +229,15 @@ func (s *Store) Claim(ctx context.Context, pod string) (epoch store.Epoch, err e
 	}
 	w := newWriter()
 	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, "UPDATE heads SET epoch = epoch + 1 WHERE pod = $1 AND place = $2 AND NOT trashed RETURNING epoch, fence, last", pod, s.node).Scan(&epoch, &w.fence, &w.last)
+		claim := func() error {
+			return tx.QueryRow(ctx, "UPDATE heads SET epoch = epoch + 1 WHERE pod = $1 AND place = $2 AND NOT trashed RETURNING epoch, fence, last", pod, s.node).Scan(&epoch, &w.fence, &w.last)
+		}
+		err := claim()
 		if errors.Is(err, pgx.ErrNoRows) {
 			if _, err := s.lockOwn(ctx, tx, pod); err != nil {
 				return err
 			}
-			return rules.NoPod(pod)
+			err = claim() // It has become this podd's meanwhile.
 		}
 		return err
 	})
