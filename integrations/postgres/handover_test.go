@@ -24,20 +24,23 @@ import (
 
 // follower is podctl tail -f, from the first entry.
 type follower struct {
-	cmd *exec.Cmd
-	out rig.Buffer
+	cmd       *exec.Cmd
+	out, errs rig.Buffer
 }
 
 func follow(t *testing.T, w *rig.World, pod string) *follower {
 	t.Helper()
 	f := &follower{cmd: w.Command("podctl", "tail", pod, "--after", "0", "-f", "-o", "json")}
-	f.cmd.Stdout = &f.out
+	f.cmd.Stdout, f.cmd.Stderr = &f.out, &f.errs
 	if err := f.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = f.cmd.Process.Kill()
-		_ = f.cmd.Wait()
+		err := f.cmd.Wait()
+		if t.Failed() {
+			t.Logf("a follower of pod %s ended with %v: %s\n%s", pod, err, f.errs.String(), f.out.String())
+		}
 	})
 	return f
 }
