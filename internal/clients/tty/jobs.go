@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,8 +63,15 @@ func (a Away) Run() error {
 		close(ended)
 		<-done
 	}()
-	return a.run()
+	began := time.Now()
+	err := a.run()
+	time.Sleep(settleTime - time.Since(began))
+	return err
 }
+
+// settleTime is how long the view has no terminal at least. The goroutine of bubbletea that drew until then stops a
+// ticker, which the next one uses too: if it stops that after the next one has started, the view draws nothing more.
+const settleTime = 50 * time.Millisecond
 
 // SetStdin leaves to Away which files it uses, and so do SetStdout and SetStderr.
 func (Away) SetStdin(io.Reader) {}
