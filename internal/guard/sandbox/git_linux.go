@@ -495,8 +495,3 @@ func (g *Guard) clearTodo(dir *os.File, path string, k *KeptDir) {
 		m.Err = restore(at, name, KeptFile{Mode: 0o600, Text: []byte(strings.Join(slices.DeleteFunc(lines, isNew), "\n"))})
 	}
 }
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

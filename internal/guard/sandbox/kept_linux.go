@@ -357,7 +357,7 @@ func restore(dir *os.File, name string, was KeptFile) error {
 	return nil
 }
 
-// beside writes a file or a link under a name that nobody uses.
+// beside writes a file or a link under a new temporary name in the directory.
 func beside(at int, was KeptFile) (temp string, err error) {
 	temp = asidePrefix + rand.Text()[:12]
 	if was.Link != "" {
@@ -464,4 +464,9 @@ func (g *Guard) treeOf(at string, k *KeptDir) func(path string) bool {
 		}
 		return path == git.WorkTreeOf(string(k.Files["config"].Text), string(k.Files["config.worktree"].Text))
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

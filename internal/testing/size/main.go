@@ -1,6 +1,6 @@
 // Command size prints where the code of a tree is: the code lines of each package, without blank lines, comments,
-// tests and generated code; the packages that import most others of the module; and the widest types. A function over
-// a pointer to a type of its own package counts as a method of it, and so do the methods of a type that only wraps it.
+// tests and generated code; the packages that import most others of the module; and the widest types. A function that takes
+// a pointer to a type of its own package counts as a method of that type. The methods of a wrapper count for the type inside.
 // It informs, and judges nothing.
 package main
 
