@@ -144,13 +144,13 @@ func (l *link) inOrder(last **sent, ask func(ctx context.Context) error, done fu
 		if err != nil && l.ctx.Err() != nil {
 			l.missed.Store(&err)
 		}
-		close(now.ended)
 		l.hand(func() {
 			if *last == now {
 				*last = nil
 			}
 			done(err)
 		})
+		close(now.ended) // After the answer stands in line: the next one must come behind it.
 		return nil
 	})
 }

@@ -27,7 +27,9 @@ func drained(t *testing.T) (a *app, wait func()) {
 			case f := <-a.do:
 				f()
 			case <-ended:
-				a.drain()
+				for len(a.do) > 0 {
+					a.drain() // Which stops after a while.
+				}
 				return
 			}
 		}
