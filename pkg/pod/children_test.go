@@ -417,21 +417,32 @@ func TestDeletedWhileWaitedFor(t *testing.T) {
 	}
 }
 
-// A question of a sub-pod has the sub-pod's own name. Waiting for a person takes no time
-// of the parent's turn.
+// A question of a sub-pod has the sub-pod's own name. The clock of the parent's turn stands
+// still while the sub-pod waits for a person.
 func TestSpawnedPodAsks(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
 		"child": steps(scripted.Say(shell("touch ran")), scripted.Say(scripted.Text("ran"))),
 	}, unsandboxed)
-	h.update(item.PodSpec{Dir: h.dir, SubPods: 1, Limits: item.PodLimits{MaxTurnTime: 2 * time.Second}})
 	s := h.submit("go")
 	asked := h.asked(1)[0]
 	if child := h.only(); asked.Pod != child.ID || asked.PodName != child.Name {
 		t.Errorf("asked %+v", asked)
 	}
-	// Longer than the turn may work.
-	<-time.After(2500 * time.Millisecond)
+	rests := make(chan struct{}, 1)
+	unwatch, err := h.host.Family.Watch(t.Context(), "p", func(waits bool) {
+		if waits {
+			select {
+			case rests <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-rests
+	unwatch()
 	if _, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: asked.Pod, CallSeq: asked.CallSeq, Approve: true}); err != nil {
 		t.Fatal(err)
 	}

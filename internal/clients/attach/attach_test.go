@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"podd/internal/clients/desk"
+	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -35,7 +36,13 @@ func shownOn(t *testing.T, follow func(a *app) error) (written string, err error
 		_, _ = io.Copy(&out, person) // It ends with the terminal.
 	}()
 	ctx, fail := context.WithCancelCause(t.Context())
-	a := newApp(ctx, fail, Config{Desk: desk.Defaults(), Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
+	// The view asks podd now and then, whatever the test does.
+	nobody, err := client.New(client.Config{Socket: "/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nobody.Close()
+	a := newApp(ctx, fail, Config{Client: nobody, Desk: desk.Defaults(), Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
 	err = a.run(func() error { return follow(a) })
 	after, stateErr := term.GetState(int(terminal.Fd()))
 	if stateErr != nil || !reflect.DeepEqual(before, after) {

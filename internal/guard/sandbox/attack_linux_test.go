@@ -190,7 +190,7 @@ var attacks = map[string]func(on string) error{
 			asked.Store(true)
 			return conn, nil
 		}}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_, err := resolver.LookupHost(ctx, "secret.example.com.")
 		if asked.Load() && err != nil && strings.Contains(err.Error(), "no such host") {
@@ -327,7 +327,7 @@ func nonEmpty(entries []os.DirEntry, err error) error {
 }
 
 func dial(network, address string) error {
-	conn, err := net.DialTimeout(network, address, time.Second)
+	conn, err := net.DialTimeout(network, address, time.Minute)
 	if err == nil {
 		_ = conn.Close()
 	}
@@ -336,7 +336,7 @@ func dial(network, address string) error {
 
 // answered waits for the answer of the test's server.
 func answered(conn net.Conn) error {
-	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		return err
 	}
 	_, err := conn.Read(make([]byte, 16))

@@ -1,7 +1,9 @@
 package openai_test
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,6 +27,54 @@ func serve(t *testing.T, cfg openai.Config, h http.HandlerFunc) *openai.Client {
 	t.Cleanup(c.Close)
 	return c
 }
+
+// serveInBubble is serve for a test in a bubble: its connections are pipes.
+func serveInBubble(t *testing.T, cfg openai.Config, h http.HandlerFunc) *openai.Client {
+	t.Helper()
+	l := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	srv := &http.Server{Handler: h}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	cfg.BaseURL, cfg.Dial = "http://h.example/v1", l.dial
+	c, err := openai.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		_ = srv.Close()
+		<-served
+	})
+	return c
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p.conns <- there
+	return here, nil
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // sse answers with a stream of the given text.
 func sse(text string) http.HandlerFunc {

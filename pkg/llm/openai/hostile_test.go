@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"podd/pkg/llm"
@@ -121,46 +122,49 @@ func TestStalls(t *testing.T) {
 		"after the last word":    {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, chunk + final, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, tc.cfg, func(w http.ResponseWriter, r *http.Request) {
-				if tc.sent != "" {
-					sse(tc.sent)(w, r)
-					_ = http.NewResponseController(w).Flush()
-				} else {
-					_, _ = io.Copy(io.Discard, r.Body)
+			synctest.Test(t, func(t *testing.T) {
+				c := serveInBubble(t, tc.cfg, func(w http.ResponseWriter, r *http.Request) {
+					if tc.sent != "" {
+						sse(tc.sent)(w, r)
+						_ = http.NewResponseController(w).Flush()
+					} else {
+						_, _ = io.Copy(io.Discard, r.Body)
+					}
+					<-r.Context().Done()
+				})
+				r, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+				if llm.ClassOf(err) != tc.class || (err == nil) != r.Whole {
+					t.Fatalf("%+v, class %q, error %v", r, llm.ClassOf(err), err)
 				}
-				<-r.Context().Done()
+				if err != nil && !strings.Contains(err.Error(), tc.says) {
+					t.Error(err)
+				}
 			})
-			r, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
-			if llm.ClassOf(err) != tc.class || (err == nil) != r.Whole {
-				t.Fatalf("%+v, class %q, error %v", r, llm.ClassOf(err), err)
-			}
-			if err != nil && !strings.Contains(err.Error(), tc.says) {
-				t.Error(err)
-			}
 		})
 	}
 }
 
 // TestSlowConsumer: the timeouts do not include the consumer's time.
 func TestSlowConsumer(t *testing.T) {
-	t.Parallel()
-	idle := time.Second
-	c := serve(t, openai.Config{IdleTimeout: idle}, sse(strings.Repeat(chunk, 20_000)+final))
-	events, text := 0, 0
-	for ev, err := range c.Stream(t.Context(), []byte(`{}`)) {
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		idle := time.Second
+		c := serveInBubble(t, openai.Config{IdleTimeout: idle}, sse(strings.Repeat(chunk, 20_000)+final))
+		events, text := 0, 0
+		for ev, err := range c.Stream(t.Context(), []byte(`{}`)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := ev.(llm.BlockDelta); ok {
+				text += len(d.Text)
+			}
+			if events++; events == 10 {
+				time.Sleep(idle + idle/4)
+			}
 		}
-		if d, ok := ev.(llm.BlockDelta); ok {
-			text += len(d.Text)
+		if events < 10 || text != 20_000*len("hello") {
+			t.Errorf("%d events, %d bytes of text", events, text)
 		}
-		if events++; events == 10 {
-			time.Sleep(idle + idle/4)
-		}
-	}
-	if events < 10 || text != 20_000*len("hello") {
-		t.Errorf("%d events, %d bytes of text", events, text)
-	}
+	})
 }
 
 func TestUnreachable(t *testing.T) {
