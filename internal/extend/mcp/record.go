@@ -4,11 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,11 +16,8 @@ import (
 // recordName is the record's file in the state directory.
 const recordName = "mcp.json"
 
-// The limits of the record: its size in bytes, and the number of servers.
-const (
-	maxRecordBytes = 64 << 20
-	maxRemembered  = 200
-)
+// maxRemembered bounds the servers in the record.
+const maxRemembered = 200
 
 // record remembers what servers offered, so that a request can be sent before they run, and
 // which form of a tool a person has approved.
@@ -57,15 +50,7 @@ func keyOf(s Server, dir string) string {
 
 func openRecord(stateDir string) (*record, error) {
 	r := &record{path: filepath.Join(stateDir, recordName), servers: map[string]entry{}}
-	file, err := os.Open(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		defer file.Close()
-		err = json.NewDecoder(io.LimitReader(file, maxRecordBytes)).Decode(&r.servers)
-	}
-	if err != nil {
+	if err := paths.ReadRecord(r.path, &r.servers); err != nil {
 		e := item.Errorf(item.KindPrecondition, "MCP_RECORD", "cannot use the record of MCP servers %s (%v): repair or remove it; without it, podd accepts tools as they are listed next", r.path, err)
 		e.Cause = err
 		return nil, e
@@ -138,11 +123,7 @@ func (r *record) change(key string, change func(*entry)) error {
 	for len(r.servers) > maxRemembered {
 		delete(r.servers, r.oldest())
 	}
-	text, err := json.Marshal(r.servers)
-	if err != nil {
-		return err
-	}
-	return paths.WritePrivateFile(r.path, string(text)+"\n")
+	return paths.WriteRecord(r.path, r.servers)
 }
 
 func (r *record) oldest() string {

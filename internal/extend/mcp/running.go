@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -36,14 +34,7 @@ type running struct {
 // openRunning reads the file. One that cannot be read is reported, and no reason not to start.
 func openRunning(stateDir string) (*running, error) {
 	r := &running{path: filepath.Join(stateDir, runningName), ended: make(chan struct{}), trees: map[string]process.ID{}}
-	text, err := os.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &r.trees)
-	}
-	return r, err
+	return r, paths.ReadRecord(r.path, &r.trees)
 }
 
 // endEarlier ends the servers of the podd before, with everything that they started.
@@ -74,11 +65,7 @@ func (r *running) set(id process.ID, runs bool) error {
 	if delete(r.trees, id.Mark); runs {
 		r.trees[id.Mark] = id
 	}
-	text, err := json.Marshal(r.trees)
-	if err != nil {
-		return err
-	}
-	return paths.WritePrivateFile(r.path, string(text)+"\n")
+	return paths.WriteRecord(r.path, r.trees)
 }
 
 // run starts a server. It is recorded before it starts, by its mark alone, and again before it

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -74,17 +72,8 @@ func signInKey(s Server, address string) string {
 
 func openSignIns(stateDir string, secret func(...string)) (*signIns, error) {
 	s := &signIns{path: filepath.Join(stateDir, signInsName), all: map[string]signIn{}, renewing: map[string]*sync.Mutex{}}
-	text, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err == nil {
-		err = os.Chmod(s.path, 0o600)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &s.all)
-	}
-	if err != nil {
+	_ = os.Chmod(s.path, 0o600)
+	if err := paths.ReadRecord(s.path, &s.all); err != nil {
 		e := item.Errorf(item.KindPrecondition, "MCP_TOKENS", "podd cannot read the sign-ins of MCP servers in %s (%v): repair or remove the file, then sign in again with podctl mcp login", s.path, err)
 		e.Cause = err
 		return nil, e
@@ -107,7 +96,7 @@ func (s *signIns) put(key string, one signIn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all[key] = one
-	return s.write()
+	return paths.WriteRecord(s.path, s.all)
 }
 
 // remove forgets a sign-in.
@@ -119,20 +108,11 @@ func (s *signIns) remove(key string) error {
 	}
 	before := maps.Clone(s.all)
 	delete(s.all, key)
-	if err := s.write(); err != nil {
+	if err := paths.WriteRecord(s.path, s.all); err != nil {
 		s.all = before
 		return err
 	}
 	return nil
-}
-
-// write stores all sign-ins. s.mu is held.
-func (s *signIns) write() error {
-	text, err := json.Marshal(s.all)
-	if err != nil {
-		return err
-	}
-	return paths.WritePrivateFile(s.path, string(text)+"\n")
 }
 
 // lock is held while a sign-in is renewed.

@@ -3,12 +3,7 @@ package devices
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,8 +19,7 @@ const bookName = "devices.json"
 
 // The limits of a book.
 const (
-	maxBookBytes = 1 << 20
-	maxDevices   = 100
+	maxDevices = 100
 	// MaxDays bounds how long a device is valid, usualDays is the default.
 	MaxDays   = 366
 	usualDays = 30
@@ -70,15 +64,8 @@ type contents struct {
 // Open reads the record of a state directory, which need not exist yet.
 func Open(stateDir string) (*Book, error) {
 	b := &Book{path: filepath.Join(stateDir, bookName), challenges: map[string]challenge{}, sessions: map[hash]*session{}}
-	text, err := b.read()
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
 	var c contents
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil {
+	if err := paths.ReadRecord(b.path, &c); err != nil {
 		e := item.Errorf(item.KindPrecondition, "DEVICES", "cannot use the record of paired browsers %s (%v): repair it, or remove it and pair them again", b.path, err)
 		e.Cause = err
 		return nil, e
@@ -87,29 +74,9 @@ func Open(stateDir string) (*Book, error) {
 	return b, nil
 }
 
-func (b *Book) read() ([]byte, error) {
-	file, err := os.Open(b.path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, errors.New("it was open to other users")
-	}
-	return io.ReadAll(io.LimitReader(file, maxBookBytes))
-}
-
 // write stores the devices; a change that is not stored has no effect. The caller holds mu.
 func (b *Book) write(devices []Device) error {
-	text, err := json.MarshalIndent(contents{devices}, "", "  ")
-	if err == nil {
-		err = paths.WritePrivateFile(b.path, string(text)+"\n")
-	}
-	if err != nil {
+	if err := paths.WriteRecord(b.path, contents{devices}); err != nil {
 		e := item.Errorf(item.KindPrecondition, "DEVICES", "cannot write the record of paired browsers %s: check the directory and the free disk space", b.path)
 		e.Cause = err
 		return e

@@ -1,8 +1,6 @@
 package devices
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"podd/pkg/paths"
@@ -24,17 +22,11 @@ func pagePath(stateDir string) string { return filepath.Join(stateDir, "web.json
 
 // WritePage tells podd of the page.
 func WritePage(stateDir string, p Page) error {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return paths.WritePrivateFile(pagePath(stateDir), string(text)+"\n")
+	return paths.WriteRecord(pagePath(stateDir), p)
 }
 
 // ReadPage is the page that podd web told of last; empty if it never did.
 func ReadPage(stateDir string) (p Page) {
-	if text, err := os.ReadFile(pagePath(stateDir)); err == nil {
-		_ = json.Unmarshal(text, &p)
-	}
+	_ = paths.ReadRecord(pagePath(stateDir), &p)
 	return p
 }

@@ -1,11 +1,7 @@
 package spending
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
 
 	"podd/pkg/item"
 	"podd/pkg/paths"
@@ -24,13 +20,7 @@ type record struct {
 }
 
 func readRecord(path string) (r record, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
+	err = paths.ReadRecord(path, &r)
 	for id, s := range r.Pods {
 		if s == nil || s.Days == nil {
 			delete(r.Pods, id)
@@ -60,12 +50,4 @@ func (r record) with(pod string, s *share, oldest string) record {
 	}
 	r.Pods = pods
 	return r
-}
-
-func (r record) write(path string) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return paths.WritePrivateFile(path, string(text)+"\n")
 }

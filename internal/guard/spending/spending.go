@@ -11,6 +11,7 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
+	"podd/pkg/paths"
 	"podd/pkg/store"
 )
 
@@ -193,7 +194,7 @@ func (s *Spending) save(change func(*record)) error {
 	change(&s.file)
 	now := s.file
 	s.mu.Unlock()
-	return now.write(s.File)
+	return paths.WriteRecord(s.File, now)
 }
 
 // Name is shown as the cause of a pause.

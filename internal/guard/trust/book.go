@@ -1,11 +1,7 @@
 package trust
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,9 +14,6 @@ import (
 
 // bookName is the record's file in the state directory.
 const bookName = "trust.json"
-
-// maxBookBytes bounds the record.
-const maxBookBytes = 16 << 20
 
 // Book records what is trusted. Its methods may be called from any goroutine.
 type Book struct {
@@ -55,15 +48,8 @@ type contents struct {
 // own files, which are never treated as a workspace's.
 func Open(stateDir string, hidden []string, parser Parser) (*Book, error) {
 	b := &Book{path: filepath.Join(stateDir, bookName), hidden: hidden, parser: parser, dirs: map[string]record{}}
-	text, err := b.read()
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
 	var c contents
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil {
+	if err := paths.ReadRecord(b.path, &c); err != nil {
 		e := item.Errorf(item.KindPrecondition, "TRUST", "cannot use the record of trusted directories %s (%v): repair or remove it; without it nothing is trusted", b.path, err)
 		e.Cause = err
 		return nil, e
@@ -72,22 +58,6 @@ func Open(stateDir string, hidden []string, parser Parser) (*Book, error) {
 		b.dirs = c.Dirs
 	}
 	return b, nil
-}
-
-func (b *Book) read() ([]byte, error) {
-	file, err := os.Open(b.path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, errors.New("it was open to other users")
-	}
-	return io.ReadAll(io.LimitReader(file, maxBookBytes))
 }
 
 // Look returns a workspace's files and whether they are trusted.
@@ -158,22 +128,12 @@ func (b *Book) decide(dir string, r *record) error {
 func (b *Book) write(dir string, r *record) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	dirs := make(map[string]record, len(b.dirs)+1)
-	for d, r := range b.dirs {
-		dirs[d] = r
-	}
+	dirs := maps.Clone(b.dirs)
 	delete(dirs, dir)
 	if r != nil {
 		dirs[dir] = *r
 	}
-	text, err := json.MarshalIndent(contents{dirs}, "", "  ")
-	if err == nil && len(text) >= maxBookBytes && r != nil {
-		err = errors.New("it would be too large: stop trusting other directories first")
-	}
-	if err == nil {
-		err = paths.WritePrivateFile(b.path, string(text)+"\n")
-	}
-	if err != nil {
+	if err := paths.WriteRecord(b.path, contents{dirs}); err != nil {
 		e := item.Errorf(item.KindPrecondition, "TRUST", "cannot write the record of trusted directories %s: %v", b.path, err)
 		e.Cause = err
 		return e
