@@ -178,7 +178,7 @@ func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) erro
 	}
 	// What stays is compared with what it was again next time.
 	stay := slices.DeleteFunc(slices.Clone(a.steps), func(s checkpoint.Step) bool { return !kept[s.Path] })
-	if a.r.Applied, err = a.from.Except(a.now, branchOf(a.r), append(stay, a.ignored...)); err != nil {
+	if a.r.Applied, err = a.from.Except(ctx, a.now, branchOf(a.r), append(stay, a.ignored...)); err != nil {
 		return err
 	}
 	return a.r.Save()

@@ -1,6 +1,8 @@
 package checkpoint
 
 import (
+	"context"
+
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"podd/pkg/item"
@@ -45,14 +47,11 @@ func (w *Workspace) Bring(from *Workspace, steps []Step) error {
 			return w.failed(err)
 		}
 	}
-	if _, err := p.finish(); err != nil {
-		return w.failed(err)
-	}
-	return nil
+	return w.failed(p.finish())
 }
 
 // Except is a checkpoint like another one in which steps were not made.
-func (w *Workspace) Except(to, branch string, steps []Step) (string, error) {
+func (w *Workspace) Except(ctx context.Context, to, branch string, steps []Step) (string, error) {
 	if len(steps) == 0 {
 		return to, nil
 	}
@@ -61,15 +60,15 @@ func (w *Workspace) Except(to, branch string, steps []Step) (string, error) {
 	if err := w.begin(); err != nil {
 		return "", w.failed(err)
 	}
-	id, err := w.except(to, branch, steps)
+	id, err := w.except(ctx, to, branch, steps)
 	if err != nil {
 		return "", w.failed(err)
 	}
 	return id, nil
 }
 
-func (w *Workspace) except(to, branch string, steps []Step) (string, error) {
-	root, err := w.repo.root(hashOf(to))
+func (w *Workspace) except(ctx context.Context, to, branch string, steps []Step) (string, error) {
+	was, err := w.repo.commit(hashOf(to))
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +76,8 @@ func (w *Workspace) except(to, branch string, steps []Step) (string, error) {
 	for _, s := range steps {
 		changes = append(changes, Change{Path: s.Path, Old: s.Left, New: s.Want})
 	}
-	if root, err = w.repo.without(root, changes); err != nil {
+	root, err := w.repo.without(was.root(), changes)
+	if err != nil {
 		return "", err
 	}
 	p := &packer{repo: w.repo}
@@ -90,5 +90,5 @@ func (w *Workspace) except(to, branch string, steps []Step) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return id.String(), w.repo.store(p, branch, id)
+	return id.String(), w.repo.store(ctx, p, branch, id)
 }

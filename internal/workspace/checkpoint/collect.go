@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,10 +13,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
-
-// manyPacks is how many packs a repository has at most for long: a turn begins by reading the
-// index of each, and a look searches all of them.
-const manyPacks = 64
 
 // Needed are the commits of a directory that are needed. Always are those that stay also when the
 // repository has more than Config.Room.
@@ -69,9 +66,6 @@ func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) e
 	if err := w.begin(); err != nil {
 		return w.failed(err)
 	}
-	if err := w.repo.flush(); err != nil {
-		return w.failed(err)
-	}
 	if w.now != nil {
 		// The next checkpoint takes the bytes of unchanged files as stored.
 		w.now, w.tips, w.moved = nil, nil, false
@@ -84,105 +78,88 @@ func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) e
 	if err == nil && size > w.all.Room {
 		err = w.repo.free(ctx, need.Always, since, math.MaxInt32)
 	}
-	if err == nil {
-		err = forgetLeft(w.path)
-	}
-	if err != nil {
-		return w.failed(err)
-	}
-	return nil
+	return w.failed(cmp.Or(err, forgetLeft(w.path)))
 }
 
 // free removes all but some commits and those since a time, if at least one of so many objects
-// can go, or there are many packs.
+// can go.
 func (r *repo) free(ctx context.Context, commits []string, since time.Time, of int64) error {
-	c := &collection{ctx: ctx, repo: r, live: make(map[plumbing.Hash]plumbing.ObjectType), parents: make(map[plumbing.Hash]plumbing.Hash)}
+	c := &collection{ctx: ctx, repo: r, live: make(map[plumbing.Hash]bool), parents: make(map[plumbing.Hash]plumbing.Hash)}
 	for _, id := range commits {
-		if err := c.commit(hashOf(id)); err != nil {
+		if _, err := c.commit(hashOf(id)); err != nil {
 			return err
 		}
 	}
-	if err := c.recent(since); err != nil {
+	heads, err := r.heads()
+	if err != nil {
 		return err
+	}
+	for _, id := range heads {
+		if err := c.recent(id, since); err != nil {
+			return err
+		}
 	}
 	total, err := r.objects()
-	if err != nil || len(r.packs) < manyPacks && (total-int64(len(c.live)))*of < total {
+	if err != nil || (total-int64(len(c.live)))*of < total {
 		return err
 	}
-	return c.rewrite()
+	if err := c.cut(heads); err != nil {
+		return err
+	}
+	return r.repack(ctx, r.packs, func(id plumbing.Hash) bool { return c.live[id] })
 }
 
 // collection is what is needed of a repository.
 type collection struct {
 	ctx  context.Context
 	repo *repo
-	live map[plumbing.Hash]plumbing.ObjectType
+	live map[plumbing.Hash]bool
 	// parents are those of the commits.
 	parents map[plumbing.Hash]plumbing.Hash
 }
 
 // commit marks a commit and its files. One that is missing was collected before.
-func (c *collection) commit(id plumbing.Hash) error {
-	if c.live[id] != 0 || !c.repo.has(id) {
-		return nil
+func (c *collection) commit(id plumbing.Hash) (k commit, err error) {
+	if !c.repo.has(id) {
+		return k, nil
 	}
-	data, err := c.repo.read(id)
-	if err != nil {
-		return err
+	if k, err = c.repo.commit(id); err != nil || c.live[id] {
+		return k, err
 	}
-	tree, err := treeOf(data)
-	if err != nil {
-		return err
-	}
-	c.live[id], c.parents[id] = plumbing.CommitObject, parentOf(data)
-	return c.tree(&node{File: File{Mode: typeDir, Hash: tree}})
+	c.live[id], c.parents[id] = true, k.parent
+	return k, c.tree(k.root())
 }
 
-// recent marks the last commits of each branch.
-func (c *collection) recent(since time.Time) error {
-	heads := filepath.Join(c.repo.path, "refs", "heads")
-	branches, err := os.ReadDir(heads)
-	if err != nil {
-		return err
-	}
-	for _, b := range branches {
-		data, err := os.ReadFile(filepath.Join(heads, b.Name()))
-		if err != nil {
+// recent marks the last commits of a branch.
+func (c *collection) recent(id plumbing.Hash, since time.Time) error {
+	for c.repo.has(id) {
+		k, err := c.repo.commit(id)
+		if err != nil || k.at.Before(since) {
 			return err
 		}
-		for id := hashOf(strings.TrimSpace(string(data))); c.repo.has(id) && c.live[id] == 0; {
-			data, err := c.repo.read(id)
-			if err != nil {
-				return err
-			}
-			// No log has a save before the next look of its turn, however long a command runs.
-			if timeOf(data).Before(since) {
-				break
-			}
-			if err := c.commit(id); err != nil {
-				return err
-			}
-			id = parentOf(data)
+		if _, err := c.commit(id); err != nil {
+			return err
 		}
+		id = k.parent
 	}
 	return nil
 }
 
 func (c *collection) tree(n *node) error {
-	if c.live[n.Hash] != 0 {
+	if c.live[n.Hash] {
 		return nil
 	}
 	if err := context.Cause(c.ctx); err != nil {
 		return err
 	}
-	c.live[n.Hash] = plumbing.TreeObject
+	c.live[n.Hash] = true
 	kids, err := c.repo.tree(n)
 	if err != nil {
 		return err
 	}
 	for _, k := range kids {
 		if !k.isDir() {
-			c.live[k.Hash] = plumbing.BlobObject
+			c.live[k.Hash] = true
 		} else if err := c.tree(k); err != nil {
 			return err
 		}
@@ -190,49 +167,11 @@ func (c *collection) tree(n *node) error {
 	return nil
 }
 
-// rewrite makes one pack of what is needed. It removes the others when that one is on disk.
-func (c *collection) rewrite() error {
-	old := slices.Clone(c.repo.packs)
-	p := &packer{repo: c.repo, again: true}
-	defer p.drop()
-	for id, kind := range c.live {
-		if err := context.Cause(c.ctx); err != nil {
-			return err
-		}
-		data, err := c.repo.read(id)
-		if err != nil {
-			return err
-		}
-		if _, err := p.add(kind, data); err != nil {
-			return err
-		}
-	}
-	if _, err := p.finish(); err != nil {
-		return err
-	}
-	if err := c.cut(); err != nil {
-		return err
-	}
-	made := ""
-	if len(c.live) > 0 {
-		made = c.repo.packs[len(c.repo.packs)-1].name
-	}
-	for _, pack := range old {
-		if pack.name == made {
-			continue
-		}
-		if err := errors.Join(os.Remove(pack.name+".pack"), os.Remove(pack.name+".idx")); err != nil {
-			return err
-		}
-	}
-	return c.repo.load()
-}
-
 // cut tells git where history ends now, and removes branches that end elsewhere.
-func (c *collection) cut() error {
+func (c *collection) cut(heads map[string]plumbing.Hash) error {
 	var shallow []string
 	for id, parent := range c.parents {
-		if !parent.IsZero() && c.live[parent] == 0 {
+		if !parent.IsZero() && !c.live[parent] {
 			shallow = append(shallow, id.String()+"\n")
 		}
 	}
@@ -240,17 +179,11 @@ func (c *collection) cut() error {
 	if err := replace(filepath.Join(c.repo.path, "shallow"), []byte(strings.Join(shallow, ""))); err != nil {
 		return err
 	}
-	heads := filepath.Join(c.repo.path, "refs", "heads")
-	branches, err := os.ReadDir(heads)
-	if err != nil {
-		return err
-	}
-	for _, b := range branches {
-		data, err := os.ReadFile(filepath.Join(heads, b.Name()))
-		if err == nil && c.live[hashOf(strings.TrimSpace(string(data)))] == 0 {
-			err = os.Remove(filepath.Join(heads, b.Name()))
+	for branch, id := range heads {
+		if c.live[id] {
+			continue
 		}
-		if err != nil {
+		if err := os.Remove(c.repo.ref(branch)); err != nil {
 			return err
 		}
 	}

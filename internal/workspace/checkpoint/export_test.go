@@ -14,11 +14,8 @@ func (w *Workspace) Tree(commit string) (string, error) {
 	if err := w.begin(); err != nil {
 		return "", err
 	}
-	root, err := w.repo.root(hashOf(commit))
-	if err != nil {
-		return "", err
-	}
-	return root.Hash.String(), nil
+	c, err := w.repo.commit(hashOf(commit))
+	return c.tree.String(), err
 }
 
 // Born says whether a file system says when a file was made.

@@ -7,10 +7,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
 	"podd/pkg/scopefs"
@@ -19,9 +17,6 @@ import (
 
 // maxCovers is how many files of a pod are covered that looks leave out: the last ones.
 const maxCovers = 200
-
-// covering begins a line of a commit that names such a file.
-const covering = "covers "
 
 // named says whether one of the absolute paths is, or lies below, a path of the directory.
 func (w *Workspace) named(paths []string, rel string) bool {
@@ -49,39 +44,8 @@ func (w *Workspace) inside(paths []string) (rels []string) {
 	return rels
 }
 
-// coversOf are the files that a commit has although looks leave them out.
-func coversOf(data []byte) (covers []string) {
-	_, message, _ := strings.Cut(string(data), "\n\n")
-	for line := range strings.Lines(message) {
-		if name, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), covering); ok {
-			if rel, err := strconv.Unquote(name); err == nil {
-				covers = append(covers, rel)
-			}
-		}
-	}
-	return covers
-}
-
-// covers are those of a checkpoint.
-func (r *repo) covers(id plumbing.Hash) ([]string, error) {
-	if id.IsZero() {
-		return nil, nil
-	}
-	data, err := r.read(id)
-	return coversOf(data), err
-}
-
 // coverage is how the left-out files that two checkpoints cover differ: old are those of the first.
 type coverage struct{ old, fresh, gone []string }
-
-func (r *repo) coverage(from, to string) (c coverage, err error) {
-	old, err := r.covers(hashOf(from))
-	if err != nil {
-		return c, err
-	}
-	now, err := r.covers(hashOf(to))
-	return compare(old, now), err
-}
 
 func compare(old, now []string) coverage {
 	less := func(a, b []string) []string {

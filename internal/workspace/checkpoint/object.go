@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,7 +107,7 @@ func (n *node) encode() []byte {
 	return b.Bytes()
 }
 
-var errObject = errors.New("an object of the checkpoints is damaged")
+var errObject = fmt.Errorf("%w: its objects are damaged", ErrUnknown)
 
 // decodeTree reads a tree object.
 func decodeTree(data []byte) (kids []*node, err error) {
@@ -164,52 +163,37 @@ func (c commit) encode() []byte {
 	return []byte(b.String())
 }
 
-// placed begins the line of a commit that names its directory.
-const placed = "directory "
+// placed begins the line of a commit that names its directory, covering one that names a file that looks leave out.
+const placed, covering = "directory ", "covers "
 
-// placeOf is the directory of a commit; empty if it does not name one.
-func placeOf(data []byte) string {
-	_, message, _ := strings.Cut(string(data), "\n\n")
-	for line := range strings.Lines(message) {
-		if place, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), placed); ok {
-			return place
+// decodeCommit reads what a checkpoint says.
+func decodeCommit(data []byte) (c commit, err error) {
+	head, message, _ := strings.Cut(string(data), "\n\n")
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			c.tree = hashOf(value)
+		case "parent":
+			c.parent = hashOf(value)
+		case "committer":
+			if words := strings.Fields(value); len(words) > 1 {
+				seconds, _ := strconv.ParseInt(words[len(words)-2], 10, 64) // 1970, if it says nothing.
+				c.at = time.Unix(seconds, 0)
+			}
 		}
 	}
-	return ""
-}
-
-// parentOf is the commit before one; zero without one.
-func parentOf(data []byte) plumbing.Hash {
-	_, rest, _ := strings.Cut(string(data), "\n")
-	line, _, _ := strings.Cut(rest, "\n")
-	name, ok := strings.CutPrefix(line, "parent ")
-	if !ok {
-		return plumbing.ZeroHash
+	for line := range strings.SplitSeq(message, "\n") {
+		if place, ok := strings.CutPrefix(line, placed); ok {
+			c.place = place
+		} else if name, ok := strings.CutPrefix(line, covering); ok {
+			if rel, err := strconv.Unquote(name); err == nil {
+				c.covers = append(c.covers, rel)
+			}
+		}
 	}
-	return hashOf(name)
-}
-
-// timeOf is when a commit was made; zero if it does not say so.
-func timeOf(data []byte) time.Time {
-	_, rest, _ := strings.Cut(string(data), "\nauthor ")
-	line, _, _ := strings.Cut(rest, "\n")
-	words := strings.Fields(line)
-	if len(words) < 2 {
-		return time.Time{}
+	if c.tree.IsZero() {
+		err = errObject
 	}
-	seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0)
-}
-
-// treeOf is the tree that a commit object names.
-func treeOf(data []byte) (tree plumbing.Hash, err error) {
-	line, _, _ := strings.Cut(string(data), "\n")
-	name, ok := strings.CutPrefix(line, "tree ")
-	if !ok || !plumbing.IsHash(name) {
-		return tree, errObject
-	}
-	return plumbing.NewHash(name), nil
+	return c, err
 }

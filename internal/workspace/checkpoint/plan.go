@@ -96,20 +96,16 @@ func (r *repo) diff(from, to string) ([]Change, error) {
 	if err := cmp.Or(unknown(r, from), unknown(r, to)); err != nil {
 		return nil, err
 	}
-	a, err := r.root(hashOf(from))
+	a, err := r.commit(hashOf(from))
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.root(hashOf(to))
+	b, err := r.commit(hashOf(to))
 	if err != nil {
 		return nil, err
 	}
-	changes, err := r.between(a, b)
-	if err != nil {
-		return nil, err
-	}
-	also, err := r.coverage(from, to)
-	return slices.DeleteFunc(changes, also.changed), err
+	changes, err := r.between(a.root(), b.root())
+	return slices.DeleteFunc(changes, compare(a.covers, b.covers).changed), err
 }
 
 // Conflict is a path that stays as it is.

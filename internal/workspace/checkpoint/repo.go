@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"cmp"
 	"compress/zlib"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,14 +18,21 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// repo is a bare git repository with objects in packs. The newest are in a journal.
+// repo is a bare git repository with objects in packs: one a checkpoint, until there are many.
 type repo struct {
 	path string
 	// packs are those that were read, the newest last.
-	packs   []pack
-	journal *journal
-	zip     *zlib.Writer
+	packs []pack
+	zip   *zlib.Writer
 }
+
+const (
+	// manyPacks is how many packs smaller than smallPack there are at most: a turn begins by reading the index of
+	// each pack, and a look searches all of them.
+	manyPacks, smallPack = 64, 8 << 20
+	// unfinished begins the name of a pack that is being written, as git's own do.
+	unfinished = "tmp_pack_"
+)
 
 // pack is a file of objects with its index.
 type pack struct {
@@ -75,11 +84,11 @@ func openRepo(path string) (*repo, error) {
 			return nil, err
 		}
 	}
-	unfinished, err := filepath.Glob(filepath.Join(r.packDir(), "tmp_pack_*"))
+	left, err := filepath.Glob(filepath.Join(r.packDir(), unfinished+"*"))
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range unfinished {
+	for _, name := range left {
 		if err := os.Remove(name); err != nil {
 			return nil, err
 		}
@@ -87,15 +96,8 @@ func openRepo(path string) (*repo, error) {
 	if r.zip, err = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed); err != nil {
 		return nil, err
 	}
-	if err := r.load(); err != nil {
-		return nil, err
-	}
-	r.journal, err = openJournal(filepath.Join(path, journalFile))
-	return r, err
+	return r, r.load()
 }
-
-// close closes the journal's file. What is in the journal gets a pack, which git reads, first.
-func (r *repo) close() error { return errors.Join(r.flush(), r.journal.close()) }
 
 // replace writes a file of the repository as a whole or not at all.
 func replace(name string, data []byte) error {
@@ -107,7 +109,7 @@ func replace(name string, data []byte) error {
 
 func (r *repo) packDir() string { return filepath.Join(r.path, "objects", "pack") }
 
-// load reads the indexes of packs that are new, and forgets those that are gone.
+// load reads the indexes of packs that are new, and forgets packs that are gone.
 func (r *repo) load() error {
 	names, err := filepath.Glob(filepath.Join(r.packDir(), "*.pack"))
 	if err != nil {
@@ -121,7 +123,7 @@ func (r *repo) load() error {
 		}
 		index, err := readIndex(name + ".idx")
 		if err != nil {
-			return fmt.Errorf("%s.idx: %w", name, err)
+			continue // A power failure lost it: what the pack has is unknown, and written again.
 		}
 		r.packs = append(r.packs, pack{name: name, index: index})
 	}
@@ -138,14 +140,14 @@ func readIndex(path string) (*idxfile.MemoryIndex, error) {
 	return index, idxfile.NewDecoder(file).Decode(index)
 }
 
-func (r *repo) has(id plumbing.Hash) bool { return r.journal.has(id) || r.inPack(id) }
+// has says whether a pack has an object.
+func (r *repo) has(id plumbing.Hash) bool {
+	return slices.ContainsFunc(r.packs, func(p pack) bool { return p.has(id) })
+}
 
-// inPack says whether a pack has an object.
-func (r *repo) inPack(id plumbing.Hash) bool {
-	return slices.ContainsFunc(r.packs, func(p pack) bool {
-		found, err := p.index.Contains(id)
-		return err == nil && found
-	})
+func (p pack) has(id plumbing.Hash) bool {
+	found, err := p.index.Contains(id)
+	return err == nil && found
 }
 
 // objects counts the objects of all packs.
@@ -161,53 +163,64 @@ func (r *repo) objects() (n int64, err error) {
 }
 
 // size is the bytes of all packs.
-func (r *repo) size() (n int64, err error) {
+func (r *repo) size() (all int64, err error) {
 	for _, p := range r.packs {
-		info, err := os.Stat(p.name + ".pack")
+		n, err := p.size()
 		if err != nil {
 			return 0, err
 		}
-		n += info.Size()
+		all += n
 	}
-	return n, nil
+	return all, nil
+}
+
+func (p pack) size() (int64, error) {
+	info, err := os.Stat(p.name + ".pack")
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
 // read returns the content of an object.
 func (r *repo) read(id plumbing.Hash) ([]byte, error) {
-	if r.journal.has(id) {
-		_, data, _, err := r.journal.read(id)
-		return data, err
-	}
-	if !r.inPack(id) {
-		if err := r.load(); err != nil {
-			return nil, err
-		}
-	}
-	for _, p := range slices.Backward(r.packs) {
-		if found, err := p.index.Contains(id); err != nil || !found {
-			continue
-		}
-		return p.read(id)
-	}
-	return nil, fmt.Errorf("%w: %s is missing", errObject, id)
+	_, data, err := r.object(id)
+	return data, err
 }
 
-func (p pack) read(id plumbing.Hash) (data []byte, err error) {
+// object is read with its kind.
+func (r *repo) object(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
+	i := slices.IndexFunc(r.packs, func(p pack) bool { return p.has(id) })
+	if i < 0 {
+		return kind, nil, fmt.Errorf("%w: %s is missing", errObject, id)
+	}
+	kind, data, err = r.packs[i].read(id)
+	if err != nil {
+		return kind, nil, fmt.Errorf("%w: %s: %w", errObject, id, err)
+	}
+	if plumbing.ComputeHash(kind, data) != id {
+		return kind, nil, fmt.Errorf("%w: %s has other bytes", errObject, id)
+	}
+	return kind, data, nil
+}
+
+func (p pack) read(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
 	dir := osfs.New(filepath.Dir(p.name))
 	file, err := dir.Open(filepath.Base(p.name) + ".pack")
 	if err != nil {
-		return nil, err
+		return kind, nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer file.Close()
 	object, err := packfile.NewPackfile(p.index, dir, file, 0).Get(id)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", id, err)
+		return kind, nil, err
 	}
-	kind, data, err := content(object)
-	if err == nil && plumbing.ComputeHash(kind, data) != id {
-		err = fmt.Errorf("%w: %s has other bytes", errObject, id)
+	in, err := object.Reader()
+	if err != nil {
+		return kind, nil, err
 	}
-	return data, err
+	data, err = io.ReadAll(in)
+	return object.Type(), data, errors.Join(err, in.Close())
 }
 
 // tree reads the entries of a directory that is not read yet.
@@ -225,17 +238,99 @@ func (r *repo) tree(n *node) ([]*node, error) {
 	return decodeTree(data)
 }
 
-// root is the directory of a commit; nil for no commit.
-func (r *repo) root(id plumbing.Hash) (*node, error) {
+// commit reads a checkpoint; the zero commit for none.
+func (r *repo) commit(id plumbing.Hash) (c commit, err error) {
 	if id.IsZero() {
-		return nil, nil
+		return c, nil
 	}
 	data, err := r.read(id)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	tree, err := treeOf(data)
-	return &node{File: File{Mode: typeDir, Hash: tree}}, err
+	return decodeCommit(data)
+}
+
+// root is the directory of a commit; nil for no commit.
+func (c commit) root() *node {
+	if c.tree.IsZero() {
+		return nil
+	}
+	return &node{File: File{Mode: typeDir, Hash: c.tree}}
+}
+
+// store makes the objects of a checkpoint last, and shows git its commit.
+func (r *repo) store(ctx context.Context, p *packer, branch string, id plumbing.Hash) error {
+	if err := p.finish(); err != nil {
+		return err
+	}
+	if err := r.point(branch, id); err != nil {
+		return err
+	}
+	if len(r.packs) >= manyPacks {
+		_ = r.gather(ctx) // It saves time alone: what does not work is tried again later.
+	}
+	return nil
+}
+
+// gather makes one pack of the small ones, if there are many.
+func (r *repo) gather(ctx context.Context) error {
+	var small []pack
+	for _, p := range r.packs {
+		n, err := p.size()
+		if err != nil {
+			return err
+		}
+		if n < smallPack {
+			small = append(small, p)
+		}
+	}
+	if len(small) < manyPacks {
+		return nil
+	}
+	return r.repack(ctx, small, func(plumbing.Hash) bool { return true })
+}
+
+// repack makes one pack of what packs have that is live. It removes them when that one is on disk.
+func (r *repo) repack(ctx context.Context, packs []pack, live func(plumbing.Hash) bool) error {
+	made := &packer{repo: r, again: true}
+	defer made.drop()
+	for _, p := range packs {
+		entries, err := p.index.EntriesByOffset()
+		if err != nil {
+			return err
+		}
+		for {
+			entry, err := entries.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+				return err
+			}
+			if !live(entry.Hash) {
+				continue
+			}
+			kind, data, err := r.object(entry.Hash)
+			if err != nil {
+				return err
+			}
+			if _, err := made.add(kind, data); err != nil {
+				return err
+			}
+		}
+	}
+	if err := made.finish(); err != nil {
+		return err
+	}
+	for _, p := range packs {
+		if p.name == made.made {
+			continue
+		}
+		if err := errors.Join(os.Remove(p.name+".pack"), os.Remove(p.name+".idx")); err != nil {
+			return err
+		}
+	}
+	return r.load()
 }
 
 // point sets a branch to a commit: for people who look with git.
@@ -245,3 +340,20 @@ func (r *repo) point(branch string, id plumbing.Hash) error {
 
 // ref is the file of a branch.
 func (r *repo) ref(branch string) string { return filepath.Join(r.path, "refs", "heads", branch) }
+
+// heads are the commits of the branches.
+func (r *repo) heads() (map[string]plumbing.Hash, error) {
+	names, err := os.ReadDir(r.ref(""))
+	if err != nil {
+		return nil, err
+	}
+	heads := make(map[string]plumbing.Hash)
+	for _, name := range names {
+		data, err := os.ReadFile(r.ref(name.Name()))
+		if err != nil {
+			return nil, err
+		}
+		heads[name.Name()] = hashOf(strings.TrimSpace(string(data)))
+	}
+	return heads, nil
+}

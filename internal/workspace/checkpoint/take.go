@@ -63,7 +63,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 		}
 		taken = append(taken, Taken{Commit: after.String(), By: s.by, Changed: s.changed, LeftOut: seen.leftOut, Partial: seen.partial})
 	}
-	if err := w.repo.store(p, l.Branch, after); err != nil {
+	if err := w.repo.store(ctx, p, l.Branch, after); err != nil {
 		return nil, err
 	}
 	return taken, w.found(seen, after, l.Branch)
@@ -82,18 +82,14 @@ func (w *Workspace) last(l Look, at string) (last tip, still bool, err error) {
 
 // tip reads a checkpoint; the zero tip for none.
 func (r *repo) tip(id string) (t tip, err error) {
-	if t.commit = hashOf(id); t.commit.IsZero() {
+	if id == "" {
 		return t, nil
 	}
 	if err := unknown(r, id); err != nil {
 		return t, err
 	}
-	if t.root, err = r.root(t.commit); err != nil {
-		return t, err
-	}
-	data, err := r.read(t.commit)
-	t.covers, t.at = coversOf(data), placeOf(data)
-	return t, err
+	c, err := r.commit(hashOf(id))
+	return tip{hashOf(id), c.root(), c.covers, c.place}, err
 }
 
 // stands tells the directory that has the path now from others: the checkpoints name it. It refuses

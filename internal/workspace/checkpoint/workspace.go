@@ -129,12 +129,7 @@ func (w *Workspace) Rest() error {
 		return nil
 	}
 	defer w.all.forget(w)
-	err := w.unwatch()
-	if w.repo != nil {
-		err = errors.Join(err, w.repo.close())
-	}
-	// git finds what the stamps name once the packs have it.
-	err = errors.Join(err, w.saveStamps())
+	err := errors.Join(w.unwatch(), w.saveStamps())
 	w.repo, w.now, w.tips, w.left, w.lefts, w.blind = nil, nil, nil, nil, nil, false
 	w.tracked = nil
 	return err
