@@ -35,7 +35,7 @@ var stored = map[Kind]wanted{
 	Reasoning: {items: setOf(wire.ItemReasoning)},
 	Call:      {items: setOf(wire.ItemToolCall)},
 	Result:    {items: setOf(wire.ItemToolResult)},
-	System:    {items: setOf(wire.ItemSystem)},
+	System:    {kinds: setOf(wire.KindWing), items: setOf(wire.ItemSystem)},
 	Note:      {kinds: setOf(wire.KindNote)},
 	Summary:   {kinds: setOf(wire.KindCompaction)},
 	Approval:  {kinds: setOf(wire.KindApprovalRequested, wire.KindApprovalResolved)},
@@ -92,6 +92,8 @@ func pieces(kind item.Kind) []piece {
 		return list
 	case item.Note:
 		return []piece{{Note, k.Text}}
+	case item.WingEntry:
+		return []piece{{System, k.Line}}
 	case item.ApprovalRequested:
 		return []piece{{Approval, k.Question}}
 	case item.ApprovalResolved:

@@ -12,11 +12,12 @@ import (
 // Selection says which entries of a log are wanted.
 type Selection int
 
-// The selections: all entries; items and summaries; rewinds.
+// The selections: all entries; items and summaries; rewinds; entries of wings.
 const (
 	All Selection = iota
 	Items
 	Rewinds
+	Wings
 )
 
 // Reader returns the entries of a log above a sequence, in order, and may return more

@@ -46,6 +46,7 @@ func sampleKinds() []item.Kind {
 		item.Job{ID: "1", CallID: "a", State: item.JobRunning},
 		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByAgent, Changed: 1},
 		item.Restore{After: 2},
+		item.WingEntry{Wing: "notes", Name: "note", Line: "a note", Data: "{}"},
 		item.Note{Text: "by the way", Wake: true, Job: "1"},
 		item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "by the way"}},
 	)

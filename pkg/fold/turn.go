@@ -182,7 +182,7 @@ func (t *Turn) add(e item.Entry) {
 		t.asked(e, k)
 	case item.ApprovalResolved:
 		t.closeQuestion(k.CallID, e.Time, &k)
-	case item.Submitted, item.Withdrawn, item.UnknownKind:
+	case item.Submitted, item.Withdrawn, item.WingEntry, item.UnknownKind:
 		// The store has the inbox.
 	}
 }

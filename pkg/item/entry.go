@@ -454,6 +454,17 @@ type AlertRaised struct {
 	Alert Alert
 }
 
+// WingEntry is an entry of a wing: a part of podd beside the core, with kinds of entries of its own. It changes neither the
+// state of the pod nor a request: what the model should read of it is a Note in the same commit.
+type WingEntry struct {
+	// Wing is the wing, Name what it calls this kind of entry.
+	Wing, Name string
+	// Line is what people read, in one line; without it clients show nothing.
+	Line string
+	// Data is one JSON object of the wing's own.
+	Data string
+}
+
 // UnknownKind is an entry of a kind that this podd does not know: a newer one wrote it.
 type UnknownKind struct{}
 
@@ -478,4 +489,5 @@ func (AlertRaised) isKind()       {}
 func (Job) isKind()               {}
 func (Checkpoint) isKind()        {}
 func (Restore) isKind()           {}
+func (WingEntry) isKind()         {}
 func (UnknownKind) isKind()       {}

@@ -31,6 +31,8 @@ func selected(only fold.Selection, kind wire.KindNumber) bool {
 		return kind == wire.KindItem || kind == wire.KindCompaction
 	case fold.Rewinds:
 		return kind == wire.KindRewind
+	case fold.Wings:
+		return kind == wire.KindWing
 	}
 	return true
 }

@@ -89,7 +89,12 @@ func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error
 }
 
 func (a *actor) note(ctx context.Context, note item.Note) (item.Seq, error) {
-	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: note}}})
+	return a.record(ctx, item.Entry{Kind: note})
+}
+
+// record stores entries from outside the turn, and returns the sequence of the first one.
+func (a *actor) record(ctx context.Context, entries ...item.Entry) (item.Seq, error) {
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: entries})
 	if err != nil {
 		return 0, err
 	}

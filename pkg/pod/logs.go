@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 
 	"podd/pkg/fold"
@@ -45,6 +46,22 @@ func (l *Logs) Entries(ctx context.Context, pod string, after item.Seq, want fun
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// Wing are the entries of a wing in a pod's log, in order, without those that a rewind undid. An error is the last element.
+func (l *Logs) Wing(ctx context.Context, idOrName, wing string) iter.Seq2[item.Entry, error] {
+	return func(yield func(item.Entry, error) bool) {
+		rec, err := l.store.Pod(ctx, idOrName)
+		if err != nil {
+			yield(item.Entry{}, err)
+			return
+		}
+		for e, err := range fold.Open(l.reader(ctx, rec.ID), 0, rec.Last).Entries(0, fold.Wings) {
+			if k, _ := e.Kind.(item.WingEntry); (err != nil || k.Wing == wing) && !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // page is the next part of a log; from 0 the first one that the log still has.

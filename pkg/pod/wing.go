@@ -39,6 +39,20 @@ func (h *Host) Attach(w Wing) {
 	h.wings = append(h.wings, w)
 }
 
+// Record stores an entry of a wing in a pod's log, whatever the pod does, and returns its sequence. Notes are for the
+// model; they are stored in the same commit.
+func (h *Host) Record(ctx context.Context, idOrName string, k item.WingEntry, notes ...item.Note) (seq item.Seq, err error) {
+	entries := []item.Entry{{Kind: k}}
+	for _, note := range notes {
+		entries = append(entries, item.Entry{Kind: note})
+	}
+	_, err = h.change(ctx, idOrName, func(a *actor) error {
+		seq, err = a.record(ctx, entries...)
+		return err
+	})
+	return seq, err
+}
+
 // startUnfinished starts what an earlier podd left unfinished; in the goroutine of a free pod. It says whether there is something.
 func (a *actor) startUnfinished() bool {
 	for a.turns.asked < len(a.host.wings) {

@@ -76,6 +76,7 @@ const (
 	CodeCompaction = "compaction"
 	CodePurged     = "purged"
 	CodeWithdrawn  = "withdrawn"
+	CodeWing       = "wing"
 	// CodeCut says that live text was discarded; the text says why. It has no entry in the
 	// log, so it appears only in live streams.
 	CodeCut      = "cut"

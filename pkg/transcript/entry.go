@@ -52,6 +52,10 @@ func (t *Transcript) entry(e item.Entry) {
 		if k.Ended {
 			t.notice(e, CodeRestore, restoredText(k))
 		}
+	case item.WingEntry:
+		if k.Line != "" {
+			t.notice(e, CodeWing, k.Line)
+		}
 	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.Job, item.Checkpoint, item.UnknownKind:
 		// These are not part of the conversation. A note, such as the one about the end of a
 		// job, is shown when the model gets it; the result of its call reports the start of a

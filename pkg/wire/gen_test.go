@@ -45,6 +45,7 @@ func (g gens) kind() *rapid.Generator[item.Kind] {
 		as[item.Kind](generate[item.Job](g)),
 		as[item.Kind](generate[item.Checkpoint](g)),
 		as[item.Kind](generate[item.Restore](g)),
+		as[item.Kind](generate[item.WingEntry](g)),
 	)
 }
 

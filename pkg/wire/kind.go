@@ -80,6 +80,8 @@ func setRareKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Restore{Restore: &poddv1.Restore{
 			AfterSeq: int64(k.After), Ended: k.Ended, Changed: k.Changed, Kept: cleanAll(k.Kept), Pod: clean(k.Pod), Merge: k.Merge,
 		}}
+	case item.WingEntry:
+		p.Kind = &poddv1.Entry_Wing{Wing: &poddv1.WingEntry{Wing: clean(k.Wing), Name: clean(k.Name), Line: clean(k.Line), Data: clean(k.Data)}}
 	}
 }
 
@@ -159,6 +161,8 @@ func convertRareKind(p *poddv1.Entry) item.Kind {
 			After: item.Seq(k.Restore.GetAfterSeq()), Ended: k.Restore.GetEnded(), Changed: k.Restore.GetChanged(), Kept: k.Restore.GetKept(), Pod: k.Restore.GetPod(),
 			Merge: k.Restore.GetMerge(),
 		}
+	case *poddv1.Entry_Wing:
+		return item.WingEntry{Wing: k.Wing.GetWing(), Name: k.Wing.GetName(), Line: k.Wing.GetLine(), Data: k.Wing.GetData()}
 	default:
 		return item.UnknownKind{}
 	}

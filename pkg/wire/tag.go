@@ -29,6 +29,7 @@ const (
 	KindJob
 	KindCheckpoint
 	KindRestore
+	KindWing
 )
 
 // KindOf is the kind of an encoded entry. It reads only the outermost tags and allocates
@@ -46,7 +47,7 @@ func KindOf(body []byte) KindNumber {
 		}
 		body = body[n:]
 		// The last one wins, as it does for a decoder.
-		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindRestore {
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindWing {
 			kind = number
 		}
 	}

@@ -62,7 +62,7 @@ func (s *session) put(p transcript.Put) {
 		switch b.Code {
 		case item.OriginNote, item.OriginInterceptor:
 			s.notify(b.Code + ": " + b.Text)
-		case transcript.CodeCompaction, transcript.CodeRewind:
+		case transcript.CodeCompaction, transcript.CodeRewind, transcript.CodeWing:
 			s.notify(b.Text)
 		}
 	}

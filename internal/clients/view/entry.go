@@ -72,6 +72,8 @@ func describeRare(kind item.Kind) described {
 		return described{title: checkpointTitle(k), style: dim}
 	case item.Restore:
 		return described{title: restoreTitle(k), body: strings.Join(k.Kept, "\n")}
+	case item.WingEntry:
+		return described{title: sanitize.Line(cmp.Or(k.Line, k.Wing+": "+k.Name))}
 	case item.Purged:
 		return described{title: "the log begins here; " + counted(int(k.Entries), "older entry", "older entries") + " removed", style: dim, body: k.Reason}
 	}

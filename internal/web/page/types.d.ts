@@ -129,6 +129,7 @@ export interface Entry {
   compaction?: {};
   rewind?: { toSeq?: string | number };
   restore?: { ended?: boolean; changed?: string | number; kept?: string[] };
+  wing?: { line?: string };
   recovered?: {};
   alert?: { seq?: string | number; level?: string; source?: string; text?: string; count?: string | number; reason?: string };
   purged?: { reason?: string };

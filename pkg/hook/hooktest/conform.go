@@ -100,6 +100,7 @@ func Kinds() []item.Kind {
 		item.Recovered{Reason: "r", CallIDs: []string{"c1"}},
 		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByAgent},
 		item.Restore{After: 1, Ended: true, Kept: []string{"/w/a"}},
+		item.WingEntry{Wing: "notes", Name: "note", Line: "a note", Data: "{}"},
 		item.AlertRaised{Alert: item.Alert{Seq: 1, Text: "look"}},
 		item.UnknownKind{},
 	}

@@ -51,6 +51,7 @@ func entriesComeBack(f *fixture) {
 		item.Recovered{Reason: "restart", CallIDs: []string{"c"}},
 		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByPerson, Changed: 2, LeftOut: 1, Partial: true},
 		item.Restore{After: 1, Ended: true, Changed: 2, Kept: []string{"/w/a"}},
+		item.WingEntry{Wing: "notes", Name: "note", Line: "a note", Data: `{"a":1}`},
 		item.TurnEnded{Outcome: item.OutcomeFinished, Usage: usage, Steps: 1, ToolCalls: 1},
 	}
 	var entries []item.Entry

@@ -334,6 +334,7 @@ type Entry struct {
 	//	*Entry_Job
 	//	*Entry_Checkpoint
 	//	*Entry_Restore
+	//	*Entry_Wing
 	Kind          isEntry_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -586,6 +587,15 @@ func (x *Entry) GetRestore() *Restore {
 	return nil
 }
 
+func (x *Entry) GetWing() *WingEntry {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Wing); ok {
+			return x.Wing
+		}
+	}
+	return nil
+}
+
 type isEntry_Kind interface {
 	isEntry_Kind()
 }
@@ -695,6 +705,11 @@ type Entry_Restore struct {
 	Restore *Restore `protobuf:"bytes,24,opt,name=restore,proto3,oneof"`
 }
 
+type Entry_Wing struct {
+	// What a part of podd with entries of its own keeps in the log.
+	Wing *WingEntry `protobuf:"bytes,25,opt,name=wing,proto3,oneof"`
+}
+
 func (*Entry_Submitted) isEntry_Kind() {}
 
 func (*Entry_Promoted) isEntry_Kind() {}
@@ -736,6 +751,8 @@ func (*Entry_Job) isEntry_Kind() {}
 func (*Entry_Checkpoint) isEntry_Kind() {}
 
 func (*Entry_Restore) isEntry_Kind() {}
+
+func (*Entry_Wing) isEntry_Kind() {}
 
 // Submitted records an accepted submit, with its references already resolved.
 type Submitted struct {
@@ -3271,11 +3288,85 @@ func (x *Restore) GetMerge() bool {
 	return false
 }
 
+// WingEntry is an entry of a wing: a part of podd beside the core, with kinds of entries of its own. Any client can show its
+// line, also when this podd no longer has the wing.
+type WingEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The wing.
+	Wing string `protobuf:"bytes,1,opt,name=wing,proto3" json:"wing,omitempty"`
+	// What the wing calls this kind of entry.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What people read, in one line; without it clients show nothing.
+	Line string `protobuf:"bytes,3,opt,name=line,proto3" json:"line,omitempty"`
+	// One JSON object of the wing's own.
+	Data          string `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WingEntry) Reset() {
+	*x = WingEntry{}
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WingEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WingEntry) ProtoMessage() {}
+
+func (x *WingEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WingEntry.ProtoReflect.Descriptor instead.
+func (*WingEntry) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *WingEntry) GetWing() string {
+	if x != nil {
+		return x.Wing
+	}
+	return ""
+}
+
+func (x *WingEntry) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WingEntry) GetLine() string {
+	if x != nil {
+		return x.Line
+	}
+	return ""
+}
+
+func (x *WingEntry) GetData() string {
+	if x != nil {
+		return x.Data
+	}
+	return ""
+}
+
 var File_podd_v1_entry_proto protoreflect.FileDescriptor
 
 const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xf9\b\n" +
+	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xa3\t\n" +
 	"\x05Entry\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -3306,7 +3397,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
 	"checkpoint\x18\x17 \x01(\v2\x13.podd.v1.CheckpointH\x00R\n" +
 	"checkpoint\x12,\n" +
-	"\arestore\x18\x18 \x01(\v2\x10.podd.v1.RestoreH\x00R\arestoreB\x06\n" +
+	"\arestore\x18\x18 \x01(\v2\x10.podd.v1.RestoreH\x00R\arestore\x12(\n" +
+	"\x04wing\x18\x19 \x01(\v2\x12.podd.v1.WingEntryH\x00R\x04wingB\x06\n" +
 	"\x04kind\"\x9c\x02\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
@@ -3520,7 +3612,12 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x12\n" +
 	"\x04kept\x18\x04 \x03(\tR\x04kept\x12\x10\n" +
 	"\x03pod\x18\x05 \x01(\tR\x03pod\x12\x14\n" +
-	"\x05merge\x18\x06 \x01(\bR\x05merge*W\n" +
+	"\x05merge\x18\x06 \x01(\bR\x05merge\"[\n" +
+	"\tWingEntry\x12\x12\n" +
+	"\x04wing\x18\x01 \x01(\tR\x04wing\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04line\x18\x03 \x01(\tR\x04line\x12\x12\n" +
+	"\x04data\x18\x04 \x01(\tR\x04data*W\n" +
 	"\n" +
 	"SubmitMode\x12\x1b\n" +
 	"\x17SUBMIT_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -3562,7 +3659,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3598,21 +3695,22 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Alert)(nil),                 // 31: podd.v1.Alert
 	(*Checkpoint)(nil),            // 32: podd.v1.Checkpoint
 	(*Restore)(nil),               // 33: podd.v1.Restore
-	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
-	(*Item)(nil),                  // 35: podd.v1.Item
-	(*Segment)(nil),               // 36: podd.v1.Segment
-	(*Choice)(nil),                // 37: podd.v1.Choice
-	(*Usage)(nil),                 // 38: podd.v1.Usage
-	(*Options)(nil),               // 39: podd.v1.Options
+	(*WingEntry)(nil),             // 34: podd.v1.WingEntry
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*Item)(nil),                  // 36: podd.v1.Item
+	(*Segment)(nil),               // 37: podd.v1.Segment
+	(*Choice)(nil),                // 38: podd.v1.Choice
+	(*Usage)(nil),                 // 39: podd.v1.Usage
+	(*Options)(nil),               // 40: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	34, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	35, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	6,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	7,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	9,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	10, // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	11, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	35, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	36, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	14, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	15, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	17, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
@@ -3628,41 +3726,42 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	29, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
 	32, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
 	33, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
-	0,  // 22: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	36, // 23: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	35, // 24: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	37, // 25: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	37, // 26: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
-	1,  // 27: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	38, // 28: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	13, // 29: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	12, // 30: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	39, // 31: podd.v1.Setup.options:type_name -> podd.v1.Options
-	38, // 32: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	16, // 33: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
-	35, // 34: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	34, // 35: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	20, // 36: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	34, // 37: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	11, // 38: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	24, // 39: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	29, // 40: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	25, // 41: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	27, // 42: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	38, // 43: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	26, // 44: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	16, // 45: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
-	34, // 46: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	1,  // 47: podd.v1.Note.check:type_name -> podd.v1.Outcome
-	2,  // 48: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 49: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	34, // 50: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	4,  // 51: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	34, // 22: podd.v1.Entry.wing:type_name -> podd.v1.WingEntry
+	0,  // 23: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
+	37, // 24: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	36, // 25: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	38, // 26: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	38, // 27: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	1,  // 28: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
+	39, // 29: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	13, // 30: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	12, // 31: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
+	40, // 32: podd.v1.Setup.options:type_name -> podd.v1.Options
+	39, // 33: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	16, // 34: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
+	36, // 35: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	35, // 36: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	20, // 37: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	35, // 38: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	11, // 39: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	24, // 40: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	29, // 41: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	25, // 42: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	27, // 43: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	39, // 44: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	26, // 45: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	16, // 46: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
+	35, // 47: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	1,  // 48: podd.v1.Note.check:type_name -> podd.v1.Outcome
+	2,  // 49: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 50: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	35, // 51: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	4,  // 52: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3693,6 +3792,7 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Job)(nil),
 		(*Entry_Checkpoint)(nil),
 		(*Entry_Restore)(nil),
+		(*Entry_Wing)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3700,7 +3800,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

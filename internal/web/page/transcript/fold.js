@@ -145,6 +145,8 @@ export class Transcript {
       const kept = e.restore.kept?.length ?? 0;
       const also = kept ? `, ${paths(kept)} kept, because somebody changed them since` : "";
       this.#notice(e, "restore", `changes of files were taken back: ${paths(num(e.restore.changed))} changed${also}`);
+    } else if (e.wing) {
+      if (e.wing.line) this.#notice(e, "wing", e.wing.line);
     } else if (e.purged) {
       this.#notice(e, "purged", `older entries were removed: ${e.purged.reason ?? ""}`);
     }

@@ -118,7 +118,7 @@ end
 
 -- The codes of notices of one line; other notices are system messages, by their origin.
 local line_codes = {
-  rewind = true, compaction = true, purged = true, withdrawn = true, cut = true, approved = true, denied = true,
+  rewind = true, compaction = true, purged = true, withdrawn = true, cut = true, approved = true, denied = true, wing = true,
 }
 
 function kinds.notice(b)

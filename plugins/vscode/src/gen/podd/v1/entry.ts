@@ -149,6 +149,9 @@ export interface Entry {
     | //
     /** podd begins to take changes of files back, or has done so. */
     { $case: "restore"; value: Restore }
+    | //
+    /** What a part of podd with entries of its own keeps in the log. */
+    { $case: "wing"; value: WingEntry }
     | undefined;
 }
 
@@ -699,6 +702,21 @@ export interface Restore {
   merge: boolean;
 }
 
+/**
+ * WingEntry is an entry of a wing: a part of podd beside the core, with kinds of entries of its own. Any client can show its
+ * line, also when this podd no longer has the wing.
+ */
+export interface WingEntry {
+  /** The wing. */
+  wing: string;
+  /** What the wing calls this kind of entry. */
+  name: string;
+  /** What people read, in one line; without it clients show nothing. */
+  line: string;
+  /** One JSON object of the wing's own. */
+  data: string;
+}
+
 function createBaseEntry(): Entry {
   return { seq: 0, time: undefined, turn: 0, kind: undefined };
 }
@@ -777,6 +795,9 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "restore":
         Restore.encode(message.kind.value, writer.uint32(194).fork()).join();
+        break;
+      case "wing":
+        WingEntry.encode(message.kind.value, writer.uint32(202).fork()).join();
         break;
     }
     return writer;
@@ -985,6 +1006,14 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.kind = { $case: "restore", value: Restore.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.kind = { $case: "wing", value: WingEntry.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -3857,6 +3886,85 @@ export const Restore: MessageFns<Restore> = {
             }
 
             message.merge = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWingEntry(): WingEntry {
+  return { wing: "", name: "", line: "", data: "" };
+}
+
+export const WingEntry: MessageFns<WingEntry> = {
+  encode(message: WingEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.wing !== "") {
+      writer.uint32(10).string(message.wing);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.line !== "") {
+      writer.uint32(26).string(message.line);
+    }
+    if (message.data !== "") {
+      writer.uint32(34).string(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WingEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWingEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.wing = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.line = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.data = reader.string();
             continue;
           }
         }

@@ -1,0 +1,103 @@
+package pod_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/pkg/item"
+)
+
+// wing are the lines of a wing's entries in a pod's log.
+func (h *house) wing(pod, wing string) (lines []string) {
+	h.t.Helper()
+	for e, err := range h.host.Logs.Wing(h.t.Context(), pod, wing) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		lines = append(lines, e.Kind.(item.WingEntry).Line)
+	}
+	return lines
+}
+
+// An entry of a wing is stored while a turn runs, and after it. The model sees nothing of it but the note in the same
+// commit, at its next step.
+func TestRecord(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.working)
+	s := h.submit("go")
+	<-g.waiting
+	e := item.WingEntry{Wing: "mail", Name: "letter", Line: "a letter from ann", Data: `{"secret":"data"}`}
+	seq, err := h.host.Record(t.Context(), "p", e, item.Note{Text: "ann writes: hello"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(g.open)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
+		t.Errorf("the turn ended with %+v", end)
+	}
+	if body := h.body(2); !strings.Contains(body, "ann writes: hello") || strings.Contains(body, "a letter from ann") || strings.Contains(body, "secret") {
+		t.Errorf("the model is sent %s", body)
+	}
+	if got := h.log()[seq-1]; got.Kind != e || got.Turn != 0 {
+		t.Errorf("the log has %+v", got)
+	}
+	if _, err := h.host.Record(t.Context(), "no such pod", e); item.ReasonOf(err) != "POD_NOT_FOUND" {
+		t.Errorf("no pod: %v", err)
+	}
+}
+
+// A note of a wing may wake an idle pod.
+func TestRecordWakes(t *testing.T) {
+	h := newHouse(t, greets)
+	if _, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: "mail", Line: "a letter"}, item.Note{Text: "look", Wake: true}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range h.follow(t.Context(), 0) {
+		if end, ok := e.Kind.(item.TurnEnded); ok {
+			if end.Outcome != item.OutcomeFinished {
+				t.Errorf("the turn ended with %+v", end)
+			}
+			break
+		}
+	}
+}
+
+// A wing finds its own entries after a restart and in a fork. A rewind undoes those after it, which the log still has.
+func TestWingEntries(t *testing.T) {
+	h := newHouse(t, greets)
+	record := func(wing, line string) item.Seq {
+		seq, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: wing, Line: line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	h.run("one")
+	record("notes", "first")
+	record("mail", "a letter")
+	place := record("notes", "second")
+	h.run("two")
+	record("notes", "third")
+	h.restart()
+	if _, err := h.host.Fork(t.Context(), "p", "q", place); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.host.Rewind(t.Context(), "p", place); err != nil {
+		t.Fatal(err)
+	}
+	record("notes", "fourth")
+	for pod, want := range map[string][]string{"p": {"first", "second", "fourth"}, "q": {"first", "second"}} {
+		if got := h.wing(pod, "notes"); !slices.Equal(got, want) {
+			t.Errorf("the notes of %s are %q, want %q", pod, got, want)
+		}
+	}
+	if all := kinds[item.WingEntry](h.log()); len(all) != 5 {
+		t.Errorf("the log has %+v", all)
+	}
+	for _, err := range h.host.Logs.Wing(t.Context(), "no such pod", "notes") {
+		if item.ReasonOf(err) != "POD_NOT_FOUND" {
+			t.Errorf("no pod: %v", err)
+		}
+	}
+}
