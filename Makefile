@@ -57,10 +57,11 @@ demo-web: build ## build, then watch pods work on the page for browsers; prints 
 demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (docs/nodes.md); installs it where it is missing
 	go run ./internal/testing/demonodes
 
-# The programs that tests start, built once for all of them, podd with the race detector.
+# The programs that tests start, built once for all of them, podd with the race detector, and podctl too but for the short tests,
+# which start it a thousand times.
 TEST_BIN := $(CURDIR)/bin/test
 
-# $(call TEST,FLAGS): `make vet` vets the tests.
+# $(call TEST,FLAGS,TIME): `make vet` vets the tests. A program with the race detector sleeps for a second at its end, but for GORACE.
 define TEST
 race="$(RACE)"; cc=$$(go env CC); \
 if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO_ENABLED)" = 1 ]; }; then \
@@ -68,10 +69,10 @@ if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO
 	race=; \
 fi; \
 echo "building what the tests start"; \
-go build $$race -buildvcs=false -ldflags='-s -w' -tags typed -o $(TEST_BIN)/ ./cmd/podd ./cmd/podctl ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
-go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch; \
+go build $$race -buildvcs=false -ldflags='-s -w' -tags typed -o $(TEST_BIN)/ ./cmd/podd $(if $(findstring -short,$(1)),,./cmd/podctl) ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
+go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch $(if $(findstring -short,$(1)),./cmd/podctl); \
 echo "go test $$race $(1) ./... (compiling and running takes $(2) on two cores)"; \
-PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off -parallel 4 $(1) ./...
+GORACE=atexit_sleep_ms=0 PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off -parallel 4 $(1) ./...
 endef
 
 .PHONY: test

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 
@@ -35,6 +36,9 @@ func (b built) Run() int {
 	if _, err = programs.Build(dir, "podd-launch"); err == nil {
 		poddPath, err = programs.Build(dir, "podd")
 	}
+	if err == nil && os.Getenv(programs.Dir) != "" {
+		err = useBuilt(dir)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -45,4 +49,25 @@ func (b built) Run() int {
 		return 1
 	}
 	return code
+}
+
+// useBuilt puts the built podctl in the place of the copy of this test that is run as podctl:
+// it starts sooner than one with the race detector.
+func useBuilt(dir string) error {
+	path, err := programs.Build(dir, "podctl")
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	copied, err := exec.LookPath("podctl")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(copied); err != nil {
+		return err
+	}
+	return os.WriteFile(copied, program, 0o755)
 }
