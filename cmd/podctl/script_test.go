@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,8 @@ import (
 //	podd VERB [ARG...]      runs another verb of podd to its end
 //	exits CODE podctl ...   podctl must end with this exit code
 //	await TEXT podctl ...   runs podctl until its standard output has TEXT
+//	until EXPR podctl ...   runs podctl again and again, until its standard output matches: for
+//	                        what may come later, and for completions, which wait for podd not long
 //	keep NAME .PATH         sets a variable to a field of the last object
 //	json .PATH[=VALUE]...   the first object of standard output has these fields
 //	lastjson ...            so has the last one
@@ -71,7 +74,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep, "pages": scriptPages, "oauth": scriptOAuth,
+		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "until": scriptUntil, "keep": scriptKeep, "pages": scriptPages, "oauth": scriptOAuth,
 		"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
 		"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
 	}
@@ -144,6 +147,22 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+// scriptUntil repeats a command until its standard output matches; whether it fails does not
+// count.
+func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until EXPR COMMAND...")
+	}
+	awaited, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for {
+		_ = ts.Exec(args[1], args[2:]...)
+		if awaited.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
 	}
 }
 
