@@ -166,7 +166,7 @@ func (m *Manager) overPipes(ctx context.Context, l *link, r resolved, noise func
 		defer close(silent)
 		said.read(stderr)
 	}()
-	broken := newBroken()
+	conversing, broken := context.WithCancelCause(context.WithoutCancel(ctx))
 	l.quit = func(leave time.Duration) {
 		tree.Follow()
 		_ = stdin.Close()
@@ -179,19 +179,20 @@ func (m *Manager) overPipes(ctx context.Context, l *link, r resolved, noise func
 		}
 	}
 	l.why = func() error {
-		switch {
-		case !within(broken.done, noticeTime):
+		ended := within(conversing.Done(), noticeTime)
+		switch why := context.Cause(conversing); {
+		case !ended:
 			return nil
-		case !errors.Is(broken.err, errOutput) && !errors.Is(broken.err, errInput):
-			return broken.err
+		case !errors.Is(why, errOutput) && !errors.Is(why, errInput):
+			return why
 		case !within(tree.Exited(), leaveTime):
-			return fmt.Errorf("%w%s", broken.err, m.Redact(said.last()))
+			return fmt.Errorf("%w%s", why, m.Redact(said.last()))
 		}
 		// Its last output may still be in the pipe.
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
-	return &pipes{conversation: &l.talk, input: input{stdin, broken}, output: stdout, lines: lines{from: stdout}, noise: noise}, nil
+	return &pipes{conversation: &l.talk, input: input{stdin, broken}, output: stdout, lines: linesOf(stdout), noise: noise}, nil
 }
 
 // within says whether something ends in time.

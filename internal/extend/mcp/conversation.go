@@ -16,8 +16,6 @@ import (
 // deviate from the protocol in many ways, and what a person can still understand is not lost:
 // the library behind it reads strictly, so conversation turns messages into strict ones.
 type conversation struct {
-	tasks tasks
-
 	mu sync.Mutex
 	// asked are podd's requests without an answer.
 	asked map[jsonrpc.ID]*jsonrpc.Request

@@ -49,9 +49,9 @@ func (w *web) events(ctx context.Context, resp *http.Response, at *position, id 
 
 // read reads events until enough.
 func (at *position) read(from io.Reader, take func([]byte), enough func() bool) error {
-	stream, e := lines{from: from}, event{id: at.event, retry: at.retry}
+	stream, e := linesOf(from), event{id: at.event, retry: at.retry}
 	for {
-		line, err := stream.next()
+		line, err := nextLine(stream)
 		if err == nil && len(line) > 0 {
 			if e.field(line); len(e.data) > maxFrame {
 				return errFrame

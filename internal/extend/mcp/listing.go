@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -83,8 +84,7 @@ func (l *Listing) leaveOut(format string, args ...any) {
 	}
 }
 
-// addTool adds a tool. onlyTask says that the server runs it only as a task.
-func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
+func (l *Listing) addTool(t *sdk.Tool) bool {
 	if len(l.Tools) == maxTools {
 		l.leaveOut("it has more than %d tools, so only the first ones are offered", maxTools)
 		return false
@@ -97,7 +97,7 @@ func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
 		l.leaveOut("a tool is left out because its name is not usable: %q", name)
 	case slices.ContainsFunc(l.Tools, func(other Tool) bool { return other.Name == name }):
 		l.leaveOut("the tool %s occurs twice; the second one is left out", name)
-	case onlyTask:
+	case t.Meta[taskOnly] != nil:
 		l.leaveOut("the tool %s is left out because it runs only as a task, which podd does not support", name)
 	case err != nil || len(schema) > maxSchema:
 		l.leaveOut("the tool %s is left out because its schema is larger than %d bytes", name, maxSchema)
@@ -134,11 +134,11 @@ func hint(a *sdk.ToolAnnotations) string {
 }
 
 func (l *Listing) addResource(r *sdk.Resource) bool {
-	return l.resource(Resource{URI: word(r.URI), Name: word(firstOf(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType)})
+	return l.resource(Resource{URI: word(r.URI), Name: word(cmp.Or(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType)})
 }
 
 func (l *Listing) addTemplate(r *sdk.ResourceTemplate) bool {
-	return l.resource(Resource{URI: word(r.URITemplate), Name: word(firstOf(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType), Template: true})
+	return l.resource(Resource{URI: word(r.URITemplate), Name: word(cmp.Or(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType), Template: true})
 }
 
 func (l *Listing) resource(r Resource) bool {
@@ -188,11 +188,4 @@ func text(s string, most int) string {
 		s = strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 	}
 	return s
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -25,13 +25,13 @@ func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 	greeting := l.session.InitializeResult()
 	out := &Listing{Protocol: word(greeting.ProtocolVersion), At: now.UTC()}
 	if info := greeting.ServerInfo; info != nil {
-		out.Title, out.Version = word(firstOf(info.Title, info.Name)), word(info.Version)
+		out.Title, out.Version = word(cmp.Or(info.Title, info.Name)), word(info.Version)
 	}
 	can := cmp.Or(greeting.Capabilities, &sdk.ServerCapabilities{})
 	var err error
 	if can.Tools != nil {
 		tools := pages[*sdk.Tool]{out: out, what: "tools", ask: l.askTools, name: func(t *sdk.Tool) string { return t.Name }}
-		err = tools.read(ctx, func(t *sdk.Tool) bool { return out.addTool(t, l.talk.tasks.only(t.Name)) })
+		err = tools.read(ctx, out.addTool)
 	}
 	if can.Resources != nil && err == nil {
 		resources := pages[*sdk.Resource]{out: out, what: "resources", optional: true, ask: l.askResources, name: func(r *sdk.Resource) string { return r.URI }}

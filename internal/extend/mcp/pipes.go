@@ -1,13 +1,14 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -25,31 +26,13 @@ var (
 	errInput  = errors.New("closed its standard input")
 )
 
-// broken is the first reason for which the server's side ended a conversation.
-type broken struct {
-	once sync.Once
-	// err is set once done is closed.
-	err  error
-	done chan struct{}
-}
-
-func newBroken() *broken { return &broken{done: make(chan struct{})} }
-
-// by sets the reason; only the first one counts.
-func (b *broken) by(err error) {
-	b.once.Do(func() {
-		b.err = err
-		close(b.done)
-	})
-}
-
 // pipes is the connection to a server over its standard streams. Each line of its output is a
 // text of the conversation; others go to noise: many programs print a greeting or a log.
 type pipes struct {
 	*conversation
 	input  input
 	output *os.File
-	lines  lines
+	lines  *bufio.Scanner
 	noise  func(line string)
 	// unread are messages that Read returns next.
 	unread []jsonrpc.Message
@@ -58,7 +41,7 @@ type pipes struct {
 // Read returns the next message.
 func (p *pipes) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for len(p.unread) == 0 {
-		line, err := p.lines.next()
+		line, err := nextLine(p.lines)
 		if err != nil {
 			return nil, p.ended(err)
 		}
@@ -66,7 +49,7 @@ func (p *pipes) Read(ctx context.Context) (jsonrpc.Message, error) {
 			continue
 		}
 		h := p.hears(line)
-		if !h.said {
+		if !h.said && p.lines.Err() == nil { // Otherwise it is what a broken read had of a message.
 			p.noise(string(line[:min(len(line), 200)]))
 		}
 		if h.again != nil {
@@ -87,9 +70,9 @@ func (p *pipes) ended(err error) error {
 	case errors.Is(err, os.ErrClosed):
 		return io.EOF
 	case errors.Is(err, io.EOF):
-		p.input.broken.by(errOutput)
+		p.input.broken(errOutput)
 	default:
-		p.input.broken.by(err)
+		p.input.broken(err)
 	}
 	return err
 }
@@ -114,54 +97,36 @@ func (p *pipes) Close() error { return errors.Join(p.input.Close(), p.output.Clo
 // SessionID is empty: only servers over HTTP have sessions.
 func (p *pipes) SessionID() string { return "" }
 
-// lines reads lines.
-type lines struct {
-	from io.Reader
-	// read has unprocessed bytes. seen is how much of it is known to have no newline.
-	read []byte
-	seen int
+// linesOf reads lines of at most maxFrame bytes.
+func linesOf(from io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(from)
+	s.Buffer(make([]byte, 0, 64<<10), maxFrame+2)
+	return s
 }
 
-// next returns the next line without its end. The last one may have none.
-func (l *lines) next() ([]byte, error) {
-	for {
-		if i := bytes.IndexByte(l.read[l.seen:], '\n'); i >= 0 {
-			line := l.read[:l.seen+i]
-			l.read, l.seen = l.read[l.seen+i+1:], 0
-			return bytes.TrimSuffix(line, []byte("\r")), nil
-		}
-		if l.seen = len(l.read); l.seen > maxFrame {
-			return nil, errFrame
-		}
-		if cap(l.read)-len(l.read) < 4<<10 {
-			l.read = append(make([]byte, 0, max(64<<10, 2*len(l.read))), l.read...)
-		}
-		n, err := l.from.Read(l.read[len(l.read):cap(l.read)])
-		l.read = l.read[:len(l.read)+n]
-		switch {
-		case n > 0 || err == nil:
-		case errors.Is(err, io.EOF) && len(l.read) > 0:
-			line := l.read
-			l.read, l.seen = nil, 0
-			return line, nil
-		default:
-			return nil, err
-		}
+// nextLine is the next line without its end, valid until the next call. The last one may have no end.
+func nextLine(s *bufio.Scanner) ([]byte, error) {
+	switch {
+	case s.Scan():
+		return s.Bytes(), nil
+	case errors.Is(s.Err(), bufio.ErrTooLong):
+		return nil, errFrame
 	}
+	return nil, cmp.Or(s.Err(), io.EOF)
 }
 
 // input is the standard input of a server. A write after the server has closed it ends the
 // conversation before its output has been read to the end, so broken gets the reason.
 type input struct {
 	*os.File
-	broken *broken
+	broken context.CancelCauseFunc
 }
 
 // Write writes a message.
 func (w input) Write(p []byte) (int, error) {
 	n, err := w.File.Write(p)
 	if errors.Is(err, syscall.EPIPE) {
-		w.broken.by(errInput)
+		w.broken(errInput)
 	}
 	return n, err
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -15,14 +16,15 @@ func TestWriteToWhatHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer podd.Close()
-	in := input{podd, newBroken()}
-	if _, err := in.Write([]byte("{}\n")); err != nil || in.broken.err != nil {
-		t.Fatalf("%v, %v", err, in.broken.err)
+	conversing, broken := context.WithCancelCause(t.Context())
+	in := input{podd, broken}
+	if _, err := in.Write([]byte("{}\n")); err != nil || conversing.Err() != nil {
+		t.Fatalf("%v, %v", err, context.Cause(conversing))
 	}
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Write([]byte("{}\n")); err == nil || !errors.Is(in.broken.err, errInput) {
-		t.Errorf("%v, and the server is said to have %v", err, in.broken.err)
+	if _, err := in.Write([]byte("{}\n")); err == nil || !errors.Is(context.Cause(conversing), errInput) {
+		t.Errorf("%v, and the server is said to have %v", err, context.Cause(conversing))
 	}
 }

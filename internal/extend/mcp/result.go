@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -142,7 +143,7 @@ func contentText(c sdk.Content) string {
 		return notShown("audio", c.MIMEType, len(c.Data))
 	case *sdk.ResourceLink:
 		link := fmt.Sprintf("[resource %s", word(c.URI))
-		if name := word(firstOf(c.Title, c.Name)); name != "" {
+		if name := word(cmp.Or(c.Title, c.Name)); name != "" {
 			link += ": " + name
 		}
 		return link + "; read_resource of this server reads it]"

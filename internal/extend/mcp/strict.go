@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -36,8 +37,7 @@ func (c *conversation) strict(method string, result json.RawMessage) json.RawMes
 	case "tools/call":
 		return called(result)
 	case "tools/list":
-		result = page[sdk.Tool, sdk.ListToolsResult](result, "tools")
-		c.tasks.inspect(result)
+		return markTasks(page[sdk.Tool, sdk.ListToolsResult](result, "tools"))
 	case "resources/list":
 		return page[sdk.Resource, sdk.ListResourcesResult](result, "resources")
 	case "resources/templates/list":
@@ -105,6 +105,26 @@ func page[T, R any](text json.RawMessage, name string) json.RawMessage {
 		page["nextCursor"] = quote(plain(cursor))
 	}
 	return page.text()
+}
+
+// taskOnly marks a tool that its server runs only as a task: the library drops that part of a tool.
+const taskOnly = "podd/task"
+
+// markTasks marks such tools of a list.
+func markTasks(list json.RawMessage) json.RawMessage {
+	if !bytes.Contains(list, []byte(`"taskSupport"`)) {
+		return list
+	}
+	m := membersOf(list)
+	tools := listOf(m["tools"])
+	for i, one := range tools {
+		if t := membersOf(one); plain(membersOf(t["execution"])["taskSupport"]) == "required" {
+			t["_meta"] = members{taskOnly: json.RawMessage("true")}.text()
+			tools[i] = t.text()
+		}
+	}
+	m["tools"], _ = json.Marshal(tools)
+	return m.text()
 }
 
 // whole is a result R with a list of parts, each turned strict by part. Without the list, the
