@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,19 +42,11 @@ func (w *Workspace) leftBy(pod string) (left leftOut) {
 	return left
 }
 
-// leave keeps what the look of a pod left out of the directories that it read: of all of them, with
-// whole.
-func (w *Workspace) leave(pod string, outs leftOut, whole bool) error {
-	now := make(leftOut)
-	if !whole {
-		maps.Copy(now, w.left)
-	}
-	for dir, names := range outs {
+// leave keeps what the look of a pod left out.
+func (w *Workspace) leave(pod string, now leftOut) error {
+	for _, names := range now {
 		slices.SortFunc(names, func(a, b leftName) int { return cmp.Compare(a.Name, b.Name) })
-		now[dir] = names
 	}
-	maps.DeleteFunc(now, func(_ string, names []leftName) bool { return len(names) == 0 })
-	w.left = now
 	before := w.leftBy(pod)
 	if w.lefts == nil {
 		w.lefts = make(map[string]leftOut)

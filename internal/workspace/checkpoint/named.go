@@ -202,9 +202,7 @@ func (o *overlay) again(rel string) (f looked, err error) {
 	if old := o.stamps[rel]; old.stamp == f.stamp && f.stamp != (stamp{}) && o.repo.has(old.Hash) {
 		return old, nil
 	}
-	if o.scan.began.UnixNano()-f.changed < int64(settled) {
-		f.stamp = stamp{}
-	}
+	f.stamp = o.scan.settled(f.stamp)
 	var data []byte
 	f.File, data, err = lookAt(o.root, rel)
 	if err == nil && data != nil {

@@ -45,7 +45,7 @@ func (f File) Perm() uint32 { return f.Mode &^ typeBits }
 type node struct {
 	name string
 	File
-	// stamp tells whether a file is still the one that was read; zero if that is not certain.
+	// stamp tells whether a file or directory is still the one that was read; zero if that is not certain.
 	stamp stamp
 	// kids are a directory's entries, in the order of their names; known says that they are
 	// read.

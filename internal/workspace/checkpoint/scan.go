@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,21 +47,20 @@ type stamp struct {
 
 // scanner reads a directory for a checkpoint.
 type scanner struct {
-	ctx context.Context
+	ctx  context.Context
+	root *os.Root
 	// keep stores the bytes of a file.
 	keep func(data []byte) (plumbing.Hash, error)
 	// hidden are paths, relative to the directory, that no checkpoint has.
 	hidden map[string]bool
 	began  time.Time
-	// left are the first of the paths that are left out.
+	// left are the first of the paths that are left out, outs all of them.
 	left []string
-	// outs is what is left out of the directories that were read: of all of them,
-	// with whole.
-	outs  leftOut
-	whole bool
-	totals
-	// watch knows which directories did not change; unwatched says that one could not be
-	// watched.
+	outs leftOut
+	// leftOut, files and bytes count.
+	leftOut, files int
+	bytes          int64
+	// watch gets the directories; unwatched says that one cannot be watched.
 	watch     *watch
 	unwatched bool
 }
@@ -75,11 +75,12 @@ type ruled struct {
 	only bool
 }
 
-// enter adds the rules that begin to apply in the directory at base, which is at in dir.
-func (r ruled) enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) ruled {
-	r.Rules = r.Rules.Enter(dir, at, base, hasGit, hasIgnore)
+// enter adds the rules that begin to apply in the directory at rel, which has these names.
+func (r ruled) enter(root *os.Root, rel string, names []string) ruled {
+	hasGit := slices.Contains(names, ".git")
+	r.Rules = r.Rules.Enter(root, path.Clean(rel), rel, hasGit, slices.Contains(names, ignore.File))
 	if hasGit && !r.only {
-		r.tree, r.prefix = path.Join(r.dir, base), base
+		r.tree, r.prefix = path.Join(r.dir, rel), rel
 	}
 	return r
 }
@@ -155,14 +156,19 @@ func (x *indexes) still() bool {
 	return true
 }
 
-// changed reads the indexes again, and says whether git tracks other files now.
-func (x *indexes) changed() (changed bool) {
+// refresh reads those again that are others now.
+func (x *indexes) refresh() {
 	for tree, before := range x.read {
-		now := git.ReadTracked(tree, before)
-		changed = changed || !now.Same(before)
-		x.read[tree] = now
+		x.read[tree] = git.ReadTracked(tree, before)
 	}
-	return changed
+}
+
+// settled is a stamp that no later change can have; else the zero one.
+func (s *scanner) settled(now stamp) stamp {
+	if s.began.UnixNano()-now.changed < int64(settled) {
+		return stamp{}
+	}
+	return now
 }
 
 // out leaves a path out.
@@ -176,112 +182,47 @@ func (s *scanner) out(rel string, n leftName) {
 	}
 }
 
-// dir reads the directory at rel, which was old.
-func (s *scanner) dir(root *os.Root, rel string, perm uint32, old *node, rules ruled, depth int) (*node, error) {
+// dir reads the open directory at rel, which was old.
+func (s *scanner) dir(self *os.File, rel string, st *unix.Stat_t, old *node, rules ruled, depth int) (*node, error) {
 	if err := context.Cause(s.ctx); err != nil {
 		return nil, err
 	}
-	if k, ok := s.unchanged(rel, perm, old); ok {
-		return s.below(root, rel, perm, old, k, depth)
+	perm, now := modeOf(st)&0o777, s.settled(stampOf(st))
+	if old == nil || old.stamp != now || now == (stamp{}) {
+		// The watch begins before the directory is read: no change is between the two.
+		s.unwatched = !s.watch.add(int(self.Fd())) || s.unwatched
 	}
-	self, err := root.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer self.Close()
-	// The watch begins before the directory is read: no change is between the two.
-	watched := s.watch.add(rel, int(self.Fd()))
-	s.unwatched = s.unwatched || !watched
 	names, err := self.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
-	rules = s.enter(root, rel, names, rules)
-	s.outs[path.Clean(rel)] = nil
+	rules = rules.enter(s.root, rel, names)
 	kids := make([]*node, 0, len(names))
 	same := old.isDir() && old.Mode == typeDir|perm
-	began, own := s.totals, totals{}
 	for _, name := range names {
 		if name == ".git" || scopefs.Writing(name) || s.hidden[path.Join(rel, name)] {
 			continue
 		}
-		before, at := old.kid(name), s.totals
-		now, err := s.entry(root, self, path.Join(rel, name), name, before, rules, depth)
+		before := old.kid(name)
+		kid, err := s.entry(self, path.Join(rel, name), name, before, rules, depth)
 		if err != nil {
 			return nil, err
 		}
-		if now != nil {
-			kids = append(kids, now)
+		if kid != nil {
+			kids = append(kids, kid)
 		}
-		if !now.isDir() {
-			own = own.plus(s.totals.minus(at))
-		}
-		same = same && now == before
+		same = same && kid == before
 	}
-	if watched {
-		s.watch.learned(rel, dirState{own: own, all: s.totals.minus(began), rules: rules})
-	}
-	if same && len(kids) == len(old.kids) && !old.Hash.IsZero() {
+	if same && len(kids) == len(old.kids) && !old.Hash.IsZero() && old.stamp == now {
 		return old, nil
 	}
-	return directory(path.Base(rel), perm, kids), nil
-}
-
-// enter are the rules in a directory.
-func (s *scanner) enter(root *os.Root, rel string, names []string, rules ruled) ruled {
-	hasGit, hasIgnore := false, false
-	for _, name := range names {
-		hasGit, hasIgnore = hasGit || name == ".git", hasIgnore || name == ignore.File
-	}
-	return rules.enter(root, ".", rel, hasGit, hasIgnore)
-}
-
-// unchanged says whether a directory's own entries are what they were.
-func (s *scanner) unchanged(rel string, perm uint32, old *node) (dirState, bool) {
-	if !old.isDir() || old.Hash.IsZero() || old.Mode != typeDir|perm {
-		return dirState{}, false
-	}
-	return s.watch.of(rel)
-}
-
-// below reads the directories below one whose own entries are what they were.
-func (s *scanner) below(root *os.Root, rel string, perm uint32, old *node, k dirState, depth int) (*node, error) {
-	if !s.watch.changed(rel) {
-		s.totals = s.plus(k.all)
-		return old, nil
-	}
-	self, err := root.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer self.Close()
-	began := s.totals
-	s.totals = s.plus(k.own)
-	kids, same := make([]*node, 0, len(old.kids)), true
-	for _, before := range old.kids {
-		now := before
-		if at := path.Join(rel, before.name); before.isDir() {
-			if sub, ok := s.watch.of(at); ok && !s.watch.changed(at) {
-				s.totals = s.plus(sub.all)
-			} else if now, err = s.entry(root, self, at, before.name, before, k.rules, depth); err != nil {
-				return nil, err
-			}
-		}
-		if now != nil {
-			kids = append(kids, now)
-		}
-		same = same && now == before
-	}
-	k.all = s.totals.minus(began)
-	s.watch.learned(rel, k)
-	if same {
-		return old, nil
-	}
-	return directory(path.Base(rel), perm, kids), nil
+	n := directory(path.Base(rel), perm, kids)
+	n.stamp = now
+	return n, nil
 }
 
 // entry reads one entry of a directory; nil if a checkpoint does not have it.
-func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node, rules ruled, depth int) (*node, error) {
+func (s *scanner) entry(dir *os.File, rel, name string, old *node, rules ruled, depth int) (*node, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -298,16 +239,13 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 			s.out(rel+"/", leftName{Inode: st.Ino, Born: born(int(dir.Fd()), name)})
 			return nil, nil
 		}
-		if k, ok := s.unchanged(rel, mode&0o777, old); ok && !s.watch.changed(rel) {
-			s.totals = s.plus(k.all)
-			return old, nil
-		}
-		sub, err := root.OpenRoot(name + "/.")
+		fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return s.unreadable(rel+"/", old)
 		}
+		sub := os.NewFile(uintptr(fd), name)
 		defer sub.Close()
-		n, err := s.dir(sub, rel, mode&0o777, old, below, depth+1)
+		n, err := s.dir(sub, rel, &st, old, below, depth+1)
 		if errors.Is(err, fs.ErrPermission) {
 			return s.unreadable(rel+"/", old)
 		}
@@ -318,9 +256,9 @@ func (s *scanner) entry(root *os.Root, dir *os.File, rel, name string, old *node
 			return nil, nil
 		}
 		if mode&typeBits == typeLink {
-			return s.link(root, rel, name, old)
+			return s.link(rel, name, old)
 		}
-		return s.file(root, rel, name, &st, old)
+		return s.file(rel, name, &st, old)
 	}
 	return nil, nil
 }
@@ -332,8 +270,8 @@ func (s *scanner) unreadable(rel string, old *node) (*node, error) {
 	return old, nil
 }
 
-func (s *scanner) link(root *os.Root, rel, name string, old *node) (*node, error) {
-	text, err := root.Readlink(name)
+func (s *scanner) link(rel, name string, old *node) (*node, error) {
+	text, err := s.root.Readlink(rel)
 	if err != nil {
 		return s.unreadable(rel, old)
 	}
@@ -348,7 +286,7 @@ func (s *scanner) link(root *os.Root, rel, name string, old *node) (*node, error
 	return n, nil
 }
 
-func (s *scanner) file(root *os.Root, rel, name string, st *unix.Stat_t, old *node) (*node, error) {
+func (s *scanner) file(rel, name string, st *unix.Stat_t, old *node) (*node, error) {
 	s.files++
 	s.bytes += st.Size
 	if s.files > maxFiles || s.bytes > maxBytes {
@@ -358,16 +296,14 @@ func (s *scanner) file(root *os.Root, rel, name string, st *unix.Stat_t, old *no
 	if old != nil && old.stamp == now && old.Mode == modeOf(st)&^0o7000 {
 		return old, nil
 	}
-	data, mode, now, err := readFile(root, name)
+	data, mode, now, err := readFile(s.root, rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return s.unreadable(rel, old)
 	}
-	if s.began.UnixNano()-now.changed < int64(settled) {
-		now = stamp{}
-	}
+	now = s.settled(now)
 	id, err := s.keep(data)
 	if err != nil {
 		return nil, err

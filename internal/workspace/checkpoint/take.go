@@ -34,7 +34,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []Taken, err error)
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	seen, err := w.look(ctx, p, last.root, last.covers, l.Named, false)
+	seen, err := w.look(ctx, p, last.root, last.covers, l.Named)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,13 @@ func (w *Workspace) stands(held os.FileInfo) (place string, err error) {
 // still says that nothing happened in the directory since the last look, which was for the pod.
 func (w *Workspace) still(pod string) bool {
 	info, err := os.Stat(w.dir)
-	return err == nil && w.by == pod && w.watch.still(info) && w.tracked.still()
+	if err != nil || w.held == nil || w.by != pod || !os.SameFile(w.held, info) {
+		return false
+	}
+	if !w.watch.quiet() {
+		w.held = nil
+	}
+	return w.held != nil && w.tracked.still()
 }
 
 // side is a checkpoint to be written.

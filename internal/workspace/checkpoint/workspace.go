@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"golang.org/x/sys/unix"
+
 	"podd/pkg/item"
 	"podd/pkg/scopefs/git"
 )
@@ -103,17 +105,19 @@ type Workspace struct {
 	by     string
 	// tips are the last checkpoints of pods, as far as they are known.
 	tips map[string]tip
-	// left is what the last look left out, lefts what the last look of a pod did.
-	left  leftOut
+	// lefts is what the last look of a pod left out.
 	lefts map[string]leftOut
 	// moved says that now has stamps that the file of stamps lacks.
 	moved bool
 	// tracked is what git has there.
 	tracked *indexes
 	// watch is nil before the first look, and where directories cannot be watched; blind says
-	// that they cannot.
+	// that they cannot. held is the directory that it watches, once a look is kept.
 	watch *watch
 	blind bool
+	held  os.FileInfo
+	// large says that the directory is beyond the bounds.
+	large bool
 }
 
 // Rest drops what is in memory when no other user of the directory is left. A user that comes
@@ -130,7 +134,7 @@ func (w *Workspace) Rest() error {
 	}
 	defer w.all.forget(w)
 	err := errors.Join(w.unwatch(), w.saveStamps())
-	w.repo, w.now, w.tips, w.left, w.lefts, w.blind = nil, nil, nil, nil, nil, false
+	w.repo, w.now, w.tips, w.lefts, w.blind, w.large = nil, nil, nil, nil, false, false
 	w.tracked = nil
 	return err
 }
@@ -238,10 +242,11 @@ type seen struct {
 	stamps     map[string]looked
 	left       []string
 	leftOut    int
-	// outs is what is left out of the directories that were read: of all of them,
-	// with whole.
-	outs           leftOut
-	whole, partial bool
+	// outs is all that is left out.
+	outs    leftOut
+	partial bool
+	// info is the directory that was read.
+	info os.FileInfo
 }
 
 // found keeps what a look found, which a checkpoint has.
@@ -255,37 +260,36 @@ func (w *Workspace) found(s seen, commit plumbing.Hash, pod string) error {
 		w.tips = make(map[string]tip)
 	}
 	w.tips[pod] = tip{commit, s.root, s.covers, s.at}
-	w.watch.keep()
-	return w.leave(pod, s.outs, s.whole)
+	w.held = s.info
+	return w.leave(pod, s.outs)
 }
 
 // unwatch ends the watch.
 func (w *Workspace) unwatch() error {
 	err := w.watch.close()
-	w.watch = nil
+	w.watch, w.held = nil, nil
 	return err
 }
 
-// look reads the directory: where it is watched only what changed, unless whole is set. Beyond
-// the bounds it reads only what checkpoints had before, and the named files.
-func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, named []string, whole bool) (seen, error) {
+// look reads the directory. Beyond the bounds it reads only what checkpoints had before, and the named files.
+func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, named []string) (seen, error) {
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return seen{}, err
 	}
 	defer root.Close()
-	s := &scanner{ctx: ctx, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
+	s := &scanner{ctx: ctx, root: root, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
-	if w.dir != "/" && w.dir != w.all.Home {
-		now, err := w.scan(root, s, whole)
+	if !w.large && w.dir != "/" && w.dir != w.all.Home {
+		out, err := w.scan(s)
 		if err == nil {
-			out := seen{scan: now, covers: covers, left: s.left, leftOut: s.leftOut, outs: s.outs, whole: s.whole}
+			out.covers = covers
 			o := overlay{repo: w.repo, root: root, scan: s, before: before, stamps: w.stamps}
 			o.cover(&out, w.inside(named))
 			return out, o.add(&out)
 		}
-		if !errors.Is(err, errLarge) {
+		if w.large = errors.Is(err, errLarge); !w.large {
 			return seen{}, err
 		}
 	}
@@ -294,27 +298,37 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 	return seen{root: now, covers: covers, partial: true}, err
 }
 
-// scan reads the whole directory, or what changed in it.
-func (w *Workspace) scan(root *os.Root, s *scanner, whole bool) (*node, error) {
-	if w.watch == nil && !w.blind {
-		w.watch = newWatch()
-	}
-	info, err := root.Stat(".")
+// scan reads the whole directory.
+func (w *Workspace) scan(s *scanner) (out seen, err error) {
+	self, err := s.root.Open(".")
 	if err != nil {
-		return nil, err
+		return out, err
+	}
+	defer self.Close()
+	if out.info, err = self.Stat(); err != nil {
+		return out, err
 	}
 	if w.tracked == nil {
 		w.tracked = &indexes{dir: w.dir, read: make(map[string]*git.Tracked), under: make(map[string]string)}
 	}
-	whole = w.tracked.changed() || whole
-	w.watch.begin(info, whole || w.now == nil)
-	s.watch, s.whole = w.watch, w.watch == nil || len(w.watch.dirs) == 0
-	now, err := s.dir(root, "", uint32(info.Mode().Perm()), w.now, w.tracked.around(), 0)
-	if s.unwatched || errors.Is(err, errLarge) {
-		w.blind = true
-		return now, cmp.Or(err, w.unwatch())
+	w.tracked.refresh()
+	if w.watch == nil && !w.blind {
+		w.watch = newWatch()
 	}
-	return now, err
+	// What happens from now on is for the next look.
+	w.held = nil
+	_ = w.watch.quiet()
+	s.watch = w.watch
+	var st unix.Stat_t
+	if err := unix.Fstat(int(self.Fd()), &st); err != nil {
+		return out, err
+	}
+	out.scan, err = s.dir(self, "", &st, w.now, w.tracked.around(), 0)
+	out.left, out.leftOut, out.outs = s.left, s.leftOut, s.outs
+	if w.blind = s.unwatched; w.blind {
+		err = cmp.Or(err, w.unwatch())
+	}
+	return out, err
 }
 
 // hidden are the paths in the directory that no checkpoint has: podd's own files, and what a killed
@@ -341,7 +355,7 @@ func (w *Workspace) LeftOut(ctx context.Context) ([]string, error) {
 	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
-	found, err := w.look(ctx, p, nil, nil, nil, true)
+	found, err := w.look(ctx, p, nil, nil, nil)
 	return found.left, err
 }
 
