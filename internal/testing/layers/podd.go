@@ -35,7 +35,7 @@ func Podd() Table {
 			"go.uber.org/goleak",
 			"pgregory.net/rapid",
 		},
-		Machinery: []string{"internal/testing/", "integrations/"},
+		Machinery: []string{"internal/testing/", "integrations/", "examples/"},
 	}
 }
 
@@ -169,6 +169,8 @@ var ranks = map[string]int{
 	"internal/web/webtest":   6,
 	"internal/ops/manpage":   7,
 
+	"examples/wing": 9,
+
 	"cmd/podctl": 8,
 	"cmd/podd":   8,
 
@@ -191,7 +193,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "internal/tools/builtin"},
@@ -209,7 +211,7 @@ func homes() map[string][]string {
 		"github.com/anishathalye/porcupine":               {"internal/testing/crash"},
 		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "pkg/llm/exchange", "internal/testing/bench/"},
 		"github.com/pelletier/go-toml/v2":                 {"internal/config", "internal/clients/desk", "pkg/llm/exchange"},
-		"github.com/spf13/cobra":                          {"cmd/", "internal/ops/manpage"},
+		"github.com/spf13/cobra":                          {"cmd/", "internal/ops/manpage", "examples/wing"},
 		"github.com/spf13/pflag":                          {"cmd/"},
 		"github.com/tidwall/gjson":                        {"pkg/llm/anthropic", "pkg/llm/exchange", "pkg/llm/openai", "internal/testing/bench/"},
 		"github.com/yuin/goldmark":                        {"internal/clients/markdown"},
