@@ -121,7 +121,10 @@ CHAOS_NEED := bwrap:bubblewrap /usr/lib/postgresql:postgresql /usr/share/doc/lib
 # What several podd share.
 DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl
 
-.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need
+# What makes a release, beside NPM_NEED.
+RELEASE_NEED := git:git ssh-keygen:openssh-client mmdebstrap:mmdebstrap
+
+.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need
 test-need: NEED := $(TEST_NEED)
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
@@ -129,7 +132,8 @@ cast-need: NEED := $(CAST_NEED)
 crash-need: NEED := $(CRASH_NEED)
 chaos-need: NEED := $(CHAOS_NEED)
 demo-nodes-need: NEED := $(DEMO_NODES_NEED)
-test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need:
+release-need: NEED := $(RELEASE_NEED)
+test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need:
 	@packaging/need.sh $(NEED)
 
 # npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
@@ -227,6 +231,11 @@ extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, t
 .PHONY: deb
 deb: build share extension ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions, plugins
 	packaging/deb.sh bin $(DEBDIR)
+
+.PHONY: release
+release: release-need npm-need ## make all files of a release in OUT (bin/release): VERSION=v0.1.0 KEY=FILE, an SSH key, or none; URL=ADDRESS of the files, TARGETS=linux/amd64,..., CONTAINER=false
+	@cd packaging && go build -buildvcs=false -trimpath -o $(abspath $(TOOLS))/release ./release
+	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER))
 
 .PHONY: clean
 clean: ## remove what was built, the tools too

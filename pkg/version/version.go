@@ -1,10 +1,11 @@
-// Package version identifies this podd, from what the Go toolchain wrote into the binary;
-// there is no version to maintain by hand.
+// Package version identifies this podd, from what the Go toolchain wrote into the binary
+// or make release told the linker; there is no version to maintain by hand.
 //
 // Rank 0: it imports nothing of podd. All of it is safe for concurrent use.
 package version
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -14,8 +15,9 @@ import (
 // module download.
 const unknown = "devel"
 
-// commit is what make found where the toolchain found no git; empty otherwise.
-var commit string
+// commit is what make found where the toolchain found no git, and release the version that
+// make release was told, such as v0.1.0; empty otherwise.
+var commit, release string
 
 // Info describes a build.
 type Info struct {
@@ -51,7 +53,7 @@ func From(b *debug.BuildInfo) Info {
 	if b == nil {
 		return i
 	}
-	if v := b.Main.Version; v != "" && v != "(devel)" {
+	if v := cmp.Or(release, b.Main.Version); v != "" && v != "(devel)" {
 		i.Version = v
 	}
 	for _, s := range b.Settings {

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// built is what was built for a target.
+type built struct {
+	os, arch string
+	// files are sorted by their place.
+	files []file
+}
+
+// file is one file of an archive or a package.
+type file struct {
+	// place is where it goes below the prefix, such as bin/podd.
+	place string
+	// source is the file to copy.
+	source string
+	mode   fs.FileMode
+}
+
+// build builds the programs for each target, and what all targets share.
+func (r *release) build(ctx context.Context) error {
+	shared, err := r.shared(ctx)
+	if err != nil {
+		return err
+	}
+	for target := range strings.SplitSeq(r.targets, ",") {
+		system, arch, _ := strings.Cut(target, "/")
+		bin := filepath.Join(r.work, "bin", system+"-"+arch)
+		cmd := r.command(ctx, "go", "build", "-buildvcs=false", "-tags", "grpcnotrace",
+			"-ldflags=-s -w -X podd/pkg/version.release="+r.version+" -X podd/pkg/version.commit="+r.commit,
+			"-o", bin+"/", "./cmd/podd", "./cmd/podd-launch", "./cmd/podctl")
+		cmd.Env = append(cmd.Env, "GOOS="+system, "GOARCH="+arch)
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("build for %s: %w", target, err)
+		}
+		files := slices.Clone(shared)
+		for _, program := range []string{"podd", "podd-launch", "podctl"} {
+			files = append(files, file{"bin/" + program, filepath.Join(bin, program), 0o755})
+		}
+		slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.place, b.place) })
+		r.built = append(r.built, built{system, arch, files})
+	}
+	return nil
+}
+
+// shared makes what does not depend on the target: manual pages, completions, units, the
+// plugins and the documentation.
+func (r *release) shared(ctx context.Context) ([]file, error) {
+	share := filepath.Join(r.work, "share")
+	for _, program := range []string{"podd", "podctl"} {
+		if err := r.command(ctx, "go", "run", "-buildvcs=false", "-tags", "grpcnotrace,gendocs", "./cmd/"+program, "gen-docs", share).Run(); err != nil {
+			return nil, fmt.Errorf("manual pages of %s: %w", program, err)
+		}
+	}
+	if err := r.command(ctx, "make", "-s", "extension").Run(); err != nil {
+		return nil, fmt.Errorf("the extension of VS Code: %w", err)
+	}
+	files, err := below(share, "share")
+	if err != nil {
+		return nil, err
+	}
+	nvim, err := below("plugins/nvim", "share/nvim/site/pack/podd/start/podd")
+	if err != nil {
+		return nil, err
+	}
+	tags := filepath.Join(r.work, "tags")
+	if err := helpTags("plugins/nvim/doc", tags); err != nil {
+		return nil, err
+	}
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range docs {
+		files = append(files, file{"share/doc/podd/" + page, page, 0o644})
+	}
+	files = append(files, nvim...)
+	return append(files,
+		file{"share/nvim/site/pack/podd/start/podd/doc/tags", tags, 0o644},
+		file{"share/podd/podd.vsix", "plugins/vscode/dist/podd.vsix", 0o644},
+		file{"share/doc/podd/copyright", "LICENSE", 0o644},
+		file{"share/doc/podd/README.md", "README.md", 0o644},
+		file{"share/doc/podd/CHANGELOG.md", "CHANGELOG.md", 0o644},
+	), nil
+}
+
+// below is all files below a directory, placed below another.
+func below(dir, place string) (files []file, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		files = append(files, file{filepath.ToSlash(filepath.Join(place, rel)), path, 0o644})
+		return err
+	})
+	return files, err
+}
+
+// helpTags writes to a file what :helptags of Neovim would write for a directory of pages.
+func helpTags(dir, to string) error {
+	pages, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		for word := range strings.FieldsSeq(string(text)) {
+			tag, ok := strings.CutPrefix(word, "*")
+			if tag, ok2 := strings.CutSuffix(tag, "*"); ok && ok2 && tag != "" && !strings.ContainsAny(tag, "*|") {
+				lines = append(lines, tag+"\t"+filepath.Base(page)+"\t/*"+tag+"*\n")
+			}
+		}
+	}
+	slices.Sort(lines)
+	return os.WriteFile(to, []byte(strings.Join(lines, "")), 0o644)
+}
