@@ -88,7 +88,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
-		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newCompletionCommand(p),
+		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newSetupCommand(), newCompletionCommand(p),
 	)
 	p.podFlags(root)
 	wrapHelp(p, root)

@@ -28,7 +28,7 @@ func TestPagesToStartWithRun(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"README.md":          {"This is podd with a scripted model", "I am a scripted model.", "turn 1 finished", takenOver},
-		"docs/quickstart.md": {"uptime: ", "I am a scripted model.", "turn 2 finished", takenOver, "tool calls: 0"},
+		"docs/quickstart.md": {"scripted answered in ", "uptime: ", "I am a scripted model.", "turn 2 finished", takenOver, "tool calls: 0"},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			var typed strings.Builder
@@ -99,6 +99,12 @@ trap 'kill $! && wait $!' EXIT
 	term, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(commands, "podd setup") {
+		// The endpoint, the model, write it, no service.
+		if _, err := io.WriteString(term, "1\n1\ny\nn\n"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	shown, done := &bytes.Buffer{}, make(chan struct{})
 	go func() {

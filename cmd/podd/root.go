@@ -110,7 +110,7 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "state directory (PODD_STATE_DIR)")
 	flags.StringVar(&p.places.Config, "config", "", "configuration file (PODD_CONFIG)")
 	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(), newServiceCommand(p),
+	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(), newServiceCommand(p), newSetupCommand(p),
 		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newMigrateCommand(p), newWebCommand(p), newWebChildCommand(), newCheckFileCommand(p))
 	return root
 }

@@ -113,6 +113,7 @@ var ranks = map[string]int{
 	"internal/extend/extern":          3,
 	"internal/ops/debugserver":        3,
 	"internal/ops/keeper":             4,
+	"internal/ops/setup":              6,
 	"internal/nodes":                  4,
 	"internal/clients/markdown":       2,
 	"internal/clients/export":         4,
