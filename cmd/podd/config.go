@@ -22,7 +22,7 @@ func newConfigCommand(p *program) *cobra.Command {
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if example {
-				_, err := io.WriteString(p.stdout, config.Example())
+				_, err := io.WriteString(p.stdout, config.Example)
 				return err
 			}
 			values, err := p.values()

@@ -105,7 +105,7 @@ func TestConfigCommand(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
 		}
 	}
-	if code, stdout, _ := runPodd(t, env, "config", "--example"); code != exitDone || stdout != config.Example() {
+	if code, stdout, _ := runPodd(t, env, "config", "--example"); code != exitDone || stdout != config.Example {
 		t.Errorf("config --example: %d\n%s", code, stdout)
 	}
 	if code, stdout, _ := runPodd(t, env, "config"); code != exitDone || !strings.Contains(stdout, "from-file") {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed" // for Example
 	"fmt"
 	"strings"
 	"time"
@@ -8,17 +9,13 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
-	"podd/internal/guard/policy"
 	"podd/internal/ops/retention"
 	"podd/internal/tools/builtin"
-	"podd/internal/workspace/briefing"
-	"podd/pkg/fold"
+	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/spool"
-	"podd/pkg/worker"
 )
 
 // Config is the effective configuration, in the types of the packages that use it. Load
@@ -56,6 +53,7 @@ type Config struct {
 	Retention retention.Policy
 	Snapshots Snapshots
 	Store     StoreConfig
+	Node      NodeConfig
 	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
 	// checks their events.
 	Interceptors, Hooks []Extension
@@ -75,34 +73,32 @@ type Spool struct {
 
 // Snapshots says when to copy the file of the store, how many copies to keep, and how long.
 type Snapshots struct {
-	Every time.Duration
-	Keep  int
-	Age   time.Duration
+	Every time.Duration `toml:"every" least:"1m"`
+	Keep  int           `toml:"keep" range:"0 1000"`
+	Age   time.Duration `toml:"age" least:"1m"`
 }
 
 // StoreConfig says where the store is.
 type StoreConfig struct {
 	// URL is the connection string of a PostgreSQL database, without a password; empty for
 	// the file in the state directory.
-	URL string
+	URL string `toml:"url" is:"database" default:"podd.db in the state directory"`
 	// Connections bounds the connections to that database, Bytes the file, in bytes.
-	Connections int
-	Bytes       int64
-	// Node is this podd among those of the database.
-	Node NodeConfig
+	Connections int   `toml:"connections" range:"2 1000"`
+	Bytes       int64 `toml:"max_bytes" range:"67108864 1099511627776"`
 }
 
 // NodeConfig makes podd one of several that share a database.
 type NodeConfig struct {
-	// Shared are directories that other nodes have at the same paths.
-	Shared []string
 	// Name is unique among them.
-	Name string
+	Name string `toml:"name" is:"node"`
 	// Listen is where the others reach this one, HOST:PORT; empty for a podd that has the
 	// database alone.
-	Listen string
+	Listen string `toml:"listen" is:"listen" default:"this podd has the database alone"`
 	// TLS are the files of its certificate, its key, and the authority that signed all.
-	TLS []string
+	TLS []string `toml:"tls" is:"certificates"`
+	// Shared are directories that other nodes have at the same paths.
+	Shared []string `toml:"shared" is:"directories"`
 }
 
 // Workspaces is the part that workspaces are given.
@@ -117,6 +113,13 @@ type Workspaces struct {
 	BaseInstructions string
 }
 
+// ModelOptions are the options of [models."NAME"], and what it says of the model.
+type ModelOptions struct {
+	Model item.ModelRef
+	item.Options
+	Facts catalog.Facts
+}
+
 // Extension is an [[interceptor]] or a [[hook]]: a command that runs for events.
 type Extension struct {
 	extern.Command
@@ -126,46 +129,14 @@ type Extension struct {
 	Origin string
 }
 
+// Example is a config.toml with every table and key. All keys are comments, each below
+// its text in the reference. A key shows its default, or a sample if it has none.
+//
+//go:embed example.toml
+var Example string
+
 // defaultBaseURL is OpenAI itself.
 const defaultBaseURL = "https://api.openai.com/v1"
-
-func defaults() Config {
-	const outputBytes = 16 << 10
-	return Config{
-		Pods: pod.Settings{
-			Limits:         worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8, LoopTimes: 5, LoopSteps: 10},
-			MaxInbox:       100,
-			MaxSubmitBytes: 1 << 20,
-			Prune: fold.Config{
-				Mode: fold.ModeEconomic, Turns: fold.TurnsConfig{Protected: 3, MinSavings: 4096}, Economic: fold.EconomicConfig{MinGain: 6000},
-			},
-			Summarize:   worker.Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000},
-			Compaction:  worker.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000},
-			FileRefRole: "user",
-		},
-		Workspaces: Workspaces{
-			FileRefs:         scopefs.RefLimits{DirEntries: 100},
-			Search:           builtin.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
-			Tree:             builtin.Tree{Depth: 3, MaxEntries: 500},
-			ListDir:          builtin.Listing{MaxEntries: 500},
-			Glob:             builtin.Listing{MaxEntries: 500},
-			Ask:              policy.Risky,
-			BaseInstructions: briefing.Builtin,
-		},
-		Endpoint: item.DefaultEndpoint, BaseURL: defaultBaseURL,
-		ToolOutput: tool.LimitsConfig{
-			Default:        tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
-			Tools:          map[string]tool.Limit{},
-			MaxResultBytes: tool.DefaultMaxResultBytes,
-		},
-		Spool:     Spool{SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge},
-		Sandbox:   builtin.SandboxConfig{Mode: "auto"},
-		Jobs:      builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime},
-		Retention: retention.Policy{Trash: 14 * 24 * time.Hour},
-		Snapshots: Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
-		Store:     StoreConfig{Bytes: maxStore, Connections: 8},
-	}
-}
 
 // KeyFiles are the files with keys of endpoints.
 func (c Config) KeyFiles() (files []string) {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -81,7 +84,7 @@ func (s *scanner) key(path string, e *unstable.Node) (_ string, line int) {
 			s.lists[path]++
 		}
 		if n := s.lists[path]; n > 0 {
-			path = element(path, n)
+			path = numbered(path, n)
 			s.note(path, line)
 		}
 	}
@@ -106,9 +109,9 @@ func (s *scanner) keyValue(parent string, e *unstable.Node) {
 	n := 0
 	for it := value.Children(); it.Next(); {
 		n++
-		s.note(element(path, n), line)
+		s.note(numbered(path, n), line)
 		if it.Node().Kind == unstable.InlineTable {
-			s.inline(element(path, n), it.Node())
+			s.inline(numbered(path, n), it.Node())
 		}
 	}
 }
@@ -127,8 +130,8 @@ func join(table, key string) string {
 	return table + "." + keyText(key)
 }
 
-// element is the path of a table of a list; n is from 1.
-func element(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
+// numbered is the path of a table of a list; n is from 1.
+func numbered(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
 
 // describe is a value as an error shows it: short, on one line.
 func describe(value any) string {
@@ -174,12 +177,32 @@ func quote(text string) string {
 	return b.String()
 }
 
-func quoteAll[T ~string](words []T) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = quote(string(word))
+// inTOML is a value in TOML's notation, on one line, with a mask over its texts.
+func inTOML(value reflect.Value, mask func(string) string) string {
+	if d, ok := value.Interface().(time.Duration); ok {
+		return quote(d.String())
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	var parts []string
+	switch value.Kind() {
+	case reflect.Interface:
+		return inTOML(value.Elem(), mask)
+	case reflect.String:
+		return quote(mask(value.String()))
+	case reflect.Float64:
+		return strconv.FormatFloat(value.Float(), 'f', -1, 64)
+	case reflect.Slice:
+		for i := range value.Len() {
+			parts = append(parts, inTOML(value.Index(i), mask))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case reflect.Map:
+		for _, name := range value.MapKeys() {
+			parts = append(parts, keyText(name.String())+" = "+inTOML(value.MapIndex(name), mask))
+		}
+		slices.Sort(parts)
+		return braces(parts)
+	}
+	return fmt.Sprint(value)
 }
 
 // braces is an inline table.

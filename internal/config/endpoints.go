@@ -1,162 +1,107 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"podd/internal/endpoints"
 	"podd/internal/guard/keys"
 	"podd/internal/guard/secrets"
 	"podd/pkg/item"
-	"podd/pkg/lazy"
+	"podd/pkg/llm/exchange"
 )
 
-// keyEndpoints is the table of endpoints.
-const keyEndpoints = "endpoints"
-
-var (
-	endpointName = lazy.Regexp(`^[a-z][a-z0-9-]{0,23}$`)
-	// headerName is RFC 9110's token.
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-)
-
-func isEndpointName(s string) bool { return endpointName().MatchString(s) }
-
-// ownMembers are the members of a request that podd sets, which body cannot.
-var ownMembers = []string{"model", "stream", "stream_options", "store", "include", "instructions", "input", "messages", "system", "tools"}
-
-// definition is an [endpoints.NAME] while it is read.
-type definition struct {
-	endpoints.Endpoint
-	env string
-	// key shows whether there is a key, and where it is from.
-	key     Secret
-	shown   *setting
-	table   *table
-	headers map[string]string
-	body    map[string]any
-}
-
-// endpoint begins [endpoints.NAME].
-func (l *loader) endpoint(t *table) {
-	d := &definition{table: t}
-	e := &d.Endpoint
-	e.Name, e.Key.TTL = t.name, keys.DefaultTTL
-	d.shown = secret("key", &d.key)
-	d.shown.quiet = true
-	t.keys = []*setting{
-		address("base_url", &e.BaseURL).needed().like(`"https://openrouter.ai/api/v1"`),
-		choice("api", &e.API, endpoints.APIs()...).hinting("responses at api.openai.com, messages at api.anthropic.com, elsewhere chat").like(`"chat"`),
-		text("key_env", "the name of an environment variable", &d.env, isVariable).hinting("none").like(`"OPENROUTER_API_KEY"`, "openrouter"),
-		path("key_file", &e.Key.File).hinting("none"),
-		texts("key_command", `a list of a program and its arguments, such as ["pass", "show", "work"]`, &e.Key.Command, anything).hinting("none").like(`["pass", "show", "work"]`, "work"),
-		duration("key_ttl", &e.Key.TTL, time.Second),
-		d.shown,
-		choice("key_header", &e.KeyHeader, keys.Bearer, keys.XAPIKey, keys.APIKey).hinting("x-api-key for messages, else bearer").like(`"bearer"`),
-		headers("headers", &d.headers).like(`{ X-Team = "blue" }`),
-		members("body", &d.body).like(`{ provider = { sort = "price" } }`, "openrouter"),
-		duration("first_byte", &e.FirstByte, time.Second).hinting("10m").like(`"10m"`),
-		duration("idle", &e.Idle, time.Second).hinting("5m").like(`"5m"`),
-		proxy("proxy", &e.Proxy).hinting("HTTPS_PROXY, HTTP_PROXY and NO_PROXY").like(`"none"`),
-		number("max_parallel", &e.MaxParallel, 0, 10_000).hinting("no limit"),
-	}
-	t.keys = append(t.keys, optionSettings(&e.Options)...)
-	t.keys = append(t.keys, section("quirks", quirkSettings(&e.Quirks.Quirks)...).like("", "openrouter"))
-	t.check = func() error { return l.defined(d) }
-}
-
-// defined adds an endpoint to the configuration.
-func (l *loader) defined(d *definition) error {
-	t := d.table
-	switch {
-	case !isEndpointName(t.name):
-		return bad("%s: [%s] has a name that models cannot have before a slash: use 1 to 24 lower-case letters, digits and dashes, and begin with a letter", t.origin, t.path)
-	case t.name == item.DefaultEndpoint:
-		return bad("%s: [%s] is the endpoint of the top-level keys base_url, api and api_key_file: set those, or choose another name and set endpoint to it", t.origin, t.path)
-	}
-	var from []*setting
-	for _, key := range []string{"key_env", "key_file", "key_command"} {
-		if s := t.key(key); s.origin != "" && s.show() != `""` && s.show() != "[]" {
-			from = append(from, s)
+// readEndpoints completes the endpoints: with their keys and with the values of variables.
+func (l *loader) readEndpoints() error {
+	for _, name := range slices.Sorted(maps.Keys(l.Endpoints)) {
+		t := l.Endpoints[name]
+		e := endpoints.Endpoint{
+			Name: name, BaseURL: t.BaseURL, API: t.API, KeyHeader: t.KeyHeader, Headers: make(map[string]string), Options: item.Options(t.optionKeys),
+			FirstByte: t.FirstByte, Idle: t.Idle, Proxy: t.Proxy, MaxParallel: t.MaxParallel, Quirks: t.override(),
 		}
-	}
-	switch {
-	case len(from) > 1:
-		return bad("%s: [%s] has both %s and %s: keep one", from[1].origin, t.path, from[0].key, from[1].key)
-	case len(from) == 1:
-		d.Key.Setting = t.path + "." + from[0].key
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.body)) {
-		if slices.Contains(ownMembers, name) {
-			return bad("%s: %s.body cannot set %s, which podd sets itself: leave it out", t.key("body").origin, t.path, name)
+		var err error
+		if e.Key, err = l.readKey(t); err != nil {
+			return err
 		}
-	}
-	for name, value := range d.headers {
-		isKey := slices.Contains([]string{"authorization", keys.XAPIKey, keys.APIKey}, strings.ToLower(name))
-		switch {
-		case !headerName.MatchString(name):
-			return bad("%s: %s.headers has %s, which cannot be the name of a header", t.key("headers").origin, t.path, quote(name))
-		case isKey && !strings.Contains(value, "${"):
-			return bad("%s: %s.headers has a key in the file: use key_env, key_file or key_command, or write ${NAME} for a variable of podd", t.key("headers").origin, t.path)
+		t.Key = Secret(e.Key.Value)
+		for header, value := range t.Headers {
+			if e.Headers[header], err = expand(value, l.env); err != nil {
+				return bad("%s: %s.headers.%s: %v", t.at("headers"), t.path, header, err)
+			}
 		}
-	}
-	for _, s := range t.key("quirks").keys {
-		if s.origin != "" {
-			d.Quirks.Names = append(d.Quirks.Names, s.key)
+		if len(t.Body) > 0 {
+			e.Body = inJSON(t.Body)
 		}
+		l.config.Endpoints = append(l.config.Endpoints, e)
 	}
-	l.defining = append(l.defining, d)
 	return nil
 }
 
-// readEndpoints completes the endpoints: with their keys and with the values of variables.
-func (l *loader) readEndpoints(env func(string) string) error {
-	for _, d := range l.defining {
-		e := &d.Endpoint
-		at := func(key string) (origin, path string) { return d.table.key(key).origin, d.table.path + "." + key }
-		origin, source := "", ""
-		switch {
-		case d.env != "":
-			origin, source = at("key_env")
-			e.Key.Value, d.shown.origin, e.Key.Setting = strings.TrimSpace(env(d.env)), d.env, d.env+" ("+source+")"
-			if !keys.Valid(e.Key.Value) {
-				return bad("%s: %s: the variable %s must have %s", origin, source, d.env, d.shown.must)
-			}
-		case e.Key.File != "":
-			origin, source = at("key_file")
-			key, err := secrets.ReadFile(e.Key.File)
-			if err != nil {
-				return bad("%s: %s: %v", origin, source, err)
-			}
-			if !keys.Valid(key) {
-				return bad("%s: %s: the key file %s must hold %s", origin, source, e.Key.File, d.shown.must)
-			}
-			e.Key.Value, d.shown.origin = key, e.Key.File
-		case len(e.Key.Command) > 0:
-			d.shown.origin = d.table.path + ".key_command, when a request needs it"
-		}
-		d.key = Secret(e.Key.Value)
-		e.Headers = make(map[string]string)
-		for name, value := range d.headers {
-			filled, err := expand(value, env)
-			if err != nil {
-				origin, path := at("headers")
-				return bad("%s: %s.%s: %v", origin, path, name, err)
-			}
-			e.Headers[name] = filled
-		}
-		if len(d.body) > 0 {
-			e.Body = inJSON(d.body)
-		}
-		l.Endpoints = append(l.Endpoints, *e)
+// override are the quirks that a table replaces.
+func (t *endpointTable) override() exchange.Override {
+	q, o := t.Quirks, exchange.Override{}
+	o.Quirks = exchange.Quirks{
+		AnswersTools: q.AnswersTools, CacheKey: q.CacheKey, CacheMarks: q.CacheMarks, MaxTokens: q.MaxTokens, NeedsReasoning: q.NeedsReasoning,
+		NoEncryptedReasoning: q.NoEncryptedReasoning, NoStreamOptions: q.NoStreamOptions, NoTemperature: q.NoTemperature, OldMaxTokens: q.OldMaxTokens,
+		ShortCallIDs: q.ShortCallIDs, Thinking: q.Thinking, Unsigned: q.Unsigned,
 	}
-	return l.readNames()
+	for _, k := range keysOf(reflect.ValueOf(q)) {
+		if t.origins[join(t.path+".quirks", k.name)] != "" {
+			o.Names = append(o.Names, k.name)
+		}
+	}
+	return o
+}
+
+// readKey reads the key of an endpoint and notes where it is from.
+func (l *loader) readKey(t *endpointTable) (keys.Source, error) {
+	source, shown := keys.Source{File: t.KeyFile, Command: t.KeyCommand, TTL: t.KeyTTL}, join(t.path, "key")
+	from := t.keyFrom()
+	if len(from) == 0 {
+		return source, nil
+	}
+	must := formats["key"].must
+	source.Setting = t.path + "." + from[0]
+	origin := t.at(from[0])
+	switch from[0] {
+	case "key_env":
+		if source.Value = strings.TrimSpace(l.env(t.KeyEnv)); !keys.Valid(source.Value) {
+			return source, bad("%s: %s: the variable %s must have %s", origin, source.Setting, t.KeyEnv, must)
+		}
+		source.Setting, l.origins[shown] = t.KeyEnv+" ("+source.Setting+")", t.KeyEnv
+	case "key_file":
+		value, err := secrets.ReadFile(t.KeyFile)
+		if err != nil {
+			return source, bad("%s: %s: %v", origin, source.Setting, err)
+		}
+		if !keys.Valid(value) {
+			return source, bad("%s: %s: the key file %s must hold %s", origin, source.Setting, t.KeyFile, must)
+		}
+		source.Value, l.origins[shown] = value, t.KeyFile
+	case "key_command":
+		l.origins[shown] = source.Setting + ", when a request needs it"
+	}
+	return source, nil
+}
+
+// inJSON is a table as JSON, its keys sorted.
+func inJSON(value map[string]any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
@@ -197,7 +142,7 @@ func (c *Config) KeepEndpointsOf(other Config, mayRead func(path string) bool) (
 		if e.Key.File == "" || mayRead(e.Key.File) {
 			continue
 		}
-		refused = append(refused, join(join(keyEndpoints, e.Name), "key_file"))
+		refused = append(refused, join(join("endpoints", e.Name), "key_file"))
 		if j := slices.IndexFunc(other.Endpoints, func(o endpoints.Endpoint) bool { return o.Name == e.Name }); j >= 0 {
 			c.Endpoints[i] = other.Endpoints[j]
 		} else {
@@ -207,21 +152,21 @@ func (c *Config) KeepEndpointsOf(other Config, mayRead func(path string) bool) (
 	return refused
 }
 
-// proxy is a setting of a proxy. It does not show a password.
-func proxy(key string, target *string) *setting {
-	s := text(key, `"none" or a URL such as http://proxy:3128`, target, func(text string) bool {
-		u, err := url.Parse(text)
-		return text == endpoints.NoProxy || err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
-	})
-	s.secret, s.whole = true, s.show
-	s.show = func() string {
-		if u, err := url.Parse(*target); err == nil {
-			return quote(u.Redacted())
-		}
-		return quote(*target)
+// isLocal says whether an endpoint runs on this machine or in its network, so that what a
+// vendor charges for a model does not apply.
+func isLocal(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return false
 	}
-	return s
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	for _, end := range []string{".local", ".localhost", ".internal", ".lan", ".home.arpa"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	return !strings.Contains(host, ".")
 }
-
-// isVariable says whether a text can name an environment variable.
-func isVariable(text string) bool { return text != "" && !strings.ContainsAny(text, "=\x00 \t\r\n") }

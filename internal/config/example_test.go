@@ -2,22 +2,22 @@ package config_test
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"podd/docs"
 	"podd/internal/config"
 )
 
 // uncommented is the sample with all its keys in effect.
 func uncommented() string {
-	return regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(config.Example(), "$1")
+	return regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(config.Example, "$1")
 }
 
 func TestTheSampleLoads(t *testing.T) {
-	if changed := config.Changed(load(t, config.Example()), load(t, "")); len(changed) > 0 {
+	if changed := config.Changed(load(t, config.Example), load(t, "")); len(changed) > 0 {
 		t.Errorf("as it is printed, the sample sets %q", changed)
 	}
 	c := load(t, uncommented())
@@ -60,7 +60,11 @@ func TestTheSampleHasTheKeysOfTheReference(t *testing.T) {
 		}
 		comment = ""
 	}
-	said := config.Reference(docs.Configuration)
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := config.Reference(string(page))
 	for key := range maps.Keys(said) {
 		if !keys[key] {
 			t.Errorf("the reference has %s, which the sample does not have", key)
@@ -69,7 +73,7 @@ func TestTheSampleHasTheKeysOfTheReference(t *testing.T) {
 	if len(said) < 80 {
 		t.Errorf("the reference has %d keys and tables: %q", len(said), slices.Sorted(maps.Keys(said)))
 	}
-	if !strings.Contains(config.Example(), "\n[limits]\n\n# model requests, 1 to 1,000,000\n#max_steps = 200\n") {
-		t.Errorf("the sample:\n%s", config.Example())
+	if !strings.Contains(config.Example, "\n[limits]\n\n# model requests, 1 to 1,000,000\n#max_steps = 200\n") {
+		t.Errorf("the sample:\n%s", config.Example)
 	}
 }

@@ -1,15 +1,13 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
 
-	"podd/internal/workspace/briefing"
-	"podd/pkg/catalog"
+	"podd/internal/guard/secrets"
 	"podd/pkg/item"
 )
 
@@ -17,103 +15,78 @@ import (
 // memory.
 const maxFileBytes = 1 << 20
 
+// Keys that code outside of their table names.
+const (
+	keyAPIKey = "api_key"
+	keyRule   = "rule"
+)
+
+// credentialName is the systemd credential that holds the API key.
+const credentialName = "openai_api_key"
+
 // Load reads the configuration file at path, then the environment through env, then the
 // defaults. A missing file is an error only if a flag or a variable names it. An empty
 // path means that there is no file.
 //
 // Errors are of kind KindInvalid, reason CONFIG.
 func Load(path string, named bool, env func(string) string) (Config, error) {
-	l := newLoader()
 	text, err := readFile(path, named)
 	if err != nil {
 		return Config{}, err
 	}
-	d := decoder{file: path, root: l.root}
-	if wrong := d.decode(text); len(wrong) > 0 {
+	l := loader{decoder: newDecoder(path), env: env}
+	if wrong := l.decode(text); len(wrong) > 0 {
 		return Config{}, bad("%s", wrong[0])
 	}
-	for _, s := range l.root {
-		if s.variable == "" || env(s.variable) == "" {
+	for _, k := range l.keys() {
+		variable := k.tag.Get("env")
+		if variable == "" || env(variable) == "" {
 			continue
 		}
-		if !s.set(env(s.variable)) {
-			return Config{}, bad("%s must be %s", s.variable, s.must)
+		if !k.set(env(variable)) {
+			return Config{}, bad("%s must be %s", variable, k.must())
 		}
-		s.origin = s.variable
+		l.origins[k.name] = variable
 	}
-	if err := l.readKeyFile(env); err != nil {
-		return Config{}, err
+	for _, step := range []func() error{l.readKeyFile, l.readEndpoints, l.fill, l.findModels, l.check} {
+		if err := step(); err != nil {
+			return Config{}, err
+		}
 	}
-	if err := l.readEndpoints(env); err != nil {
-		return Config{}, err
-	}
-	if _, err := briefing.Base(l.BaseInstructions); err != nil {
-		return Config{}, bad("%s: %v", find(l.root, keyBase).origin, err)
-	}
-	if err := cmp.Or(l.checkSummarize(), l.checkLoop(), l.checkNode()); err != nil {
-		return Config{}, err
-	}
-	l.finish()
-	return l.Config, nil
+	l.config.values = l.values("", l.keys())
+	return l.config, nil
 }
 
-// loader collects a configuration.
+// loader makes a configuration of a file and of the environment.
 type loader struct {
-	Config
-	root []*setting
-	// defining are the endpoints of the file, refs the settings that name models.
-	defining []*definition
-	refs     []naming
-	// tools is tool_output.tools, summarizing is summarize.enabled.
-	tools, summarizing *setting
+	*decoder
+	env    func(string) string
+	config Config
 }
 
-func newLoader() *loader {
-	l := &loader{Config: defaults()}
-	l.Pods.Models.Own = make(map[item.ModelRef]catalog.Facts)
-	l.tools = named("tools", "search repo_structure list_dir glob shell", l.tool)
-	// These have keys with defaults, whatever a file says.
-	for _, name := range []string{"search", "repo_structure", "list_dir", "glob"} {
-		l.tools.open(join("tool_output.tools", name), name, "default")
-	}
-	l.summarizing = flag("enabled", &l.Pods.Summarize.Enabled)
-	l.root = l.settings()
-	return l
-}
-
-// origin is where the key of a table was set.
-func (l *loader) origin(table, key string) string { return find(find(l.root, table).keys, key).origin }
-
-// finish sets what depends on other values.
-func (l *loader) finish() {
-	refs := &l.FileRefs
-	if l.origin("file_refs", "max_bytes") == "" {
-		// A reference is cut where a read of the file would be, unless that exceeds the limit
-		// of a reference.
-		refs.MaxBytes = min(l.ToolOutput.Default.MaxBytes, maxSubmit)
-	}
-	l.values = valuesOf("", l.root)
-	for _, e := range l.AllEndpoints() {
-		if isLocal(e.BaseURL) {
-			l.Pods.Models.Local = append(l.Pods.Models.Local, e.Name)
-		}
-	}
-	if limits := &l.Pods.Limits; limits.LoopTimes == 0 || limits.LoopSteps == 0 {
-		limits.LoopTimes = -1 // Off, and not the default.
-	}
-	if context := &l.Search.Context; *context == 0 {
-		*context = -1 // No context lines, as opposed to the default.
-	}
-}
-
-// checkLoop refuses numbers that no turn, or each, would reach.
-func (l *loader) checkLoop() error {
-	times, steps := l.Pods.Limits.LoopTimes, l.Pods.Limits.LoopSteps
-	if times == 0 || steps == 0 || times > 1 && times <= steps {
+// readKeyFile reads the API key from the file that api_key_file names, or else from the
+// credential, unless the environment has it.
+func (l *loader) readKeyFile() error {
+	if l.APIKey != "" {
 		return nil
 	}
-	return bad("%s: limits.loop_times is %d and limits.loop_steps is %d: a call counts once a step, so set loop_times from 2 to %[3]d, or to 0 for no limit",
-		cmp.Or(l.origin("limits", "loop_times"), l.origin("limits", "loop_steps")), times, steps)
+	path, read := l.APIKeyFile, secrets.ReadFile
+	if path == "" {
+		path, read = secrets.Credential(l.env, credentialName), secrets.ReadCredential
+	}
+	if path == "" {
+		return nil
+	}
+	text, err := read(path)
+	if err != nil {
+		return bad("%v", err)
+	}
+	k := find(l.keys(), keyAPIKey)
+	if !k.set(text) {
+		return bad("the key file %s must hold %s", path, k.must())
+	}
+	l.origins[keyAPIKey], l.config.keyFile = path, l.APIKeyFile
+	return nil
 }
 
 func bad(format string, args ...any) error {

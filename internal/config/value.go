@@ -36,54 +36,50 @@ func (c Config) Values() []Value {
 	return values
 }
 
-// valuesOf are the values of settings in a table.
-func valuesOf(path string, keys []*setting) (values []effective) {
-	for _, s := range keys {
-		at := join(path, s.key)
-		switch {
-		case s.list:
-			for _, t := range s.tables {
-				values = append(values, listed(t)...)
+// values are those of the keys of a table.
+func (d *decoder) values(path string, keys []key) (values []effective) {
+	for _, k := range keys {
+		at := join(path, k.name)
+		if k.name == "*" {
+			at = path
+		}
+		switch kind := k.kind(); {
+		case kind == isTable:
+			values = append(values, d.values(at, k.keys())...)
+		case kind != isValue && k.name == keyRule:
+			for _, e := range k.elements(at) {
+				values = append(values, d.inOne(e))
 			}
-		case s.begin != nil:
-			for _, t := range s.tables {
-				values = append(values, valuesOf(t.path, t.keys)...)
+		case kind != isValue:
+			for _, e := range k.elements(at) {
+				values = append(values, d.values(e.path, e.keys)...)
 			}
-		case s.keys != nil:
-			values = append(values, valuesOf(at, s.keys)...)
-		case s.origin != "" || !s.quiet:
-			values = append(values, s.value(at))
+		case d.origins[at] != "" || !k.quiet:
+			values = append(values, d.value(at, k))
 		}
 	}
 	return values
 }
 
-// listed are the values of a table of a list. A rule is one value.
-func listed(t *table) []effective {
-	if !strings.HasPrefix(t.path, keyRule+"[") {
-		return valuesOf(t.path, t.keys)
-	}
+// inOne is a table as one value.
+func (d *decoder) inOne(e element) effective {
 	var parts []string
-	for _, s := range t.keys {
-		if s.origin != "" {
-			parts = append(parts, s.key+" = "+s.show())
+	for _, k := range e.keys {
+		if d.origins[join(e.path, k.name)] != "" {
+			parts = append(parts, k.name+" = "+k.shown())
 		}
 	}
 	shown := braces(parts)
-	return []effective{{Value{Key: t.path, Value: shown, Origin: t.origin}, &shown}}
+	return effective{Value{Key: e.path, Value: shown, Origin: d.where(e.path)}, &shown}
 }
 
-func (s *setting) value(path string) effective {
-	v := Value{Key: path, Value: s.show(), Origin: s.origin}
-	whole := v.Value
-	if s.whole != nil {
-		whole = s.whole()
-	}
-	switch {
-	case v.Origin == "" && s.hint != "":
-		v.Origin = "default: " + s.hint
-	case v.Origin == "":
+func (d *decoder) value(path string, k key) effective {
+	v, whole := Value{Key: path, Value: k.shown(), Origin: d.origins[path]}, k.whole()
+	if v.Origin == "" {
 		v.Origin = "default"
+		if on := k.tag.Get("default"); on != "" {
+			v.Origin += ": " + on
+		}
 	}
 	return effective{v, &whole}
 }

@@ -24,7 +24,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 		"compaction.trigger", "compaction.keep_tokens", "compaction.model", "compaction.read_back_bytes",
-		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env", "sandbox.max_memory_bytes",
+		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.max_memory_bytes", "sandbox.env",
 		"jobs.max", "jobs.max_time",
 		"retention.age", "retention.bytes", "retention.trash", "snapshots.every", "snapshots.keep", "snapshots.age", "store.url", "store.connections", "store.max_bytes", "node.name", "node.listen", "node.tls", "node.shared",
 	}

@@ -48,23 +48,23 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := d.Settings.Store
+	s := d.Settings.Node
 	c := DatabaseConfig(d.Config)
 	c.Leaving, c.Node = d.leaving, node
-	if s.Node.Listen == "" {
+	if s.Listen == "" {
 		return keeper.OpenDatabase(ctx, c)
 	}
 	shares, err := openShares(d)
 	if err != nil {
 		return nil, err
 	}
-	link, err := openLink(ctx, s.Node)
+	link, err := openLink(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	d.undo = append(d.undo, link.close)
 	c.Join = &postgres.NodeConfig{
-		Name: s.Node.Name, Address: s.Node.Listen, Version: version.String(), Config: digestOf(d.ConfigFile), Shares: shares,
+		Name: s.Name, Address: s.Listen, Version: version.String(), Config: digestOf(d.ConfigFile), Shares: shares,
 		Running: link.running, Looked: link.looked, Noticed: link.noticed,
 	}
 	if err := link.openLease(d, c.Join); err != nil {
@@ -81,7 +81,7 @@ func openDatabase(ctx context.Context, d *Daemon) (*keeper.Database, error) {
 // openShares opens the shared directories of the configuration. Only bwrap lets podd end all that
 // a command started, which it has to do before another node goes on.
 func openShares(d *Daemon) (shares []string, err error) {
-	dirs := d.Settings.Store.Node.Shared
+	dirs := d.Settings.Node.Shared
 	if len(dirs) == 0 {
 		return nil, nil
 	}

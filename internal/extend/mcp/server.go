@@ -16,29 +16,31 @@ type Server struct {
 	// Name is unique, and suitable for the names of tools; see IsName.
 	Name string
 	// Command is a program, Args its arguments; empty for a server over HTTP.
-	Command string
-	Args    []string
+	Command string   `toml:"command"`
+	Args    []string `toml:"args" is:"arguments"`
 	// Env has NAME=value, or NAME to pass on podd's own value; EnvFiles NAME=PATH for a
 	// value that is the content of a file.
-	Env, EnvFiles []string
+	Env      []string `toml:"env" is:"variables or table"`
+	EnvFiles []string `toml:"env_files" is:"variables or table"`
 	// Cwd is where the command runs; empty means the workspace.
-	Cwd string
+	Cwd string `toml:"cwd" default:"the workspace"`
 	// URL is the address of a server over HTTP; empty for a command.
-	URL string
+	URL string `toml:"url" is:"url"`
 	// Headers are sent with each request. ${NAME} in a value is a variable of podd's
 	// environment.
-	Headers map[string]string
+	Headers map[string]string `toml:"headers" is:"headers"`
 	// TokenFile contains a token that is sent as a bearer token; may be empty.
-	TokenFile string
+	TokenFile string `toml:"token_file"`
 	// ClientID is podd's at the server's authorization server, ClientSecretFile holds the
 	// secret that belongs to it. Without one podd registers itself.
-	ClientID         string `json:",omitempty"`
-	ClientSecretFile string `json:",omitempty"`
+	ClientID         string `json:",omitempty" toml:"client_id"`
+	ClientSecretFile string `json:",omitempty" toml:"client_secret_file"`
 	// Tools are the offered ones, with * for any part of a name; empty means all.
-	Tools []string
+	Tools []string `toml:"tools" is:"names" default:"all"`
 	// StartTimeout bounds the start, including the first lists; Timeout bounds a call. Both
 	// are above 0.
-	StartTimeout, Timeout time.Duration
+	StartTimeout time.Duration `toml:"start_timeout" least:"1s"`
+	Timeout      time.Duration `toml:"timeout" least:"1s"`
 	// Expand says that ${NAME} means a variable also in the command, its arguments and
 	// environment and in the URL.
 	Expand bool

@@ -10,13 +10,13 @@ import (
 // Policy says what to remove. Its zero value keeps everything.
 type Policy struct {
 	// Age is how long to keep an entry; 0 means for ever.
-	Age time.Duration
+	Age time.Duration `toml:"age" least:"0s" default:"for ever"`
 	// Bytes is the size of a pod's log above which its oldest entries are removed; 0 means no
 	// limit.
-	Bytes int64
+	Bytes int64 `toml:"bytes" range:"0 1099511627776" default:"no limit"`
 	// Trash is how long a deleted pod can be restored; 0 means that there is no trash. A
 	// Sweeper leaves the trash alone.
-	Trash time.Duration
+	Trash time.Duration `toml:"trash" least:"0s" default:"none"`
 }
 
 // Off says that nothing is ever removed.

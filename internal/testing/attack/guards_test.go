@@ -98,7 +98,7 @@ func secretGuards() map[string]guard {
 		"child":                  {"no child gets the secrets that podd was given", []edit{{p + "set.go", "		if !s.Holds(entry) {", "		if !s.Holds(entry) || entry != \"\" {"}}},
 		"outputs":                {"podd redacts outputs where it limits them", []edit{{"internal/daemon/settings.go", "	c.ToolOutput.Redactor = d.secrets\n", "\n"}}},
 		"not dumpable":           {"other programs cannot read podd's memory and environment", []edit{{"internal/guard/harden/dumpable_linux.go", "unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", "unix.PR_SET_DUMPABLE, 1, 0, 0, 0)"}}},
-		"no key inside":          {"a key in the configuration file is an error", []edit{{"internal/config/setting.go", "s.secret, s.noFile = true, true", "s.secret = true"}}},
+		"no key inside":          {"a key in the configuration file is an error", []edit{{"internal/config/file.go", "`toml:\"api_key,hidden\"", "`toml:\"api_key\""}}},
 	}
 }
 
@@ -117,7 +117,7 @@ func textGuards() map[string]guard {
 		"as trusted":           {"a person trusts the content, not the file", []edit{{"internal/guard/trust/book.go", "	case known.Digest != look.Digest:", "	case known.Digest != look.Digest && false:"}}},
 		"trusted rules":        {"trusted rules apply until a person trusts other ones", []edit{{"internal/guard/trust/follow.go", "	return Project{Rules: p.Rules}, ", "	return Project{}, "}}},
 		"as shown":             {"a person trusts exactly what was shown", []edit{{"internal/guard/trust/book.go", "	case look.Digest != digest:", "	case false:"}}},
-		"narrow keys":          {"a trusted workspace sets only instructions and rules", []edit{{"internal/config/project.go", "root: []*setting{find(l.root, \"instructions\"), find(l.root, keyRule)}, ", "root: l.root, "}}},
+		"narrow keys":          {"a trusted workspace sets only instructions and rules", []edit{{"internal/config/project.go", "d.only = []string{\"instructions\", keyRule}", "d.only = nil"}}},
 		"narrow rules":         {"rules of a trusted workspace can only ask or deny", []edit{{"internal/config/project.go", "		if r.Decision == policy.Allow {", "		if r.Decision == policy.Allow && r.Source == \"\" {"}}},
 		"blanks":               {"questions show characters that look like spaces", []edit{{p, "	return r != ' ' && unicode.Is(unicode.Zs, r)", "	return false"}}},
 		"brief errors":         {"an error quotes only part of a request", []edit{{"internal/server/intercept.go", "	if len(text) <= maxQuote {", "	if len(text) >= 0 {"}}},

@@ -69,7 +69,6 @@ var ranks = map[string]int{
 	"pkg/catalog":                0,
 	"pkg/item":                   0,
 	"proto/podd/v1":              0,
-	"docs":                       0,
 
 	"pkg/live":               1,
 	"pkg/catalog/reduce":     1,

@@ -109,7 +109,7 @@ const maxEntries = 500
 // Listing bounds what a tool lists. A zero field means its default.
 type Listing struct {
 	// MaxEntries is 500 by default.
-	MaxEntries int
+	MaxEntries int `toml:"max_entries" range:"1 50000"`
 }
 
 func (l Listing) withDefaults() Listing {
@@ -122,7 +122,7 @@ func (l Listing) withDefaults() Listing {
 // Tree bounds repo_structure. A zero field means its default.
 type Tree struct {
 	// Depth is 3 by default.
-	Depth int
+	Depth int `toml:"depth" range:"1 200"`
 	// MaxEntries is 500 by default.
-	MaxEntries int
+	MaxEntries int `toml:"max_entries" range:"1 50000"`
 }

@@ -32,9 +32,9 @@ const (
 // JobsConfig bounds jobs. A zero field is its default.
 type JobsConfig struct {
 	// Max bounds the running jobs of one pod, 8 by default; MaxAllJobs bounds all.
-	Max int
+	Max int `toml:"max" range:"1 32"`
 	// MaxTime bounds the time that a job runs, 24 hours by default.
-	MaxTime time.Duration
+	MaxTime time.Duration `toml:"max_time" least:"1s"`
 	// Dir has the sockets by which the next podd reaches what keeps the network and the
 	// terminals of jobs. Commands must not reach it. Without it there are neither.
 	Dir string

@@ -21,20 +21,20 @@ func Main() {
 type SandboxConfig struct {
 	// Mode is "auto", "bwrap", "landlock" or "off"; empty means "auto": bwrap, otherwise
 	// Landlock.
-	Mode string
+	Mode string `toml:"mode" oneof:"auto bwrap landlock off"`
 	// Required refuses commands if no sandbox works.
-	Required bool
+	Required bool `toml:"required"`
 	// Network is whether commands reach the network where Config.Network does not say it.
-	Network bool
+	Network bool `toml:"network"`
 	// Read are files and directories that can be read even if they would be hidden by
 	// default. One that would not be begins a list: everything that can be read besides the
 	// system's own and the pod's roots.
-	Read []string
+	Read []string `toml:"read" is:"directories" default:"all but what is hidden"`
 	// Write are directories that every pod's commands can change.
-	Write []string
+	Write []string `toml:"write" is:"directories" default:"the pod's alone"`
 	// MaxMemory bounds the memory of a command and everything that it starts, in bytes; 0
 	// means half of the available memory.
-	MaxMemory int64
+	MaxMemory int64 `toml:"max_memory_bytes" range:"0 1152921504606846976" default:"half of the machine's memory"`
 	// Hidden are files and directories of the program itself, such as its store.
 	Hidden []string
 	// Checkouts is a directory in a hidden one, below which a pod's directories may be.

@@ -20,11 +20,11 @@ import (
 // Search sets up the search tool. A zero field means its default.
 type Search struct {
 	// MaxMatches is 100 by default.
-	MaxMatches int
+	MaxMatches int `toml:"max_matches" range:"1 1000000"`
 	// Context is the number of lines shown around a match, 2 by default; negative for none.
-	Context int
+	Context int `toml:"context" range:"0 1000"`
 	// MaxLineBytes is 500 by default.
-	MaxLineBytes int
+	MaxLineBytes int `toml:"max_line_bytes" range:"40 1048576"`
 	// Ripgrep is the path of rg; by default it is looked up in PATH, and "-" means not to
 	// use it.
 	Ripgrep string

@@ -1,69 +1,97 @@
 package config
 
 import (
-	"cmp"
+	"flag"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
-
-	"podd/docs"
+	"testing"
 )
 
-// Example is a config.toml with every table and key. All keys are comments, each below
-// its text in the reference. A key shows its default, or a sample if it has none.
-func Example() string {
-	e := example{about: reference(docs.Configuration)}
+var update = flag.Bool("update", false, "write example.toml again")
+
+// example.toml follows from the keys, their defaults, the reference and testdata/sample.toml.
+func TestExampleIsFresh(t *testing.T) {
+	e := example{decoder: newDecoder("testdata/sample.toml"), about: reference(readFileForTest(t, "../../docs/configuration.md"))}
+	if wrong := e.decode([]byte(readFileForTest(t, e.name))); len(wrong) > 0 {
+		t.Fatalf("the sample: %q", wrong)
+	}
+	e.derive()
 	e.comment("A sample of podd's configuration. Remove the # before a key to set it, and the # before the header of its table where it has one. " +
 		"podd config shows what is in effect.")
-	l := newLoader()
-	l.finish()
-	e.keys("", "", l.root)
-	return e.text.String()
+	e.keys("", e.decoder.keys())
+	if *update {
+		if err := os.WriteFile("example.toml", []byte(e.text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if e.text.String() != Example {
+		t.Error("example.toml is not fresh: run go test ./internal/config -update, and commit what it changes")
+	}
+}
+
+func readFileForTest(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // example writes a sample.
 type example struct {
+	*decoder
 	text strings.Builder
 	// about is the reference's text about keys; see reference.
 	about map[string]string
 }
 
-// keys writes the keys of a table. path is its path; named is its name if it is one of
-// many.
-func (e *example) keys(path, named string, keys []*setting) {
-	for _, s := range keys {
-		at := join(path, s.key)
-		switch {
-		case s.noFile, s.only != "" && s.only != named:
-		case s.begin != nil:
-			for i, name := range strings.Fields(s.sample) {
-				e.one(at, i, name, s)
+// keys writes the keys of a table. Of a table that may be left out, it writes those that
+// have a value.
+func (e *example) keys(path string, keys []key) {
+	header := path != ""
+	for _, k := range keys {
+		at := join(path, k.name)
+		switch kind := k.kind(); {
+		case k.hidden:
+		case k.name == "*":
+			e.elements(k, path)
+		case kind == isTable:
+			e.keys(at, k.keys())
+		case kind != isValue:
+			e.elements(k, at)
+		case !optional(path) || e.origins[at] != "" || !k.value.IsZero():
+			if header {
+				e.header(path)
+				header = false
 			}
-		case s.keys != nil:
-			switch {
-			case named != "":
-				e.text.WriteString("\n#" + label(at) + "\n")
-			case s.keys[0].begin == nil:
-				e.text.WriteString("\n" + label(at) + "\n")
-			}
-			e.keys(at, "", s.keys)
-		default:
 			e.text.WriteByte('\n')
-			e.comment(e.said(path, s.key))
-			e.text.WriteString("#" + s.key + " = " + cmp.Or(s.sample, s.show()) + "\n")
+			e.comment(e.said(path, k.name))
+			e.text.WriteString("#" + k.name + " = " + k.whole() + "\n")
 		}
 	}
 }
 
-// one writes one of the tables of a setting.
-func (e *example) one(at string, i int, name string, s *setting) {
-	path := join(at, name)
-	if s.list {
-		path = element(at, i+1)
+// header writes that of a table, which is a comment if the table may be left out.
+func (e *example) header(path string) {
+	e.text.WriteByte('\n')
+	if optional(path) {
+		e.text.WriteByte('#')
 	}
-	e.text.WriteString("\n#" + label(path) + "\n")
-	e.keys(path, name, s.open(path, name, "").keys)
+	e.text.WriteString(label(path) + "\n")
 }
+
+func (e *example) elements(k key, path string) {
+	for _, table := range k.elements(path) {
+		e.keys(table.path, table.keys)
+	}
+}
+
+// optional says whether a table may be left out: one of any number, and of a tool.
+func optional(path string) bool { return strings.ContainsAny(path, ".[") }
 
 // said is the reference's text about a key: in its table, or in one above, whose text is
 // for all names below it.
