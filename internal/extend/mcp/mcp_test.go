@@ -32,7 +32,7 @@ type bench struct {
 func serverOf(mode string) mcp.Server {
 	return mcp.Server{
 		Name: "test", Command: os.Args[0], Env: []string{"MCP_TEST_SERVER=" + mode, "GIVEN", "A_TOKEN=${SECRET_ONE}"}, Expand: true,
-		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}
 }
 
@@ -284,7 +284,7 @@ func TestProgress(t *testing.T) {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not come", what)
 		}

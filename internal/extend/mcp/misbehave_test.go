@@ -38,7 +38,7 @@ func TestServerThatHangs(t *testing.T) {
 	b.tools()
 	b.server.Timeout = 300 * time.Millisecond
 	b.fails("freeze", "did not answer within 300ms", "the call may have taken effect")
-	b.server.Timeout = 20 * time.Second
+	b.server.Timeout = time.Minute
 	b.goesOn()
 	b.oneAlert("did not answer within 300ms, did not answer a ping either, and was stopped")
 }
@@ -51,7 +51,7 @@ func TestSlowCall(t *testing.T) {
 	b.server.Timeout = 300 * time.Millisecond
 	b.fails("wait", "did not answer within 300ms")
 	eventually(t, "the cancel on the server", func() bool { return exists(filepath.Join(b.dir, "cancelled")) })
-	b.server.Timeout = 20 * time.Second
+	b.server.Timeout = time.Minute
 	if after := pid(t, b); after != before || len(b.told()) > 0 {
 		t.Errorf("%s, then %s: %q", before, after, b.told())
 	}
@@ -102,7 +102,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, mode)
-			b.server.StartTimeout = 20 * time.Second
+			b.server.StartTimeout = time.Minute
 			if mode == "deaf" || mode == "invalid" {
 				b.server.StartTimeout = time.Second
 			}
@@ -150,7 +150,10 @@ func TestServersThatDoNotStart(t *testing.T) {
 // A failed server is restarted only after a pause that grows.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "exit", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
+	now := time.Now()
+	b := newBench(t, "exit", func(c *mcp.Config) {
+		c.Backoff, c.Now = func(int) time.Duration { return time.Hour }, func() time.Time { return now }
+	})
 	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
 	b.server.Env[0] = "MCP_TEST_SERVER=good"
 	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
@@ -258,7 +261,7 @@ func TestOverHTTP(t *testing.T) {
 	b := newBench(t, "good")
 	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
-		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}
 	b.goesOn()
 	if out := b.call("long", "{}"); len(out.Content) != 700 {
@@ -303,7 +306,7 @@ func TestTasksOverHTTP(t *testing.T) {
 			}
 		}))
 		b := newBench(t, "good")
-		b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1"}
+		b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1"}
 		wantTaskTools(t, b)
 		b.Close()
 		server.Close()
@@ -339,7 +342,7 @@ func callOfTheGone(t *testing.T) error {
 	b := newBench(t, "good", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
 	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
-		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}
 	env := b.tool("env")
 	server.Close()
