@@ -204,7 +204,7 @@ func (m *mounts) makeHidden() {
 		}
 	}
 	if made {
-		m.unseen.own = m.sandbox.own(resolver{})
+		m.unseen.own = existing(m.sandbox.Hidden)
 	}
 }
 

@@ -16,8 +16,6 @@ type hiding struct {
 	// places are those of credentials. reopened are the paths of Read among them, list are
 	// the others.
 	places, reopened, list []string
-	// crowded are the directories that have many places.
-	crowded []string
 }
 
 // variable is the value of a variable of podd's environment.
@@ -38,26 +36,30 @@ type unseen struct {
 }
 
 // unseen finds them.
-func (h *hiding) unseen() unseen {
-	r := resolver{}
-	return unseen{h.own(r), h.others(r)}
-}
+func (h *hiding) unseen() unseen { return unseen{existing(h.Hidden), h.others()} }
 
-func (h *hiding) own(r resolver) (own []string) {
-	for _, path := range h.Hidden {
-		own = r.add(own, path)
-	}
-	return own
-}
-
-func (h *hiding) others(r resolver) (others []string) {
-	for _, path := range []string{"/run", "/var/run", h.variable("XDG_RUNTIME_DIR")} {
-		others = r.add(others, path)
-	}
+func (h *hiding) others() []string {
+	paths := []string{"/run", "/var/run", h.variable("XDG_RUNTIME_DIR")}
 	for _, name := range socketVariables {
-		others = r.add(others, socketPath(h.variable(name)))
+		paths = append(paths, socketPath(h.variable(name)))
 	}
-	return append(others, h.credentials(r)...)
+	return append(existing(paths), h.credentials()...)
+}
+
+// existing are the absolute paths that exist, with links resolved, each once.
+func existing(paths []string) (all []string) {
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if _, err := os.Lstat(path); err != nil {
+			continue // Most do not exist, and resolving takes longer.
+		}
+		if resolved, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, resolved) {
+			all = append(all, resolved)
+		}
+	}
+	return all
 }
 
 // Hides says whether a directory has something that commands do not see, or is in it.
@@ -67,14 +69,8 @@ func (h *hiding) Hides(dir string) bool {
 }
 
 // credentials are the user's existing ones that the configuration does not open.
-func (h *hiding) credentials(r resolver) (paths []string) {
-	there := readAll(h.crowded)
-	for _, path := range h.places {
-		if there.mayHave(path) {
-			paths = r.add(paths, path)
-		}
-	}
-	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(h.reopened, path) })
+func (h *hiding) credentials() []string {
+	return slices.DeleteFunc(existing(h.places), func(path string) bool { return slices.Contains(h.reopened, path) })
 }
 
 // Credentials is the number of the user's hidden files and directories with credentials.
@@ -82,7 +78,7 @@ func (s *Sandbox) Credentials() int {
 	if !s.Confines() {
 		return 0
 	}
-	return len(s.credentials(resolver{}))
+	return len(s.credentials())
 }
 
 // visible says whether a path that is hidden by default would otherwise be visible, and
@@ -103,12 +99,7 @@ func (h *hiding) visible(scope Scope, path string) bool {
 // begin the list of all readable paths.
 func (h *hiding) divide() {
 	h.places = places(h.variable)
-	h.crowded = crowded(h.places)
-	var there []string
-	r := resolver{}
-	for _, path := range h.places {
-		there = r.add(there, path)
-	}
+	there := existing(h.places)
 	for _, path := range h.Read {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err != nil {

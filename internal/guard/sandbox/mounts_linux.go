@@ -138,6 +138,10 @@ func (m *mounts) descend(path string) *os.File {
 	return openBelow(at, name)
 }
 
+func openDir(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
 // openBelow opens an entry of a directory that is not a link, without access to its
 // content; nil without one.
 func openBelow(dir *os.File, name string) *os.File {

@@ -77,7 +77,7 @@ func socketGuards() map[string]guard {
 		"stale":         {"podd replaces a socket only when no server answers on it", []edit{{"pkg/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
 		"own socket":    {"podd removes only its own socket", []edit{{"pkg/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
 		"lock":          {"only one podd can lock a state directory", []edit{{"pkg/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
-		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "		err = os.Chmod(s.path, 0o600)", "		err = nil"}}},
+		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "	_ = os.Chmod(s.path, 0o600)", "	_ = os.Chmod"}}},
 		"sign-in state": {"an answer to a sign-in needs its secret state", []edit{{"internal/extend/mcp/callback.go", "	if state != \"\" && subtle.ConstantTimeCompare([]byte(state), []byte(r.URL.Query().Get(\"state\"))) == 1 {", "	if _ = subtle.ConstantTimeCompare; state != \"\" {"}}},
 		"token mode":    {"podd refuses a token that others can read", []edit{{"pkg/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
 	}

@@ -168,7 +168,7 @@ func sandboxGuards() map[string]guard {
 		"no core":              {"core dumps are off", []edit{{"internal/commands/process/limits_linux.go", "		bound(unix.RLIMIT_CORE, 0)\n", ""}}},
 		"bounded files":        {"files have a size limit", []edit{{"internal/commands/process/limits_linux.go", "		bound(unix.RLIMIT_FSIZE, l.FileBytes)\n", ""}}},
 		"ended first":          {"the kernel kills a command before podd", []edit{{p + "limit_linux.go", "	oomScore = 500", "	oomScore = 0"}}},
-		"credential places":    {"podd lists and hides the places where programs keep credentials", []edit{{"internal/guard/sandbox/hidden.go", "	return append(others, h.credentials(r)...)\n", "	return others\n"}}},
+		"credential places":    {"podd lists and hides the places where programs keep credentials", []edit{{"internal/guard/sandbox/hidden.go", "	return append(existing(paths), h.credentials()...)\n", "	return existing(paths)\n"}}},
 		"bounded /tmp":         {"podd ends a command whose pod's /tmp takes more than the disk has left, and empties /tmp", []edit{{"pkg/tool/scratch/dir.go", "	if !d.needed(used, left) {", "	if !d.needed(used, left) || d.Path != \"\" {"}}},
 		"removed files":        {"podd measures removed files that are still open", []edit{{"internal/commands/process/deleted_linux.go", "stat.Nlink > 0 ||", "stat.Nlink < 1<<30 ||"}}},
 		"skipped holes":        {"podd skips the holes of a sparse output file", []edit{{"internal/tools/builtin/capture.go", "			c.skip(dataFrom(c.file, c.offset) - c.offset)\n", "			c.skip(0 * dataFrom(c.file, c.offset))\n"}}},
