@@ -31,7 +31,7 @@ func crashes(t *testing.T, onPostgres bool) {
 		Kills:    12, Short: true, Seed: 1, Only: os.Getenv("PODD_CRASH_ONLY"), Out: t.Output(),
 	}
 	if testing.Short() {
-		c.Kills = 4
+		c.Kills = 2
 	}
 	if n, err := strconv.Atoi(os.Getenv("PODD_CRASH_KILLS")); err == nil {
 		c.Kills, c.Short = n, false

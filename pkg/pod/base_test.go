@@ -390,7 +390,7 @@ func otherBase(t *testing.T) (fold []byte) {
 func TestBaseStandsForTheLog(t *testing.T) {
 	rounds, based, most := 0, 0, 100
 	if testing.Short() {
-		most = 10
+		most = 5
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		if rounds++; rounds > most && !rt.Failed() {

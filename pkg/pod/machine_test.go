@@ -256,7 +256,7 @@ func TestAnythingAroundADelete(t *testing.T) {
 func anything(t *testing.T, all ...string) {
 	rounds, most := 0, 100
 	if testing.Short() {
-		most = 10
+		most = 5
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		if rounds++; rounds > most && !rt.Failed() {
