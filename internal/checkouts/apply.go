@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"podd/internal/files"
 	"podd/internal/workspace/checkout"
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 )
@@ -23,12 +23,12 @@ func (w *Checkouts) keepFiles(ctx context.Context, r *checkout.Record) error {
 	if w.Files == nil {
 		return nil
 	}
-	files := w.Files.Of(r.Dir())
-	taken, err := files.Take(ctx, checkpoint.Look{Branch: branchOf(r), Message: "checkout"})
+	kept := w.Files.Of(r.Dir())
+	taken, err := kept.Take(ctx, files.Look{Branch: branchOf(r), Message: "checkout"})
 	if len(taken) > 0 {
 		r.Applied = taken[len(taken)-1].Commit
 	}
-	return errors.Join(checkpoint.Full(err), files.Rest())
+	return errors.Join(files.Full(err), kept.Rest())
 }
 
 // branchOf is where git finds the checkpoints that an apply needs.
@@ -39,11 +39,11 @@ type application struct {
 	git *checkout.Checkouts
 	r   *checkout.Record
 	// from are the checkpoints of the checkout, to those of the person's directory.
-	from, to *checkpoint.Workspace
+	from, to *files.Workspace
 	// now is the checkpoint of the checkout's files as they are, steps what changed since the last
 	// apply, ignored what of that git ignores.
 	now            string
-	steps, ignored []checkpoint.Step
+	steps, ignored []files.Step
 }
 
 // Applied is what became of the person's files.
@@ -51,7 +51,7 @@ type Applied struct {
 	// Dir is the person's working tree. Paths are those that changed, or would; Kept stay.
 	Dir   string
 	Paths []string
-	Kept  []checkpoint.Conflict
+	Kept  []files.Conflict
 }
 
 // Apply makes the person's files what the pod's are, path by path, while the pod does nothing else. It never
@@ -83,7 +83,7 @@ func (w *Checkouts) apply(ctx context.Context, r *checkout.Record, skip, dry boo
 		if err == nil {
 			err = a.do(ctx, out, skip, dry)
 		}
-		return errors.Join(checkpoint.Full(err), a.from.Rest(), a.to.Rest())
+		return errors.Join(files.Full(err), a.from.Rest(), a.to.Rest())
 	})
 	if err != nil || len(out.Kept) == 0 || skip || dry {
 		return err
@@ -97,7 +97,7 @@ func (w *Checkouts) apply(ctx context.Context, r *checkout.Record, skip, dry boo
 
 // look finds out what changed in the checkout.
 func (a *application) look(ctx context.Context) error {
-	taken, err := a.from.Take(ctx, checkpoint.Look{After: a.r.Applied, Branch: branchOf(a.r), Message: "apply"})
+	taken, err := a.from.Take(ctx, files.Look{After: a.r.Applied, Branch: branchOf(a.r), Message: "apply"})
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) erro
 	kept := make(map[string]bool)
 	keep := func(path, why string) {
 		if !kept[path] {
-			out.Kept = append(out.Kept, checkpoint.Conflict{Path: filepath.Join(a.r.Source, path), Why: why})
+			out.Kept = append(out.Kept, files.Conflict{Path: filepath.Join(a.r.Source, path), Why: why})
 		}
 		kept[path] = true
 	}
@@ -149,7 +149,7 @@ func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) erro
 	for _, k := range conflicts {
 		keep(k.Path, whyMine)
 	}
-	todo = slices.DeleteFunc(todo, func(s checkpoint.Step) bool { return kept[s.Path] })
+	todo = slices.DeleteFunc(todo, func(s files.Step) bool { return kept[s.Path] })
 	if err := a.from.Fits(a.r.Source, todo); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) erro
 	if err := a.to.Bring(a.from, todo); err != nil {
 		return err
 	}
-	left := func(s checkpoint.Step) bool { return kept[s.Path] }
+	left := func(s files.Step) bool { return kept[s.Path] }
 	done, err := a.to.Restore(ctx, slices.DeleteFunc(slices.Clone(a.steps), left))
 	for _, path := range done.Paths {
 		out.Paths = append(out.Paths, filepath.Join(a.r.Source, path))
@@ -177,7 +177,7 @@ func (a *application) do(ctx context.Context, out *Applied, skip, dry bool) erro
 		keep(k.Path, whyMine)
 	}
 	// What stays is compared with what it was again next time.
-	stay := slices.DeleteFunc(slices.Clone(a.steps), func(s checkpoint.Step) bool { return !kept[s.Path] })
+	stay := slices.DeleteFunc(slices.Clone(a.steps), func(s files.Step) bool { return !kept[s.Path] })
 	if a.r.Applied, err = a.from.Except(ctx, a.now, branchOf(a.r), append(stay, a.ignored...)); err != nil {
 		return err
 	}

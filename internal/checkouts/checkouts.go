@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"podd/internal/files"
 	"podd/internal/workspace/checkout"
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
@@ -23,7 +23,7 @@ type Config struct {
 	// Git makes the checkouts; nil for a podd that makes none.
 	Git *checkout.Checkouts
 	// Files keep what files were; nil keeps nothing, and nothing can be applied.
-	Files *checkpoint.Stores
+	Files *files.Stores
 }
 
 // Checkouts are those of all pods. Its methods may be called from any goroutine. Errors that a client may see are

@@ -1,224 +1,164 @@
 package files
 
 import (
-	"context"
-	"fmt"
-	"path/filepath"
+	"cmp"
+	"path"
 	"slices"
 	"strings"
 
-	"podd/internal/tools/builtin"
-	"podd/internal/workspace/checkpoint"
-	"podd/pkg/item"
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Change is the change of one path.
-type Change struct {
-	// Path is absolute.
-	Path string
-	// By is the agent, or a person.
-	By item.CheckpointBy
-	// Before and After are "file", "link", "dir" or empty; Mode says how permissions changed,
-	// as "644 -> 755", empty if they did not.
-	Before, After, Mode string
-	// Added and Removed count lines. Diff is unified, without names; empty for binary and for
-	// large files.
-	Added, Removed int
-	Diff           string
+// change is what became of a path between two checkpoints.
+type change struct {
+	// Path is relative to the directory.
+	Path     string
+	Old, New File
 }
 
-// Shown says which changes of files are shown.
-type Shown struct {
-	// Turn is the turn; 0 means what Files would take back, After all changes after an entry.
-	Turn  int64
-	After item.Seq
-	// Paths restricts the changes to these files and directories; absolute, or relative to the
-	// pod's directory.
-	Paths []string
+// differ compares trees, of which it reads only what differs.
+type differ struct {
+	repo *repo
+	out  []change
 }
 
-// Diff passes changes of files to fn. It needs no lock on the pod, which may run.
-func (w *Files) Diff(ctx context.Context, idOrName string, s Shown, fn func(Change) error) error {
-	rec, err := w.Host.Store.Pod(ctx, idOrName)
+func (d *differ) dirs(rel string, a, b *node) error {
+	if a != nil && b != nil && (a == b || a.Hash == b.Hash && !a.Hash.IsZero()) {
+		return nil
+	}
+	old, err := d.repo.tree(a)
 	if err != nil {
 		return err
 	}
-	if w.Stores == nil {
-		return noFiles(rec.Name)
-	}
-	after := s.After
-	switch {
-	case s.Turn > rec.Status.Turn:
-		return noTurn(rec, s.Turn)
-	case s.Turn > 0:
-		after = 0
-	case after == 0:
-		f, err := w.Host.Logs.Fold(ctx, rec.ID)
-		if err != nil {
-			return err
-		}
-		if after = f.State.Files.Since; after == 0 {
-			return noFiles(rec.Name)
-		}
-	}
-	line, err := w.checkpoints(ctx, rec, after, func(e item.Entry) bool { return s.Turn == 0 || e.Turn == s.Turn })
-	if err == nil {
-		err = w.here(rec.Name, line, "look at them")
-	}
+	now, err := d.repo.tree(b)
 	if err != nil {
 		return err
 	}
-	return w.changes(ctx, rec, s, line, fn)
-}
-
-// changes passes the wanted changes of files to fn.
-func (w *Files) changes(ctx context.Context, rec item.Pod, s Shown, line []item.Checkpoint, fn func(Change) error) error {
-	wanted := make([]string, len(s.Paths))
-	for i, p := range s.Paths {
-		wanted[i] = p
-		if !filepath.IsAbs(p) {
-			wanted[i] = filepath.Join(rec.Spec.Dir, p)
+	for len(old) > 0 || len(now) > 0 {
+		var x, y *node
+		switch {
+		case len(now) == 0 || len(old) > 0 && old[0].name < now[0].name:
+			x, old = old[0], old[1:]
+		case len(old) == 0 || now[0].name < old[0].name:
+			y, now = now[0], now[1:]
+		default:
+			x, y, old, now = old[0], now[0], old[1:], now[1:]
 		}
-	}
-	err := w.each(ctx, line, func(c Change) error {
-		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(p string) bool { return c.Path == p || strings.HasPrefix(c.Path, strings.TrimSuffix(p, "/")+"/") }) {
-			return nil
-		}
-		return fn(c)
-	})
-	if err != nil && ctx.Err() == nil {
-		return failed(rec, err)
-	}
-	return err
-}
-
-// each passes the changes of consecutive checkpoints to fn, in the order of their paths: those of the agent first.
-func (w *Files) each(ctx context.Context, line []item.Checkpoint, fn func(Change) error) error {
-	dirs, of := lines(line)
-	for _, by := range []item.CheckpointBy{item.ByAgent, item.ByPerson} {
-		for _, dir := range dirs {
-			err := w.with(dir, func(w *checkpoint.Workspace) error { return changesIn(ctx, w, dir, of[dir], by, fn) })
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// changesIn passes the changes that one side made in a directory to fn.
-func changesIn(ctx context.Context, w *checkpoint.Workspace, dir string, line []checkpoint.Mark, by item.CheckpointBy, fn func(Change) error) error {
-	steps, err := w.Changes(line, by)
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		change, err := changeOf(w, dir, s, by)
-		if err == nil {
-			err = fn(change)
-		}
-		if err != nil {
+		if err := d.entry(rel, x, y); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// changeOf describes a change, in the direction in which it was made.
-func changeOf(w *checkpoint.Workspace, dir string, s checkpoint.Step, by item.CheckpointBy) (Change, error) {
-	out := Change{Path: filepath.Join(dir, s.Path), By: by, Before: kindOf(s.Want), After: kindOf(s.Left)}
-	if out.Before == out.After && out.Before != "link" && s.Want.Perm() != s.Left.Perm() {
-		out.Mode = fmt.Sprintf("%o -> %o", s.Want.Perm(), s.Left.Perm())
+func (d *differ) entry(rel string, a, b *node) error {
+	name := ""
+	if a != nil {
+		name = a.name
+	} else {
+		name = b.name
 	}
-	if out.Before == "dir" || out.After == "dir" || s.Want.Hash == s.Left.Hash {
-		return out, nil
+	at := path.Join(rel, name)
+	if x, y := a.file(), b.file(); x != y {
+		d.out = append(d.out, change{Path: at, Old: x, New: y})
 	}
-	before, err := textOf(w, s.Want)
-	if err != nil {
-		return out, err
+	var x, y *node
+	if a.isDir() {
+		x = a
 	}
-	after, err := textOf(w, s.Left)
-	if err != nil {
-		return out, err
+	if b.isDir() {
+		y = b
 	}
-	if !strings.Contains(before+after, "\x00") {
-		out.Added, out.Removed, out.Diff = builtin.Diff(before, after)
+	if x == nil && y == nil {
+		return nil
 	}
-	return out, nil
+	return d.dirs(at, x, y)
 }
 
-func kindOf(f checkpoint.File) string {
+// between compares two directories; either may be nil.
+func (r *repo) between(a, b *node) ([]change, error) {
+	d := differ{repo: r}
+	if err := d.dirs("", a, b); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(d.out, func(a, b change) int { return cmp.Compare(a.Path, b.Path) })
+	return d.out, nil
+}
+
+// with is a directory in which one path has something else; the zero File removes what is
+// there, but no directory that has something. Missing directories on the way are made.
+func (r *repo) with(dir *node, name string, names []string, f File) (*node, error) {
+	kids, err := r.tree(dir)
+	if err != nil {
+		return nil, err
+	}
+	kids = slices.Clone(kids)
+	var old *node
+	if at := slices.IndexFunc(kids, func(k *node) bool { return k.name == names[0] }); at >= 0 {
+		old = kids[at]
+		kids = slices.Delete(kids, at, at+1)
+	}
+	now := old
+	var below []*node
+	if old.isDir() {
+		if below, err = r.tree(old); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case !f.Exists():
-		return ""
+	case len(names) > 1 && !f.Exists() && !old.isDir():
+	case len(names) > 1:
+		if !old.isDir() {
+			old = nil
+		}
+		if now, err = r.with(old, names[0], names[1:], f); err != nil {
+			return nil, err
+		}
 	case f.IsDir():
-		return "dir"
-	case f.IsLink():
-		return "link"
+		now = directory(names[0], f.Perm(), below)
+	case f.Exists():
+		now = &node{name: names[0], File: f}
+	case len(below) == 0:
+		now = nil
 	}
-	return "file"
+	if now != nil {
+		kids = append(kids, now)
+	}
+	perm := uint32(0o755)
+	if dir != nil {
+		perm = dir.Perm()
+	}
+	return directory(name, perm, kids), nil
 }
 
-func textOf(w *checkpoint.Workspace, f checkpoint.File) (string, error) {
-	if !f.Exists() {
-		return "", nil
-	}
-	data, err := w.Read(f)
-	return string(data), err
-}
-
-// ToolsOnly are the directories of a pod whose last checkpoint covers only the files that tools
-// named.
-func (w *Files) ToolsOnly(ctx context.Context, rec item.Pod) (dirs []string, err error) {
-	f, err := w.Host.Logs.Fold(ctx, rec.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range f.State.Files.Last {
-		if k.Partial {
-			dirs = append(dirs, k.Dir)
+// without is a directory in which changes were not made.
+func (r *repo) without(dir *node, changes []change) (_ *node, err error) {
+	slices.SortFunc(changes, func(a, b change) int { return order(a.Old, b.Old, a.Path, b.Path) })
+	for _, c := range changes {
+		if dir, err = r.with(dir, "", strings.Split(c.Path, "/"), c.Old); err != nil {
+			return nil, err
 		}
 	}
-	return dirs, nil
+	return dir, nil
 }
 
-// LeftOut names paths of a pod that no checkpoint has, at most a thousand of a directory.
-func (w *Files) LeftOut(ctx context.Context, idOrName string) (paths []string, err error) {
-	rec, err := w.Host.Store.Pod(ctx, idOrName)
-	if err != nil || w.Stores == nil {
-		return nil, err
+// order puts what is removed first, the deepest first, and then what gets something.
+func order(a, b File, pathA, pathB string) int {
+	switch {
+	case a.Exists() != b.Exists() && b.Exists():
+		return -1
+	case a.Exists() != b.Exists():
+		return 1
+	case !a.Exists():
+		return cmp.Compare(pathB, pathA)
 	}
-	for _, dir := range Covered(rec.Spec) {
-		err := w.with(dir, func(w *checkpoint.Workspace) error {
-			left, err := w.LeftOut(ctx)
-			for _, rel := range left {
-				path := filepath.Join(dir, rel)
-				if strings.HasSuffix(rel, "/") {
-					path += "/"
-				}
-				paths = append(paths, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, failed(rec, err)
-		}
-	}
-	return paths, nil
+	return cmp.Compare(pathA, pathB)
 }
 
-func noFiles(name string) error {
-	return item.Errorf(item.KindPrecondition, "NO_CHANGES", "pod %s has no changes of files that podd can take back", name)
-}
-
-// noTurn is the error for a turn that a pod has not had.
-func noTurn(rec item.Pod, turn int64) error {
-	last := fmt.Sprintf("its last one is turn %d", rec.Status.Turn)
-	if rec.Status.Turn == 0 {
-		last = "it has had none yet"
+// hashOf reads the name of a commit.
+func hashOf(id string) plumbing.Hash {
+	if !plumbing.IsHash(id) {
+		return plumbing.ZeroHash
 	}
-	return item.Errorf(item.KindNotFound, "TURN_NOT_FOUND", "pod %s has no turn %d: %s", rec.Name, turn, last)
+	return plumbing.NewHash(id)
 }

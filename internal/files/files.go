@@ -1,13 +1,23 @@
 // Package files is the wing of podd that keeps what the files of pods were: a checkpoint after each step that changed
-// some, and before it for what others changed. It takes changes back, and shows them. It serves FileService. Package
-// checkpoint stores the files; this one says which belong to a pod, and records them in its log.
+// some, and before it for what others changed. It takes changes back, and shows them. It serves FileService.
+//
+// [Stores] keep the checkpoints, a [Workspace] those of one directory. A checkpoint is a commit in a bare git repository
+// of podd's own, one a directory, that stock git reads. It has the bytes of files, their permission bits, the text of
+// links and empty directories; not owners, times, attributes or hard links. Trees have the real permission bits, which
+// git reads as 644 or 755. It leaves out what git ignores as a whole directory, every .git, files that are too large, and
+// what is neither a file nor a link nor a directory. Left-out files that a file tool named are in it, and named in its
+// commit's message.
+//
+// Changes are taken back path by path, by one rule. The agent left A, the file is C now, B is wanted: where C is A, B is
+// written; where C is B, nothing is done; otherwise it is a conflict, and C stays.
+//
+// [Files] says which checkpoints belong to a pod. Its log has them.
 package files
 
 import (
 	"context"
 
 	"podd/internal/workspace/checkout"
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/pod"
 )
 
@@ -15,7 +25,7 @@ import (
 type Config struct {
 	Host *pod.Host
 	// Stores keep the files; nil for a podd that keeps nothing.
-	Stores *checkpoint.Stores
+	Stores *Stores
 	// Checkouts need checkpoints of their own; nil for none.
 	Checkouts *checkout.Checkouts
 	// Alone says whether a call may see only what its own pod changed; Redact removes secrets from a diff. Only the

@@ -1,259 +1,223 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
+	"os"
 	"slices"
-	"strings"
-	"time"
 
-	"podd/internal/workspace/checkpoint"
-	"podd/pkg/fold"
-	"podd/pkg/item"
-	"podd/pkg/pod"
-	"podd/pkg/scopefs/git"
-	"podd/pkg/store"
-	"podd/pkg/wire"
+	"golang.org/x/sys/unix"
 )
 
-// Back says which changes of files to take back.
-type Back struct {
-	// After is the entry after which the changes are; 0 means those of the last turn that
-	// changed files, or of the last restore.
-	After item.Seq
-	// Skip leaves files as they are that somebody changed since; else nothing is changed.
-	Skip bool
-	// Merge merges texts that somebody changed in other lines since.
-	Merge bool
-	// Dry changes nothing.
-	Dry bool
-}
-
-// TakenBack is what became of files.
-type TakenBack struct {
-	// After is the entry after which changes were taken back, Turn their only turn; 0 if they
-	// are of several, or of a restore.
-	After item.Seq
-	Turn  int64
-	// Paths are those that would change; of a dry run.
+// Restored is what a restore did.
+type Restored struct {
+	// Paths are those that it wrote or removed, relative to the directory.
 	Paths []string
-	// HeadMoved says that HEAD moved since the changes. It stays.
-	HeadMoved bool
-	Undone
+	// Merged are those of them that also keep what somebody changed.
+	Merged []string
+	// Conflicts are those that changed since the plan. They stay as they are.
+	Conflicts []Conflict
 }
 
-// maxNamedFiles is how many paths an error names.
-const maxNamedFiles = 20
+// ErrNoExchange says that a file system cannot put a file in the place of another one and keep
+// that: then a restore could destroy what somebody writes at the same time.
+var ErrNoExchange = errors.New("its file system cannot exchange two files")
 
-// Restore takes changes of files back, while the pod runs nothing else. Submits that come
-// meanwhile wait. What the conversation says stays.
-func (w *Files) Restore(ctx context.Context, idOrName string, b Back) (TakenBack, error) {
-	run := &rollback{files: w, back: b}
-	err := w.Host.Alone(ctx, idOrName, "take changes back", run.do)
+// Restore does the steps of a plan. Each file gets its place whole, and what it replaces is
+// looked at afterwards: if that is not what the agent left, it goes back. Restore may be
+// called again with the same steps after it was killed.
+func (w *Workspace) Restore(ctx context.Context, steps []Step) (done Restored, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return done, w.failed(err)
+	}
+	root, err := os.OpenRoot(w.dir)
 	if err != nil {
-		return TakenBack{}, err
+		return done, w.failed(err)
 	}
-	return run.out, nil
-}
-
-// Rewind rewinds a pod as [pod.Host.Rewind] does, and takes the agent's changes of files after the
-// entry back first.
-func (w *Files) Rewind(ctx context.Context, idOrName string, b Back) (pod.Rewound, TakenBack, error) {
-	rec, err := w.Host.Store.Pod(ctx, idOrName)
+	defer root.Close()
+	if err := w.settleAll(root); err != nil {
+		return done, w.failed(err)
+	}
+	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return order(a.Want, b.Want, a.Path, b.Path) })
+	noted, all, err := w.newAsides(steps)
 	if err != nil {
-		return pod.Rewound{}, TakenBack{}, err
+		return done, w.failed(err)
 	}
-	// A place to which the history cannot go changes no file.
-	if err := w.Host.Logs.MayCut(ctx, rec, max(b.After, 1)); err != nil {
-		return pod.Rewound{}, TakenBack{}, err
-	}
-	back, err := w.Restore(ctx, rec.ID, b)
-	if err != nil {
-		return pod.Rewound{}, back, err
-	}
-	out, err := w.Host.Rewind(ctx, rec.ID, b.After)
-	return out, back, err
-}
-
-// unfinished continues a restore that an earlier podd began.
-func (w *Files) unfinished(p item.Pod, s fold.State) func(context.Context, *pod.Idle) error {
-	open := s.Files.Restoring
-	if open.After == 0 || open.Pod != p.ID || w.Stores == nil {
-		return nil
-	}
-	run := &rollback{files: w, back: Back{After: open.After, Skip: true, Merge: open.Merge}, again: true}
-	return func(ctx context.Context, p *pod.Idle) error {
-		if err := run.do(ctx, p); err != nil {
-			p.Raise(item.LevelError, "checkpoint", "a restore of files did not end: "+err.Error()+"; podctl undo takes the rest back")
+	err = exchanges(root, all[0].Name, all[1].Name)
+	for _, a := range all[2:] {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			break
 		}
-		return nil
+		err = w.step(root, noted, a, &done)
 	}
+	err = cmp.Or(err, noted.close(err == nil))
+	slices.Sort(done.Paths)
+	slices.Sort(done.Merged)
+	return done, w.failed(err)
 }
 
-// rollback is one restore of files.
-type rollback struct {
-	files *Files
-	back  Back
-	out   TakenBack
-	// again says that an earlier podd began it.
-	again bool
-}
-
-func (r *rollback) do(ctx context.Context, p *pod.Idle) error {
-	w, rec, files, after := r.files, p.Pod, p.State.Files, r.back.After
-	if w.Stores == nil {
-		return noFiles(rec.Name)
-	}
-	if after == 0 {
-		if after = files.Since; after == 0 {
-			return noFiles(rec.Name)
+// exchanges tries whether the file system can exchange files.
+func exchanges(root *os.Root, a, b string) (err error) {
+	for _, name := range []string{a, b} {
+		if err := lay(root, name, File{Mode: typeFile | 0o600}, nil); err != nil {
+			return err
 		}
-		r.out.Turn = files.Turn
+		defer func() { err = errors.Join(err, root.Remove(name)) }()
 	}
-	r.out.After = after
-	line, err := w.checkpoints(ctx, rec, after, nil)
-	if err == nil {
-		err = w.here(rec.Name, line, "take them back")
-	}
-	var since time.Time
-	if err == nil {
-		since, err = w.timeFrom(ctx, rec.ID, after)
-	}
+	return at(root, func(fd int) error { return swap(fd, a, b) })
+}
+
+// at calls fn with the descriptor of a directory.
+func at(dir *os.Root, fn func(fd int) error) error {
+	file, err := dir.Open(".")
 	if err != nil {
 		return err
 	}
-	r.out.HeadMoved = git.HeadMoved(rec.Spec.Dir, since)
-	plan, err := w.plan(ctx, line, r.back.Merge)
-	if err != nil {
-		return failed(rec, err)
+	defer file.Close()
+	return fn(int(file.Fd()))
+}
+
+// step does one step.
+func (w *Workspace) step(root *os.Root, noted *asides, a aside, done *Restored) error {
+	s := a.Step
+	keeps := func(why string) { done.Conflicts = append(done.Conflicts, Conflict{s.Path, why}) }
+	dir, name, err := way(root, s.Path, s.Want.Exists())
+	switch {
+	case errors.Is(err, errWay):
+		keeps(whyWay)
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
 	}
-	r.out.Kept = plan.conflicts
-	if r.back.Dry {
-		r.out.Paths, r.out.Changed, r.out.Merged = plan.paths(), len(plan.paths()), plan.merged()
+	defer dir.Close()
+	now, data, err := lookIn(dir, name)
+	if err != nil && !errors.Is(err, errNotFile) {
+		return err
+	}
+	if err == nil && now == s.Want {
 		return nil
 	}
-	if len(r.out.Kept) > 0 && !r.back.Skip && !r.again {
-		return conflicted(r.out.Kept)
-	}
-	if !r.again {
-		if len(plan.paths()) == 0 {
+	var text []byte
+	if err != nil || now != s.Left {
+		m, err := w.repo.merge(s, now, data)
+		switch {
+		case err != nil:
+			return err
+		case !m.ok:
+			keeps(why(s, now))
+			return nil
+		case m.File == now:
 			return nil
 		}
-		if files, err = r.begin(ctx, p); err != nil {
+		a.Merged = m.Hash
+		if err := noted.note(a); err != nil {
+			return err
+		}
+		s.Left, s.Want, text = now, m.File, m.text
+	} else if s.Want.Exists() && !s.Want.IsDir() {
+		if text, err = w.repo.read(s.Want.Hash); err != nil {
 			return err
 		}
 	}
-	if r.out.Undone, err = plan.do(ctx); err != nil {
-		// The restore stays open in the log: it goes on when podd starts again.
-		return failed(rec, err)
-	}
-	taken, err := w.restored(ctx, rec, files, plan.reaches)
+	conflict, err := give(dir, name, a.Name, s, text)
 	if err != nil {
-		return failed(rec, err)
-	}
-	end := item.Restore{After: after, Pod: rec.ID, Ended: true, Changed: int64(r.out.Changed), Merge: r.back.Merge}
-	for _, k := range r.out.Kept {
-		end.Kept = append(end.Kept, k.Path)
-	}
-	_, err = p.Append(ctx, append(kinds(taken), end)...)
-	return err
-}
-
-// begin stores that the restore begins, with what others changed until now: a file that they
-// deleted is not one that the restore deletes. It returns the checkpoints since then.
-func (r *rollback) begin(ctx context.Context, p *pod.Idle) (fold.Files, error) {
-	others, err := r.files.restored(ctx, p.Pod, p.State.Files, nil)
-	if err != nil {
-		return p.State.Files, failed(p.Pod, err)
-	}
-	now, err := p.Append(ctx, append(kinds(others), item.Restore{After: r.out.After, Pod: p.Pod.ID, Merge: r.back.Merge})...)
-	return now.Files, err
-}
-
-func kinds(taken []item.Checkpoint) (all []item.Kind) {
-	for _, t := range taken {
-		all = append(all, t)
-	}
-	return all
-}
-
-// restored takes the checkpoints after a restore of some paths.
-func (w *Files) restored(ctx context.Context, p item.Pod, at fold.Files, paths []string) (out []item.Checkpoint, err error) {
-	s := &Saver{Stores: w.Stores, Pod: p.ID, Node: w.Host.Node, Dirs: known(Covered(p.Spec), at)}
-	out, err = s.take(ctx, at, checkpoint.Look{Restored: true, Paths: paths, Message: "restore"})
-	return out, errors.Join(err, s.Close())
-}
-
-// known are the directories that have a checkpoint.
-func known(dirs []string, at fold.Files) []string {
-	return slices.DeleteFunc(dirs, func(dir string) bool { return at.At(dir) == "" })
-}
-
-// here refuses checkpoints that another node has: a pod that moves leaves them there. then is what to do
-// at that node.
-func (w *Files) here(name string, line []item.Checkpoint, then string) error {
-	for _, k := range line {
-		if k.Node != "" && k.Node != w.Host.Node {
-			e := item.Errorf(item.KindPrecondition, store.ReasonNodeAway,
-				"move pod %s to node %s, which has the checkpoints of these changes, then %s", name, k.Node, then)
-			e.Meta = map[string]string{"node": k.Node}
-			return e
-		}
-	}
-	return nil
-}
-
-// failed is an error about the files of a pod.
-func failed(rec item.Pod, err error) error {
-	if _, ok := errors.AsType[*item.Error](err); ok {
 		return err
 	}
-	e := item.Errorf(item.KindPrecondition, "FILES", "cannot take back the changes of files of pod %s: %v", rec.Name, err)
-	e.Cause = err
-	return e
+	if conflict != "" {
+		keeps(conflict)
+		return nil
+	}
+	done.Paths = append(done.Paths, s.Path)
+	if !a.Merged.IsZero() {
+		done.Merged = append(done.Merged, s.Path)
+	}
+	return at(dir, unix.Fsync)
 }
 
-// conflicted says which files stop it.
-func conflicted(kept []checkpoint.Conflict) error {
-	var names []string
-	for _, k := range kept[:min(len(kept), maxNamedFiles)] {
-		names = append(names, k.Path+" "+k.Why)
+// give gives a path, which has what the agent left, what is wanted: text, for a file or link.
+// conflict is why the path stays as it is.
+func give(dir *os.Root, name, temp string, s Step, text []byte) (conflict string, err error) {
+	if s.Left.IsDir() && s.Want.IsDir() {
+		return "", dir.Chmod(name, fs.FileMode(s.Want.Perm()))
 	}
-	if more := len(kept) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return item.Errorf(item.KindPrecondition, "FILES_CHANGED", "nothing was taken back: %s; --merge merges texts, --skip leaves these files as they are", strings.Join(names, ", "))
-}
-
-// timeFrom is when the first entry of a log from this one on was stored; zero without one.
-func (w *Files) timeFrom(ctx context.Context, id string, seq item.Seq) (at time.Time, err error) {
-	first := func(e item.Entry) bool {
-		at = e.Time
-		return false
-	}
-	err = w.Host.Logs.Entries(ctx, id, seq-1, nil, first)
-	if item.ReasonOf(err) == store.ReasonPurged {
-		err = w.Host.Logs.Entries(ctx, id, 0, nil, first)
-	}
-	return at, err
-}
-
-// checkpoints are those above an entry that only, if it is set, wants, in their order; also ones
-// that a rewind undid.
-func (w *Files) checkpoints(ctx context.Context, rec item.Pod, after item.Seq, only func(item.Entry) bool) (line []item.Checkpoint, err error) {
-	if after > rec.Last {
-		return nil, item.Errorf(item.KindOutOfRange, "BEYOND_END", "pod %s has no entry #%d: its last one is #%d", rec.Name, after, rec.Last)
-	}
-	if after > 0 && after < rec.First-1 {
-		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first remaining entry is #%d", after, rec.Name, rec.First)
-	}
-	isOne := func(kind wire.KindNumber) bool { return kind == wire.KindCheckpoint }
-	err = w.Host.Logs.Entries(ctx, rec.ID, after, isOne, func(e item.Entry) bool {
-		if k, ok := e.Kind.(item.Checkpoint); ok && (only == nil || only(e)) {
-			line = append(line, k)
+	switch {
+	case s.Left.IsDir():
+		// A directory that has something stays.
+		err = at(dir, func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
+		if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+			if !s.Want.Exists() {
+				return "", nil
+			}
+			return whyFull, nil
 		}
-		return true
-	})
-	return line, err
+		s.Left = File{}
+	case !s.Want.Exists() || s.Want.IsDir():
+		conflict, err = take(dir, name, temp, s)
+	}
+	switch {
+	case err != nil || conflict != "" || !s.Want.Exists():
+		return conflict, err
+	case s.Want.IsDir():
+		return "", cmp.Or(dir.Mkdir(name, 0o700), dir.Chmod(name, fs.FileMode(s.Want.Perm())))
+	}
+	return put(dir, name, temp, s, text)
+}
+
+// put gives a path its file.
+func put(dir *os.Root, name, temp string, s Step, text []byte) (conflict string, err error) {
+	if err := lay(dir, temp, s.Want, text); err != nil {
+		return "", err
+	}
+	if !s.Left.Exists() {
+		err := at(dir, func(fd int) error { return moveTo(fd, temp, name) })
+		if errors.Is(err, fs.ErrExist) {
+			return whyAppears, dir.Remove(temp)
+		}
+		return "", err
+	}
+	if err := at(dir, func(fd int) error { return swap(fd, temp, name) }); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return whyGone, dir.Remove(temp)
+		}
+		return "", errors.Join(err, dir.Remove(temp))
+	}
+	out, _, err := lookIn(dir, temp)
+	if err == nil && out == s.Left {
+		return "", dir.Remove(temp)
+	}
+	return whyChanged, at(dir, func(fd int) error { return cmp.Or(swap(fd, temp, name), unix.Unlinkat(fd, temp, 0)) })
+}
+
+// lay makes a file under its name for now.
+func lay(dir *os.Root, temp string, f File, data []byte) error {
+	if f.IsLink() {
+		return dir.Symlink(string(data), temp)
+	}
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Chmod(fs.FileMode(f.Perm())), file.Sync(), file.Close())
+}
+
+// take removes a file: it goes aside first, and back if it is not what the agent left.
+func take(dir *os.Root, name, temp string, s Step) (conflict string, err error) {
+	if err := at(dir, func(fd int) error { return moveTo(fd, name, temp) }); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return "", err
+	}
+	out, _, err := lookIn(dir, temp)
+	if err == nil && out == s.Left {
+		return "", dir.Remove(temp)
+	}
+	return whyChanged, at(dir, func(fd int) error { return moveTo(fd, temp, name) })
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/worker"
@@ -34,9 +33,9 @@ func inside(path, dir string) bool {
 
 // Saver takes the checkpoints of one turn. Its methods may be called from any goroutine.
 type Saver struct {
-	// Stores keep them; Pod and Node, which may be empty, say whose they are.
-	Stores    *checkpoint.Stores
-	Pod, Node string
+	// Stores keep them; Pod says whose they are.
+	Stores *Stores
+	Pod    string
 	// Dirs are the directories: see Covered.
 	Dirs []string
 	// Held are the directories in which tools work, by their paths.
@@ -45,20 +44,20 @@ type Saver struct {
 	Leaving func(ctx context.Context) string
 
 	mu   sync.Mutex
-	open map[string]*checkpoint.Workspace
+	open map[string]*Workspace
 }
 
 var _ worker.Checkpoints = (*Saver)(nil)
 
 // of is the checkpoints of a directory, which stay in memory until Close.
-func (s *Saver) of(dir string) *checkpoint.Workspace {
+func (s *Saver) of(dir string) *Workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.open[dir]
 	if w == nil {
 		w = s.Stores.Of(dir)
 		if s.open == nil {
-			s.open = make(map[string]*checkpoint.Workspace)
+			s.open = make(map[string]*Workspace)
 		}
 		s.open[dir] = w
 	}
@@ -78,7 +77,7 @@ func (s *Saver) Close() (err error) {
 
 // Take takes the checkpoints that are due; see [worker.Checkpoints].
 func (s *Saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
-	look := checkpoint.Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
+	look := Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
 	return s.take(ctx, at, look)
 }
 
@@ -90,30 +89,24 @@ func (s *Saver) Leave(ctx context.Context) string {
 	return s.Leaving(ctx)
 }
 
-func (s *Saver) take(ctx context.Context, at fold.Files, look checkpoint.Look) (out []item.Checkpoint, err error) {
+func (s *Saver) take(ctx context.Context, at fold.Files, look Look) (out []item.Checkpoint, err error) {
 	var replaced error
 	for _, dir := range s.Dirs {
 		look.After, look.Branch, look.Held = at.At(dir), s.Pod, s.Held[dir]
 		taken, err := s.of(dir).Take(ctx, look)
-		if errors.Is(err, checkpoint.ErrUnknown) {
+		if errors.Is(err, ErrUnknown) {
 			// The repository was removed: start a new one.
 			look.After = ""
 			taken, err = s.of(dir).Take(ctx, look)
 		}
-		if errors.Is(err, checkpoint.ErrReplaced) {
+		if errors.Is(err, ErrReplaced) {
 			replaced = err
 			continue
 		}
 		if err != nil {
-			return nil, checkpoint.Full(err)
+			return nil, Full(err)
 		}
-		for _, t := range taken {
-			out = append(out, item.Checkpoint{
-				Dir: dir, Commit: t.Commit, Parent: look.After, By: t.By,
-				Changed: int64(t.Changed), LeftOut: int64(t.LeftOut), Partial: t.Partial, Node: s.Node,
-			})
-			look.After = t.Commit
-		}
+		out = append(out, taken...)
 	}
 	return out, replaced
 }

@@ -6,27 +6,23 @@ import (
 	"path/filepath"
 	"slices"
 
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 )
 
-// lines are consecutive checkpoints by their directory, in the order in which these come first.
-func lines(all []item.Checkpoint) (dirs []string, of map[string][]checkpoint.Mark) {
-	of = make(map[string][]checkpoint.Mark)
+// byDir are consecutive checkpoints by their directory, in the order in which these come first.
+func byDir(all []item.Checkpoint) (dirs []string, of map[string][]item.Checkpoint) {
+	of = make(map[string][]item.Checkpoint)
 	for _, k := range all {
-		if k.Commit == k.Parent {
-			continue // An earlier version stored here that references of git moved.
-		}
 		if _, known := of[k.Dir]; !known {
 			dirs = append(dirs, k.Dir)
 		}
-		of[k.Dir] = append(of[k.Dir], checkpoint.Mark{From: k.Parent, To: k.Commit, By: k.By})
+		of[k.Dir] = append(of[k.Dir], k)
 	}
 	return dirs, of
 }
 
 // with calls fn with the checkpoints of a directory.
-func (w *Files) with(dir string, fn func(w *checkpoint.Workspace) error) error {
+func (w *Files) with(dir string, fn func(w *Workspace) error) error {
 	files := w.Stores.Of(dir)
 	return errors.Join(fn(files), files.Rest())
 }
@@ -36,19 +32,19 @@ type undo struct {
 	all  *Files
 	dirs []string
 	// steps are all of them, todo those that change something now.
-	steps, todo map[string][]checkpoint.Step
+	steps, todo map[string][]Step
 	// reaches are the paths that change, and those that need no change any more. conflicts stay as they are.
 	reaches   []string
-	conflicts []checkpoint.Conflict
+	conflicts []Conflict
 }
 
 // plan says what it takes to take back the agent's changes of consecutive checkpoints, as the files are now. With merge
 // it merges texts that somebody changed since.
 func (w *Files) plan(ctx context.Context, line []item.Checkpoint, merge bool) (*undo, error) {
-	u := &undo{all: w, steps: make(map[string][]checkpoint.Step), todo: make(map[string][]checkpoint.Step)}
-	dirs, of := lines(line)
+	u := &undo{all: w, steps: make(map[string][]Step), todo: make(map[string][]Step)}
+	dirs, of := byDir(line)
 	for _, dir := range dirs {
-		err := w.with(dir, func(w *checkpoint.Workspace) error {
+		err := w.with(dir, func(w *Workspace) error {
 			steps, err := w.Steps(of[dir])
 			if err != nil {
 				return err
@@ -58,7 +54,7 @@ func (w *Files) plan(ctx context.Context, line []item.Checkpoint, merge bool) (*
 			}
 			todo, conflicts, err := w.Plan(ctx, steps)
 			for _, s := range steps {
-				if !slices.ContainsFunc(conflicts, func(c checkpoint.Conflict) bool { return c.Path == s.Path }) {
+				if !slices.ContainsFunc(conflicts, func(c Conflict) bool { return c.Path == s.Path }) {
 					u.reaches = append(u.reaches, filepath.Join(dir, s.Path))
 				}
 			}
@@ -67,7 +63,7 @@ func (w *Files) plan(ctx context.Context, line []item.Checkpoint, merge bool) (*
 			if err != nil {
 				return err
 			}
-			return checkpoint.Full(w.Fits(dir, todo))
+			return Full(w.Fits(dir, todo))
 		})
 		if err != nil {
 			return nil, err
@@ -76,9 +72,9 @@ func (w *Files) plan(ctx context.Context, line []item.Checkpoint, merge bool) (*
 	return u, nil
 }
 
-func absolute(dir string, conflicts []checkpoint.Conflict) (out []checkpoint.Conflict) {
+func absolute(dir string, conflicts []Conflict) (out []Conflict) {
 	for _, c := range conflicts {
-		out = append(out, checkpoint.Conflict{Path: filepath.Join(dir, c.Path), Why: c.Why})
+		out = append(out, Conflict{Path: filepath.Join(dir, c.Path), Why: c.Why})
 	}
 	return out
 }
@@ -112,14 +108,14 @@ type Undone struct {
 	Changed int
 	Merged  []string
 	// Kept stay as they are. Their paths are absolute.
-	Kept []checkpoint.Conflict
+	Kept []Conflict
 }
 
 // do takes the changes back, but those of conflicts. It looks at all paths: a killed restore may have left something
 // beside one that has what it should have.
 func (u *undo) do(ctx context.Context) (out Undone, err error) {
 	for _, dir := range u.dirs {
-		err := u.all.with(dir, func(w *checkpoint.Workspace) error {
+		err := u.all.with(dir, func(w *Workspace) error {
 			done, err := w.Restore(ctx, u.steps[dir])
 			out.Changed += len(done.Paths)
 			out.Kept = append(out.Kept, absolute(dir, done.Conflicts)...)
@@ -129,7 +125,7 @@ func (u *undo) do(ctx context.Context) (out Undone, err error) {
 			return err
 		})
 		if err != nil {
-			return out, checkpoint.Full(err)
+			return out, Full(err)
 		}
 	}
 	return out, nil

@@ -5,9 +5,9 @@ import (
 	"os/exec"
 	"slices"
 
+	"podd/internal/files"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace/checkout"
-	"podd/internal/workspace/checkpoint"
 	"podd/pkg/item"
 )
 
@@ -15,7 +15,7 @@ import (
 func (all *Workspaces) Checkouts() *checkout.Checkouts { return all.checkouts }
 
 // Stores keep what files were; nil if these workspaces keep nothing.
-func (all *Workspaces) Stores() *checkpoint.Stores { return all.stores }
+func (all *Workspaces) Stores() *files.Stores { return all.stores }
 
 func openCheckouts(c Config) *checkout.Checkouts {
 	box, refuses := c.Shell.Sandbox, ""

@@ -74,7 +74,7 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
 	if stores := g.workspace.all.stores; stores != nil {
-		g.saver = &files.Saver{Stores: stores, Pod: g.workspace.id, Node: g.workspace.all.Node, Dirs: files.Covered(g.dir.spec), Held: g.dir.fs.Held(), Leaving: g.workspace.all.leaving(g.dir.spec)}
+		g.saver = &files.Saver{Stores: stores, Pod: g.workspace.id, Dirs: files.Covered(g.dir.spec), Held: g.dir.fs.Held(), Leaving: g.workspace.all.leaving(g.dir.spec)}
 		c.Checkpoints = g.saver
 	}
 	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"podd/internal/files"
 	"podd/internal/guard/policy"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace/briefing"
 	"podd/internal/workspace/checkout"
-	"podd/internal/workspace/checkpoint"
 	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -107,7 +107,7 @@ type Workspaces struct {
 	caches *scratch.Caches
 	jobs   *builtin.Jobs
 	// stores are nil without CheckpointDir.
-	stores *checkpoint.Stores
+	stores *files.Stores
 	// checkouts are nil without CheckoutDir.
 	checkouts *checkout.Checkouts
 }
@@ -125,13 +125,13 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now, Scrub: c.Scrub})
+	outputs, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now, Scrub: c.Scrub})
 	if err != nil {
 		return nil, err
 	}
 	// Each turn names the shell to the model.
 	c.Shell.Path = c.Shell.Program()
-	all := &Workspaces{Config: c, spool: files}
+	all := &Workspaces{Config: c, spool: outputs}
 	if c.CacheDir != "" {
 		// Sandboxes mount it at its path, which they follow no link to.
 		parent, err := filepath.EvalSymlinks(filepath.Dir(c.CacheDir))
@@ -141,7 +141,7 @@ func New(c Config, s Settings) (*Workspaces, error) {
 		all.caches = &scratch.Caches{Dir: filepath.Join(parent, filepath.Base(c.CacheDir))}
 	}
 	if c.CheckpointDir != "" {
-		all.stores = checkpoint.New(checkpoint.Config{Dir: c.CheckpointDir, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
+		all.stores = files.NewStores(files.StoreConfig{Dir: c.CheckpointDir, Node: c.Node, Hidden: c.Hidden, Home: c.Home, Now: c.Now})
 	}
 	if c.CheckoutDir != "" && c.Shell.Sandbox != nil {
 		all.checkouts = openCheckouts(c)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/workspace/checkpoint"
+	"podd/internal/files"
 )
 
 // measureFiles measures checkpoints of files: in a directory of 10,000, and as a part of a step
@@ -59,10 +59,10 @@ func (s *subject) stepIn(ctx context.Context, dir string, prompt func(int) strin
 
 // looks measures checkpoints of a directory of 10,000 files.
 func (r *rig) looks(ctx context.Context) error {
-	const files, each, settled = 10_000, 20, 50 * time.Millisecond
+	const count, each, settled = 10_000, 20, 50 * time.Millisecond
 	dir := filepath.Join(r.dir, "files")
 	name := func(n int) string { return filepath.Join(dir, fmt.Sprintf("d%d/e%d/f%d.go", n%10, n/10%100, n)) }
-	for n := range files {
+	for n := range count {
 		if err := os.MkdirAll(filepath.Dir(name(n)), 0o700); err != nil {
 			return err
 		}
@@ -71,12 +71,12 @@ func (r *rig) looks(ctx context.Context) error {
 		}
 	}
 	time.Sleep(settled)
-	w := checkpoint.New(checkpoint.Config{Dir: filepath.Join(r.dir, "checkpoints")}).Of(dir)
+	w := files.NewStores(files.StoreConfig{Dir: filepath.Join(r.dir, "checkpoints")}).Of(dir)
 	defer func() { _ = w.Rest() }()
 	last, times := "", map[*row][]float64{}
 	take := func(to *row) error {
 		begun := time.Now()
-		taken, err := w.Take(ctx, checkpoint.Look{After: last, Agent: true, Branch: "bench", Message: "bench"})
+		taken, err := w.Take(ctx, files.Look{After: last, Agent: true, Branch: "bench", Message: "bench"})
 		times[to] = append(times[to], milliseconds(time.Since(begun)))
 		for _, t := range taken {
 			last = t.Commit
@@ -91,7 +91,7 @@ func (r *rig) looks(ctx context.Context) error {
 			return err
 		}
 		for f := range 10 {
-			if err := os.WriteFile(name((n*10+f)*7%files), fmt.Append(nil, n), 0o600); err != nil {
+			if err := os.WriteFile(name((n*10+f)*7%count), fmt.Append(nil, n), 0o600); err != nil {
 				return err
 			}
 		}

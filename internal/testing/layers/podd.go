@@ -89,7 +89,6 @@ var ranks = map[string]int{
 	"pkg/tool/spool":         1,
 
 	"internal/workspace/briefing":     2,
-	"internal/workspace/checkpoint":   2,
 	"internal/workspace/instructions": 2,
 	"internal/workspace/skills":       2,
 	"internal/ops/metrics":            2,
@@ -143,9 +142,9 @@ var ranks = map[string]int{
 	"pkg/pod": 4,
 
 	"internal/config":    5,
-	"internal/checkouts": 5,
+	"internal/checkouts": 6,
 	"internal/report":    5,
-	"internal/server":    6,
+	"internal/server":    7,
 	"internal/web":       6,
 	"pkg/client":         5,
 	"internal/subpods":   5,
@@ -158,7 +157,7 @@ var ranks = map[string]int{
 	"internal/clients/top":    6,
 	"internal/clients/remote": 2,
 	"internal/testing/crash":  6,
-	"internal/daemon":         7,
+	"internal/daemon":         8,
 
 	"internal/testing/bench/floor":    6,
 	"internal/testing/bench/floorctl": 6,
@@ -172,7 +171,7 @@ var ranks = map[string]int{
 	"examples/wing": 9,
 
 	"cmd/podctl": 8,
-	"cmd/podd":   8,
+	"cmd/podd":   9,
 
 	"cmd/podd-launch": 3,
 
@@ -196,9 +195,9 @@ func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
-		"github.com/aymanbagabas/go-udiff":                {"internal/workspace/checkpoint", "internal/tools/builtin"},
-		"github.com/go-git/go-billy/v5":                   {"internal/workspace/checkpoint"},
-		"github.com/go-git/go-git/v5":                     {"internal/workspace/checkpoint"},
+		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},
+		"github.com/go-git/go-billy/v5":                   {"internal/files"},
+		"github.com/go-git/go-git/v5":                     {"internal/files"},
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs/ignore", "pkg/scopefs"},
 		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach", "internal/clients/top"},
 		"github.com/charmbracelet/x/ansi":                 {"internal/clients/attach", "internal/clients/cells"},
@@ -223,7 +222,7 @@ func homes() map[string][]string {
 		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
 		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/workspace/checkpoint", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
 		"golang.org/x/text":                               {"pkg/scopefs"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
