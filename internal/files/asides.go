@@ -76,7 +76,7 @@ func (a *asides) note(all ...aside) error {
 	if _, err := a.file.Write(b.Bytes()); err != nil {
 		return err
 	}
-	return syncData(a.file)
+	return a.file.Sync()
 }
 
 // close ends the restore: with done, nothing is beside its place any more.

@@ -61,24 +61,21 @@ func (s *Stores) used(path string) bool {
 
 // collect writes what is needed into one pack and removes the others, if that is worth it.
 func (w *Workspace) collect(ctx context.Context, need Needed, since time.Time) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return w.failed(err)
-	}
-	if w.now != nil {
-		// The next checkpoint takes the bytes of unchanged files as stored.
-		w.now, w.tips, w.moved = nil, nil, false
-		_ = os.Remove(filepath.Join(w.path, stampsFile))
-	}
-	if err := w.repo.free(ctx, need.Commits, since, 4); err != nil {
-		return w.failed(err)
-	}
-	size, err := w.repo.size()
-	if err == nil && size > w.all.Room {
-		err = w.repo.free(ctx, need.Always, since, math.MaxInt32)
-	}
-	return w.failed(cmp.Or(err, forgetLeft(w.path)))
+	return w.use(func() error {
+		if w.now != nil {
+			// The next checkpoint takes the bytes of unchanged files as stored.
+			w.now, w.tips, w.moved = nil, nil, false
+			_ = os.Remove(filepath.Join(w.path, stampsFile))
+		}
+		if err := w.repo.free(ctx, need.Commits, since, 4); err != nil {
+			return err
+		}
+		size, err := w.repo.size()
+		if err == nil && size > w.all.Room {
+			err = w.repo.free(ctx, need.Always, since, math.MaxInt32)
+		}
+		return cmp.Or(err, forgetLeft(w.path))
+	})
 }
 
 // free removes all but some commits and those since a time, if at least one of so many objects

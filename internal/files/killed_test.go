@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"podd/internal/files"
 	"podd/pkg/item"
@@ -63,7 +64,8 @@ func TestKilledTake(t *testing.T) {
 			last := slices.DeleteFunc(after, func(p string) bool { return slices.Contains(before, p) })
 			d.must(d.w.Rest())
 			d.must(cut(d, last[0][:len(last[0])-len(".pack")]))
-			d.stores = files.NewStores(files.StoreConfig{Dir: d.stores.Dir})
+			// The next checkpoint is another one: it has another time.
+			d.stores = files.NewStores(files.StoreConfig{Dir: d.stores.Dir, Now: func() time.Time { return time.Now().Add(time.Hour) }})
 			d.w = d.stores.Of(d.dir)
 
 			// The log does not have the checkpoint, or only a power failure lost it.

@@ -2,14 +2,11 @@ package files
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"podd/pkg/scopefs"
 	"podd/pkg/scopefs/ignore"
@@ -74,34 +71,28 @@ func through(others []string, rel string) bool {
 	return slices.ContainsFunc(others, func(o string) bool { return o == rel || strings.HasPrefix(o, rel+"/") })
 }
 
-// overlay reads the left-out files that a checkpoint covers.
+// overlay reads files that looks leave out.
 type overlay struct {
 	repo *repo
-	root *os.Root
 	scan *scanner
-	// before is what the last checkpoint has, stamps are those of the last look.
+	// before is what the last checkpoint has.
 	before *node
-	stamps map[string]looked
 }
 
 // cover adds named files that the look left out to those that the last checkpoint covers.
-func (o *overlay) cover(s *seen, named []string) {
+func (o overlay) cover(s *seen, named []string) {
 	for _, rel := range named {
-		if never(rel, o.scan.hidden) || slices.Contains(s.covers, rel) || find(s.scan, rel) != nil {
+		if never(rel, o.scan.hidden) || slices.Contains(s.covers, rel) || find(s.root, rel) != nil {
 			continue
 		}
-		f, err := statAt(o.root, rel)
-		if err != nil || f.IsDir() || f.size > maxFile {
+		info, err := o.scan.root.Lstat(rel)
+		there := err == nil
+		if there && (info.IsDir() || info.Size() > maxFile) || !there && !ignoredAt(o.scan.root, rel) {
 			continue
 		}
-		_, ignored := rulesAt(o.root, rel)
-		if f.Exists() || ignored {
-			s.covers = append(s.covers, rel)
-		}
+		s.covers = append(s.covers, rel)
 	}
-	if n := len(s.covers) - maxCovers; n > 0 {
-		s.covers = s.covers[n:]
-	}
+	s.covers = s.covers[max(len(s.covers)-maxCovers, 0):]
 }
 
 // never says that no checkpoint may have a path.
@@ -122,146 +113,80 @@ func find(n *node, rel string) *node {
 	return n
 }
 
-// looked is what a path has, with the stamp of the look.
-type looked struct {
-	File
-	stamp
-}
-
-// statAt is what a path has, without its bytes; one in no directory has nothing.
-func statAt(root *os.Root, rel string) (f looked, err error) {
-	dir, name, err := way(root, rel, false)
-	if err == nil {
-		defer dir.Close()
-		var st unix.Stat_t
-		err = at(dir, func(fd int) error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
-		f = looked{File{Mode: modeOf(&st)}, stampOf(&st)}
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errWay) {
-		return looked{}, nil
-	}
-	return f, err
-}
-
-// add adds the covered files to what a look found, and the directories on the way to them.
-func (o *overlay) add(out *seen) (err error) {
-	out.root, out.stamps = out.scan, make(map[string]looked)
-	for _, rel := range out.covers {
-		if find(out.scan, rel) != nil {
-			continue
-		}
-		names := strings.Split(rel, "/")
-		if err := o.way(out, names); err != nil {
-			return err
-		}
-		f, err := o.again(rel)
+// lay is a tree with what paths have now, and with the directories on the way to them.
+func (o overlay) lay(tree *node, paths []string) (*node, error) {
+	var all []change
+	known := map[string]bool{".": true}
+	for _, rel := range paths {
+		f, err := o.read(rel)
 		if err != nil {
-			// What can't be read stays as it was.
-			if f, err = o.repo.kept(o.before, names); err != nil {
-				return err
+			return nil, err
+		}
+		all, known[rel] = append(all, change{Path: rel, Old: f}), true
+		for at := range above(rel) {
+			if known[at] || !f.Exists() || find(tree, at) != nil {
+				continue
 			}
-		}
-		if !f.Exists() {
-			continue
-		}
-		out.stamps[rel] = f
-		if out.root, err = o.repo.with(out.root, "", names, f.File); err != nil {
-			return err
+			dir, err := o.read(at)
+			if err != nil {
+				return nil, err
+			}
+			all, known[at] = append(all, change{Path: at, Old: dir}), true
 		}
 	}
-	return nil
+	return o.repo.without(tree, all)
 }
 
-// way adds the directories on the way to a file.
-func (o *overlay) way(out *seen, names []string) error {
-	for i := 1; i < len(names); i++ {
-		at := path.Join(names[:i]...)
-		if find(out.root, at) != nil {
-			continue
-		}
-		dir, err := statAt(o.root, at)
-		if err != nil || !dir.IsDir() {
-			return nil
-		}
-		if out.root, err = o.repo.with(out.root, "", names[:i], File{Mode: typeDir | dir.Mode&0o777}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// again reads a covered file, unless it is as the last look found it.
-func (o *overlay) again(rel string) (f looked, err error) {
-	f, err = statAt(o.root, rel)
+// read keeps what a path has. What cannot be read is what it was.
+func (o overlay) read(rel string) (File, error) {
+	f, data, err := lookAt(o.scan.root, rel)
 	switch {
-	case err != nil || !f.Exists():
-		return f, err
-	case f.IsDir():
-		return looked{File: File{Mode: typeDir | f.Mode&0o777}}, nil
-	}
-	if old := o.stamps[rel]; old.stamp == f.stamp && f.stamp != (stamp{}) && o.repo.has(old.Hash) {
-		return old, nil
-	}
-	f.stamp = o.scan.settled(f.stamp)
-	var data []byte
-	f.File, data, err = lookAt(o.root, rel)
-	if err == nil && data != nil {
+	case errors.Is(err, errWay):
+		return File{}, nil
+	case err != nil:
+		return o.repo.kept(o.before, rel)
+	case data != nil:
 		_, err = o.scan.keep(data)
 	}
 	return f, err
 }
 
 // kept is what a checkpoint has at a path.
-func (r *repo) kept(n *node, names []string) (f looked, err error) {
-	for _, name := range names {
+func (r *repo) kept(n *node, rel string) (File, error) {
+	for name := range strings.SplitSeq(rel, "/") {
 		kids, err := r.tree(n)
 		if err != nil {
-			return f, err
+			return File{}, err
 		}
 		n = (&node{kids: kids}).kid(name)
 	}
-	return looked{File: n.file()}, nil
+	return n.file(), nil
 }
 
-// partial looks at the paths that the checkpoint before has, and at the named ones.
-func (w *Workspace) partial(root *os.Root, s *scanner, before *node, named []string) (now *node, err error) {
-	now = before
-	if now == nil {
-		now = directory("", 0o755, nil)
-	}
-	known, err := w.repo.between(nil, before)
+// partial has the paths that the checkpoint before has, and the named ones.
+func (o overlay) partial(named []string) (*node, error) {
+	known, err := o.repo.between(nil, o.before)
 	if err != nil {
 		return nil, err
 	}
-	paths := make(map[string]bool)
+	var paths []string
 	for _, c := range known {
-		paths[c.Path] = true
+		paths = append(paths, c.Path)
 	}
-	for _, rel := range w.inside(named) {
-		if !s.hidden[rel] {
-			paths[rel] = true
-		}
-	}
-	for rel := range paths {
-		f, data, err := lookAt(root, rel)
-		if err != nil {
-			continue // What can't be read stays as it was.
-		}
-		if data != nil {
-			if f.Hash, err = s.keep(data); err != nil {
-				return nil, err
-			}
-		}
-		if now, err = w.repo.with(now, "", strings.Split(rel, "/"), f); err != nil {
-			return nil, err
+	for _, rel := range named {
+		if !o.scan.hidden[rel] {
+			paths = append(paths, rel)
 		}
 	}
-	return now, nil
+	if o.before == nil {
+		return o.lay(directory("", 0o755, nil), paths)
+	}
+	return o.lay(o.before, paths)
 }
 
-// rulesAt are the rules for a path, and whether it lies in a directory that git ignores, or would if
-// it was there.
-func rulesAt(root *os.Root, rel string) (rules *ignore.Rules, ignored bool) {
+// ignoredAt says whether a path lies in a directory that git ignores, or would if it was there.
+func ignoredAt(root *os.Root, rel string) bool {
+	var rules *ignore.Rules
 	has := func(name string) bool {
 		_, err := root.Lstat(name)
 		return err == nil
@@ -271,11 +196,11 @@ func rulesAt(root *os.Root, rel string) (rules *ignore.Rules, ignored bool) {
 		if at == "." {
 			base = ""
 		} else if rules.Ignores(at, true) {
-			return rules, true
+			return true
 		}
 		rules = rules.Enter(root, at, base, has(path.Join(at, ".git")), has(path.Join(at, ignore.File)))
 	}
-	return rules, false
+	return false
 }
 
 // above are the directories above a path, from ".".

@@ -118,3 +118,26 @@ func TestManyNamedFiles(t *testing.T) {
 		t.Errorf("git log: %s, %v", out, err)
 	}
 }
+
+// When podd begins to cover a whole directory of which it had only the files of tools, the others are not the agent's.
+func TestFromAPartToTheWhole(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	s := files.NewStores(files.StoreConfig{Dir: state, Home: dir})
+	d := &desk{t: t, dir: dir, stores: s, w: s.Of(dir)}
+	d.write("a", "1")
+	d.write("mine", "mine")
+	d.take(files.Look{Named: []string{d.path("a")}})
+	s.Home = ""
+	d.write("a", "2")
+	if taken := d.take(files.Look{Agent: true}); len(taken) != 1 || taken[0].By != item.ByPerson || taken[0].Partial {
+		t.Fatalf("taken: %+v", taken)
+	}
+	d.write("a", "3")
+	d.take(files.Look{Agent: true})
+	if _, conflicts := d.undo(0); len(conflicts) > 0 {
+		t.Fatal(conflicts)
+	}
+	d.same(map[string]string{"a": "-rw-r--r-- 2", "mine": "-rw-r--r-- mine"}, "after the undo")
+	d.must(d.w.Rest())
+	fsck(t, state)
+}

@@ -3,6 +3,8 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -82,6 +84,33 @@ func (p *packer) add(t plumbing.ObjectType, data []byte) (plumbing.Hash, error) 
 	return id, err
 }
 
+// copy adds what a pack has that is live.
+func (p *packer) copy(ctx context.Context, from pack, live func(plumbing.Hash) bool) error {
+	entries, err := from.index.EntriesByOffset()
+	if err != nil {
+		return err
+	}
+	for {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+		if !live(entry.Hash) {
+			continue
+		}
+		kind, data, err := p.repo.object(entry.Hash)
+		if err != nil {
+			return err
+		}
+		if _, err := p.add(kind, data); err != nil {
+			return err
+		}
+	}
+}
+
 // finish makes the objects last: after it, a power failure does not lose them.
 func (p *packer) finish() error {
 	if p.file == nil {
@@ -144,6 +173,15 @@ func (p *packer) write(n *node) error {
 	}
 	_, err := p.add(plumbing.TreeObject, n.encode())
 	return err
+}
+
+// commit adds a commit with its files, which have the directories of a tree.
+func (p *packer) commit(root *node, c commit) (plumbing.Hash, error) {
+	if err := p.write(root); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	c.tree = root.Hash
+	return p.add(plumbing.CommitObject, c.encode())
 }
 
 // drop forgets what is not finished.

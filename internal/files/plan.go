@@ -35,42 +35,44 @@ type span struct {
 }
 
 // spans follow consecutive checkpoints path by path, for those of whom mine says so.
-func (w *Workspace) spans(line []item.Checkpoint, mine func(item.CheckpointBy) bool) ([]Step, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
-	}
+func (w *Workspace) spans(line []item.Checkpoint, mine func(item.CheckpointBy) bool) (steps []Step, err error) {
 	spans := make(map[string]*span)
-	for _, m := range line {
-		if m.Parent == "" || m.Parent == m.Commit {
-			// The first one; or an earlier version stored here that references of git moved.
-			continue
-		}
-		changes, err := w.repo.diff(m.Parent, m.Commit)
-		if err != nil {
-			return nil, w.failed(err)
-		}
-		for _, c := range changes {
-			s := spans[c.Path]
-			switch {
-			case !mine(m.By) && s != nil:
-				s.closed = true
-			case !mine(m.By):
-			case s == nil || s.closed:
-				spans[c.Path] = &span{Step: Step{Path: c.Path, Left: c.New, Want: c.Old}}
-			default:
-				s.Left = c.New
+	err = w.use(func() error {
+		for _, m := range line {
+			if m.Parent == "" || m.Parent == m.Commit {
+				// The first one; or an earlier version stored here that references of git moved.
+				continue
+			}
+			changes, err := w.repo.diff(m.Parent, m.Commit)
+			if err != nil {
+				return err
+			}
+			for _, c := range changes {
+				follow(spans, c, mine(m.By))
 			}
 		}
-	}
-	var steps []Step
+		return nil
+	})
 	for _, at := range slices.Sorted(maps.Keys(spans)) {
 		if s := spans[at]; s.Left != s.Want {
 			steps = append(steps, s.Step)
 		}
 	}
-	return steps, nil
+	return steps, err
+}
+
+// follow adds a change to the last run of changes of its path.
+func follow(spans map[string]*span, c change, mine bool) {
+	s := spans[c.Path]
+	switch {
+	case !mine && s != nil:
+		s.closed = true
+	case !mine:
+	case s == nil || s.closed:
+		spans[c.Path] = &span{Step: Step{Path: c.Path, Left: c.New, Want: c.Old}}
+	default:
+		s.Left = c.New
+	}
 }
 
 // Steps take back what the agent changed in consecutive checkpoints, path by path: to what
@@ -121,46 +123,53 @@ const (
 
 // Plan says which steps write something, and which conflict, as the files are now.
 func (w *Workspace) Plan(ctx context.Context, steps []Step) (todo []Step, conflicts []Conflict, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return nil, nil, w.failed(err)
-	}
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return nil, nil, w.failed(err)
-	}
-	defer root.Close()
-	// A file that a step replaces by a directory blocks no path below it.
-	goes := make(map[string]bool)
-	for _, s := range steps {
-		if err := context.Cause(ctx); err != nil {
-			return nil, nil, err
+	err = w.use(func() error {
+		root, err := os.OpenRoot(w.dir)
+		if err != nil {
+			return err
 		}
-		now, data, err := lookAt(root, s.Path)
-		switch {
-		case err == nil && (now == s.Want || now.IsDir() && s.Want.IsDir() && !s.Left.IsDir()):
-		case err == nil && now == s.Left, errors.Is(err, errWay) && !s.Left.Exists() && goesAbove(goes, s.Path):
-			s.Merge = false
-			todo = append(todo, s)
-			goes[s.Path] = s.Want.IsDir() && !s.Left.IsDir()
-		case errors.Is(err, errWay):
-			conflicts = append(conflicts, Conflict{s.Path, whyWay})
-		case err != nil && !errors.Is(err, errNotFile):
-			return nil, nil, w.failed(err)
-		default:
-			m, err := w.repo.merge(s, now, data)
+		defer root.Close()
+		// A file that a step replaces by a directory blocks no path below it.
+		goes := make(map[string]bool)
+		for _, s := range steps {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			do, why, err := w.planned(root, &s, goes)
 			switch {
 			case err != nil:
-				return nil, nil, w.failed(err)
-			case !m.ok:
-				conflicts = append(conflicts, Conflict{s.Path, why(s, now)})
-			case m.File != now:
+				return err
+			case why != "":
+				conflicts = append(conflicts, Conflict{s.Path, why})
+			case do:
 				todo = append(todo, s)
 			}
 		}
+		return nil
+	})
+	return todo, conflicts, err
+}
+
+// planned says whether a step writes something, or why its path stays as it is.
+func (w *Workspace) planned(root *os.Root, s *Step, goes map[string]bool) (do bool, conflict string, err error) {
+	now, data, err := lookAt(root, s.Path)
+	switch {
+	case err == nil && (now == s.Want || now.IsDir() && s.Want.IsDir() && !s.Left.IsDir()):
+		return false, "", nil
+	case err == nil && now == s.Left, errors.Is(err, errWay) && !s.Left.Exists() && goesAbove(goes, s.Path):
+		s.Merge = false
+		goes[s.Path] = s.Want.IsDir() && !s.Left.IsDir()
+		return true, "", nil
+	case errors.Is(err, errWay):
+		return false, whyWay, nil
+	case err != nil && !errors.Is(err, errNotFile):
+		return false, "", err
 	}
-	return todo, conflicts, nil
+	m, err := w.repo.merge(*s, now, data)
+	if err == nil && !m.ok {
+		conflict = why(*s, now)
+	}
+	return m.File != now, conflict, err
 }
 
 // goesAbove says whether a step makes a directory of a file above the path.

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +32,3 @@ func born(dir int, name string) int64 {
 	}
 	return st.Btim.Nano()
 }
-
-// syncData syncs a file.
-func syncData(file *os.File) error { return file.Sync() }

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,6 +33,3 @@ func born(dir int, name string) int64 {
 	}
 	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
 }
-
-// syncData syncs the bytes of a file whose size is on disk already.
-func syncData(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }

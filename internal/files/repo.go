@@ -1,7 +1,7 @@
 package files
 
 import (
-	"cmp"
+	"bytes"
 	"compress/zlib"
 	"context"
 	"errors"
@@ -123,21 +123,24 @@ func (r *repo) load() error {
 		}
 		index, err := readIndex(name + ".idx")
 		if err != nil {
-			continue // A power failure lost it: what the pack has is unknown, and written again.
+			continue // What the pack has is unknown, and written again. A person may let git make an index of it.
 		}
 		r.packs = append(r.packs, pack{name: name, index: index})
 	}
 	return nil
 }
 
+// readIndex reads the index of a pack. It removes one that is damaged, about which git would complain.
 func readIndex(path string) (*idxfile.MemoryIndex, error) {
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	index := idxfile.NewMemoryIndex()
-	return index, idxfile.NewDecoder(file).Decode(index)
+	if err := idxfile.NewDecoder(bytes.NewReader(data)).Decode(index); err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return index, nil
 }
 
 // has says whether a pack has an object.
@@ -295,28 +298,8 @@ func (r *repo) repack(ctx context.Context, packs []pack, live func(plumbing.Hash
 	made := &packer{repo: r, again: true}
 	defer made.drop()
 	for _, p := range packs {
-		entries, err := p.index.EntriesByOffset()
-		if err != nil {
+		if err := made.copy(ctx, p, live); err != nil {
 			return err
-		}
-		for {
-			entry, err := entries.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
-				return err
-			}
-			if !live(entry.Hash) {
-				continue
-			}
-			kind, data, err := r.object(entry.Hash)
-			if err != nil {
-				return err
-			}
-			if _, err := made.add(kind, data); err != nil {
-				return err
-			}
 		}
 	}
 	if err := made.finish(); err != nil {

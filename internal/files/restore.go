@@ -29,35 +29,32 @@ var ErrNoExchange = errors.New("its file system cannot exchange two files")
 // looked at afterwards: if that is not what the agent left, it goes back. Restore may be
 // called again with the same steps after it was killed.
 func (w *Workspace) Restore(ctx context.Context, steps []Step) (done Restored, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return done, w.failed(err)
-	}
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return done, w.failed(err)
-	}
-	defer root.Close()
-	if err := w.settleAll(root); err != nil {
-		return done, w.failed(err)
-	}
 	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return order(a.Want, b.Want, a.Path, b.Path) })
-	noted, all, err := w.newAsides(steps)
-	if err != nil {
-		return done, w.failed(err)
-	}
-	err = exchanges(root, all[0].Name, all[1].Name)
-	for _, a := range all[2:] {
-		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
-			break
+	err = w.use(func() error {
+		root, err := os.OpenRoot(w.dir)
+		if err != nil {
+			return err
 		}
-		err = w.step(root, noted, a, &done)
-	}
-	err = cmp.Or(err, noted.close(err == nil))
+		defer root.Close()
+		if err := w.settleAll(root); err != nil {
+			return err
+		}
+		noted, all, err := w.newAsides(steps)
+		if err != nil {
+			return err
+		}
+		err = exchanges(root, all[0].Name, all[1].Name)
+		for _, a := range all[2:] {
+			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+				break
+			}
+			err = w.step(root, noted, a, &done)
+		}
+		return cmp.Or(err, noted.close(err == nil))
+	})
 	slices.Sort(done.Paths)
 	slices.Sort(done.Merged)
-	return done, w.failed(err)
+	return done, err
 }
 
 // exchanges tries whether the file system can exchange files.

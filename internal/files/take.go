@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
 	"podd/pkg/item"
@@ -17,6 +16,9 @@ import (
 // ErrReplaced says that tools work in a directory whose path leads to another one by now: podd cannot say
 // who changed what there.
 var ErrReplaced = errors.New("it was moved or replaced while a turn worked in it: what the turn changes goes to the earlier directory, which podd does not look at")
+
+// partly ends the name of a directory of which a checkpoint has only the files that tools named.
+const partly = " partly"
 
 func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, err error) {
 	at, err := w.stands(l.Held)
@@ -27,11 +29,6 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 	if err != nil || still {
 		return nil, err
 	}
-	other := last.at != "" && last.at != at
-	if other && !l.Restored {
-		// The agent made the earlier directory what it is, not this one.
-		l.Agent, l.Paths = false, nil
-	}
 	p := &packer{repo: w.repo}
 	defer p.drop()
 	seen, err := w.look(ctx, p, last.root, last.covers, l.Named)
@@ -40,6 +37,14 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 	}
 	if seen.at, err = w.stands(l.Held); err != nil || seen.at != at {
 		return nil, cmp.Or(err, ErrReplaced)
+	}
+	if seen.partial {
+		seen.at += partly
+	}
+	other := last.at != "" && last.at != seen.at
+	if other && !l.Restored {
+		// The agent made the earlier directory what it is, not this one; or the last checkpoint had a part of the files.
+		l.Agent, l.Paths = false, nil
 	}
 	also := compare(last.covers, seen.covers)
 	if last.root != nil && last.root.Hash == seen.root.Hash && len(also.fresh) == 0 && !other {
@@ -54,11 +59,8 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 		if i == len(steps)-1 {
 			covers = seen.covers
 		}
-		if err := p.write(s.root); err != nil {
-			return nil, err
-		}
-		c := commit{tree: s.root.Hash, parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message, covers: covers, place: at}
-		if after, err = p.add(plumbing.CommitObject, c.encode()); err != nil {
+		c := commit{parent: after, author: string(s.by), branch: l.Branch, at: w.all.Now(), message: l.Message, covers: covers, place: seen.at}
+		if after, err = p.commit(s.root, c); err != nil {
 			return nil, err
 		}
 		taken = append(taken, item.Checkpoint{

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,11 +101,10 @@ type Workspace struct {
 	// mu is held while the directory is read or written.
 	mu   sync.Mutex
 	repo *repo
-	// now is what the last look found, with the stamps of files; nil when it has to be read. stamps are
-	// those of the left-out files that it covered. by is the pod for which it was.
-	now    *node
-	stamps map[string]looked
-	by     string
+	// now is what the last look found, with the stamps of files; nil when it has to be read. by is the pod for which
+	// it was.
+	now *node
+	by  string
 	// tips are the last checkpoints of pods, as far as they are known.
 	tips map[string]tip
 	// lefts is what the last look of a pod left out.
@@ -171,14 +171,12 @@ type Look struct {
 
 // Take makes the checkpoints that are due: none without a change, else one, or two when the
 // agent and somebody else made changes, those of the agent first.
-func (w *Workspace) Take(ctx context.Context, l Look) ([]item.Checkpoint, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
-	}
-	taken, err := w.take(ctx, l)
-	return taken, w.failed(err)
+func (w *Workspace) Take(ctx context.Context, l Look) (taken []item.Checkpoint, err error) {
+	err = w.use(func() error {
+		taken, err = w.take(ctx, l)
+		return err
+	})
+	return taken, err
 }
 
 // ErrUnknown says that the repository does not have the checkpoint: somebody removed it.
@@ -191,8 +189,14 @@ func unknown(r *repo, id string) error {
 	return ErrUnknown
 }
 
-// failed is an error about the checkpoints of this directory.
-func (w *Workspace) failed(err error) error {
+// use calls fn with the open repository, while nobody else reads or writes the directory.
+func (w *Workspace) use(fn func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.begin()
+	if err == nil {
+		err = fn()
+	}
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -222,11 +226,10 @@ func (w *Workspace) begin() (err error) {
 
 // seen is what a look found.
 type seen struct {
-	// scan is what the look read; root has also the left-out files of covers, whose stamps are stamps.
+	// scan is what the look read; root has also the left-out files of covers.
 	root, scan *node
 	at         string
 	covers     []string
-	stamps     map[string]looked
 	left       []string
 	leftOut    int
 	// outs is all that is left out.
@@ -242,7 +245,7 @@ func (w *Workspace) found(s seen, commit plumbing.Hash, pod string) error {
 		return nil
 	}
 	w.moved = w.moved || w.now != s.scan
-	w.now, w.stamps, w.by = s.scan, s.stamps, pod
+	w.now, w.by = s.scan, pod
 	if w.tips == nil {
 		w.tips = make(map[string]tip)
 	}
@@ -268,20 +271,22 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 	s := &scanner{ctx: ctx, root: root, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
+	o := overlay{repo: w.repo, scan: s, before: before}
 	if !w.large && w.dir != "/" && w.dir != w.all.Home {
 		out, err := w.scan(s)
 		if err == nil {
-			out.covers = covers
-			o := overlay{repo: w.repo, root: root, scan: s, before: before, stamps: w.stamps}
+			out.root, out.covers = out.scan, covers
 			o.cover(&out, w.inside(named))
-			return out, o.add(&out)
+			left := slices.DeleteFunc(slices.Clone(out.covers), func(rel string) bool { return find(out.scan, rel) != nil })
+			out.root, err = o.lay(out.scan, left)
+			return out, err
 		}
 		if w.large = errors.Is(err, errLarge); !w.large {
 			return seen{}, err
 		}
 	}
 	p.drop()
-	now, err := w.partial(root, s, before, named)
+	now, err := o.partial(w.inside(named))
 	return seen{root: now, covers: covers, partial: true}, err
 }
 
@@ -334,28 +339,22 @@ func (w *Workspace) hidden() map[string]bool {
 
 // LeftOut names the paths that the directory has and the last checkpoint lacks, at most a
 // thousand. Directories end in a slash.
-func (w *Workspace) LeftOut(ctx context.Context) ([]string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
-	}
-	p := &packer{repo: w.repo}
-	defer p.drop()
-	found, err := w.look(ctx, p, nil, nil, nil)
-	return found.left, err
+func (w *Workspace) LeftOut(ctx context.Context) (left []string, err error) {
+	err = w.use(func() error {
+		p := &packer{repo: w.repo}
+		defer p.drop()
+		found, err := w.look(ctx, p, nil, nil, nil)
+		left = found.left
+		return err
+	})
+	return left, err
 }
 
 // Read returns the bytes of a file, or the text of a link.
-func (w *Workspace) Read(f File) ([]byte, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
-	}
-	data, err := w.repo.read(f.Hash)
-	if err != nil {
-		return nil, w.failed(err)
-	}
-	return data, nil
+func (w *Workspace) Read(f File) (data []byte, err error) {
+	err = w.use(func() error {
+		data, err = w.repo.read(f.Hash)
+		return err
+	})
+	return data, err
 }
