@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"os/exec"
 	"slices"
 
 	"podd/internal/files"
@@ -24,9 +23,7 @@ func openCheckouts(c Config) *checkout.Checkouts {
 	}
 	return checkout.New(checkout.Config{
 		Dir: c.CheckoutDir, Environ: c.Shell.Environ, Home: c.Home, Logger: c.Logger, Now: c.Now, Refuses: refuses, Hides: box.Hides,
-		Confine: func(ctx context.Context, c checkout.Confined, argv ...string) (*exec.Cmd, func(), error) {
-			return box.Confine(ctx, builtin.Confined(c), argv...)
-		},
+		Confine: box.Confine,
 	})
 }
 

@@ -64,9 +64,7 @@ func setupIn(t *testing.T, mode string, init ...string) *bench {
 	}
 	b.all = checkout.New(checkout.Config{
 		Dir: filepath.Join(b.state, "checkouts"), Home: filepath.Join(top, "home"), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
-		Confine: func(ctx context.Context, c checkout.Confined, argv ...string) (*exec.Cmd, func(), error) {
-			return box.Confine(ctx, builtin.Confined(c), argv...)
-		},
+		Confine: box.Confine,
 	})
 	b.git(b.repo, append([]string{"init", "--quiet", "--initial-branch=main"}, init...)...)
 	b.git(b.repo, "config", "user.name", "A Person")

@@ -15,26 +15,17 @@ import (
 	"syscall"
 	"time"
 
+	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/scopefs/git"
 )
-
-// Confined is where git runs. It may change Dir and Also if it Writes, else only Temp, and sees
-// Reads.
-type Confined struct {
-	Dir         string
-	Writes      bool
-	Also, Reads []string
-	Temp        string
-}
 
 // Config configures Checkouts. Dir, Confine, Logger and Now are required.
 type Config struct {
 	// Dir has the checkouts, each in a directory of its own.
 	Dir string
-	// Confine makes a command in the sandbox of commands, without a network; done is called once
-	// it has ended.
-	Confine func(ctx context.Context, c Confined, argv ...string) (cmd *exec.Cmd, done func(), err error)
+	// Confine makes a command in the sandbox of commands; see [builtin.Sandbox.Confine].
+	Confine func(ctx context.Context, c builtin.Confined, argv ...string) (cmd *exec.Cmd, done func(), err error)
 	// Hides says whether a directory has something that no pod may see, or is in it; may be nil.
 	Hides func(dir string) bool
 	// Refuses says why no command may run; empty if it may.
