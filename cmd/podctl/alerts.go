@@ -68,10 +68,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Alerts().AckAlerts(cmd.Context(), &poddv1.AckAlertsRequest{Seqs: seqs})
-				if err != nil {
-					return err
-				}
-				return p.print(resp, line("acknowledged %s", strings.Join(args, ", ")))
+				return p.answer(resp, err, line("acknowledged %s", strings.Join(args, ", ")))
 			})
 		},
 	}
@@ -103,7 +100,7 @@ func (p *program) completeAlerts(cmd *cobra.Command, args []string, start string
 	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
 		resp, err := c.Alerts().ListAlerts(ctx, &poddv1.ListAlertsRequest{Unacked: true})
 		for _, a := range resp.GetAlerts() {
-			offer(fmt.Sprint(a.GetSeq()), a.GetText())
+			offer(fmt.Sprint(a.GetSeq()), beginning(a.GetText()))
 		}
 		return err
 	})
@@ -115,9 +112,7 @@ func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOp
 	if follow {
 		defer endWithReader(p.stdout)()
 		list = c.StreamAlerts
-		o.Lost = func(err error) {
-			fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
-		}
+		o.Lost = p.lost
 	}
 	names := nameBook{client: c, known: make(map[string]string)}
 	none := true

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
-	"podd/internal/sanitize"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -23,25 +22,15 @@ func newApprovalsCommand(p *program) *cobra.Command {
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Approvals().ListApprovals(cmd.Context(), &poddv1.ListApprovalsRequest{Pod: valid(args[0])})
-				if err != nil {
-					return err
-				}
-				p.missingNodes(resp.GetMissingNodes(), "approvals")
-				list := resp.GetApprovals()
-				if p.output == outputText {
-					return p.approvalBlocks(p.stdout, list)
-				}
-				for _, a := range list {
-					if err := p.printJSON(a); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			resp, err := c.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: valid(args[0])})
+			if err != nil {
+				return err
+			}
+			p.missingNodes(resp.GetMissingNodes(), "approvals")
+			list := resp.GetApprovals()
+			return printEach(p, list, func() error { return p.approvalBlocks(p.stdout, list) })
+		}),
 	}
 }
 
@@ -94,22 +83,16 @@ const clientName = "podctl"
 
 // completeCalls offers the pods, and then the calls of one that wait.
 func (p *program) completeCalls(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) != 1 {
-		return p.completePods(cmd, args, start)
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	var calls []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
-		list, err := approvals(ctx, c, valid(args[0]))
+	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
+		list, err := approvals(ctx, c, pod)
 		for _, a := range list {
-			if call := fmt.Sprint(a.GetCallSeq()); strings.HasPrefix(call, start) {
-				calls = append(calls, cobra.CompletionWithDesc(call, sanitize.Line(a.GetTool())+": "+beginning(a.GetArguments())))
-			}
+			offer(fmt.Sprint(a.GetCallSeq()), a.GetTool()+": "+beginning(a.GetArguments()))
 		}
 		return err
 	})
-	return calls, cobra.ShellCompDirectiveNoFileComp
 }
 
 // until is a future time, and how far away it is.

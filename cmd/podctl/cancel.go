@@ -22,29 +22,27 @@ func newCancelCommand(p *program) *cobra.Command {
 			"starts; with --queued they leave the queue first, as with Esc in podctl attach.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				waiting, err := p.unqueue(cmd.Context(), c, pod, queued)
-				if err != nil {
-					return err
-				}
-				resp, err := c.Pods().Cancel(cmd.Context(), &poddv1.CancelRequest{Pod: pod})
-				if err != nil {
-					return err
-				}
-				if !resp.GetCancelled() {
-					return p.print(resp, line("pod %s has no running turn", sanitize.Line(pod)))
-				}
-				if resp.GetTurn() == 0 {
-					return p.print(resp, line("cancelled what pod %s was doing", sanitize.Line(pod)))
-				}
-				next := ""
-				if n := len(waiting); n > 0 {
-					next = fmt.Sprintf("; of %d queued, the next one runs now: podctl cancel --queued removes them too", n)
-				}
-				return p.print(resp, line("cancelled turn %d of pod %s%s", resp.GetTurn(), sanitize.Line(pod), next))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			waiting, err := p.unqueue(ctx, c, pod, queued)
+			if err != nil {
+				return err
+			}
+			resp, err := c.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: pod})
+			if err != nil {
+				return err
+			}
+			if !resp.GetCancelled() {
+				return p.print(resp, line("pod %s has no running turn", sanitize.Line(pod)))
+			}
+			if resp.GetTurn() == 0 {
+				return p.print(resp, line("cancelled what pod %s was doing", sanitize.Line(pod)))
+			}
+			next := ""
+			if n := len(waiting); n > 0 {
+				next = fmt.Sprintf("; of %d queued, the next one runs now: podctl cancel --queued removes them too", n)
+			}
+			return p.print(resp, line("cancelled turn %d of pod %s%s", resp.GetTurn(), sanitize.Line(pod), next))
+		}),
 	}
 	cmd.Flags().BoolVar(&queued, "queued", false, "remove the queued prompts too, and list them")
 	return cmd

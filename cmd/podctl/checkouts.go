@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -23,16 +24,11 @@ func newLandCommand(p *program) *cobra.Command {
 		Example:           "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod = pod
-				resp, err := c.Checkouts().LandCheckout(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return p.print(resp, line("%s", landed(pod, resp)))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			r.Pod = pod
+			resp, err := c.Checkouts().LandCheckout(ctx, r)
+			return p.answer(resp, err, line("%s", landed(pod, resp)))
+		}),
 	}
 	cmd.Flags().StringVar(&r.Into, "into", "", "the branch (default: the one that is checked out)")
 	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit of what is uncommitted")
@@ -52,16 +48,11 @@ func newApplyCommand(p *program) *cobra.Command {
 		Example:           "  podctl apply fix-login --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod = pod
-				resp, err := c.Checkouts().ApplyCheckout(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return p.print(resp, line("%s", applied(resp, r.GetDryRun())))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			r.Pod = pod
+			resp, err := c.Checkouts().ApplyCheckout(ctx, r)
+			return p.answer(resp, err, line("%s", applied(resp, r.GetDryRun())))
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that differ from those the pod began with, and change the others")
 	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"podd/pkg/client"
@@ -15,14 +17,9 @@ func newCompactCommand(p *program) *cobra.Command {
 			"instead. The log keeps everything. The pod must be idle.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().Compact(cmd.Context(), &poddv1.CompactRequest{Pod: pod})
-				if err != nil {
-					return err
-				}
-				return p.print(resp, line("compacted: the summary is entry #%d", resp.GetSeq()))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			resp, err := c.Pods().Compact(ctx, &poddv1.CompactRequest{Pod: pod})
+			return p.answer(resp, err, line("compacted: the summary is entry #%d", resp.GetSeq()))
+		}),
 	}
 }

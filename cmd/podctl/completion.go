@@ -59,19 +59,24 @@ func (p *program) completePods(cmd *cobra.Command, args []string, start string) 
 }
 
 func (p *program) podNames(ctx context.Context, start string) []cobra.Completion {
-	ctx, cancel := context.WithTimeout(ctx, completionPatience)
-	defer cancel()
-	var names []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
+	names, _ := p.completeFrom(ctx, nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
 		resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
 		for _, pod := range resp.GetPods() {
-			if strings.HasPrefix(pod.GetName(), start) {
-				names = append(names, cobra.CompletionWithDesc(pod.GetName(), pod.GetSpec().GetDir()))
-			}
+			offer(pod.GetName(), pod.GetSpec().GetDir())
 		}
 		return err
 	})
 	return names
+}
+
+// completeOfPod offers the pods, and then what list finds of the one that was named.
+func (p *program) completeOfPod(cmd *cobra.Command, args []string, start string, list func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return p.completePods(cmd, args, start)
+	}
+	return p.completeFrom(cmd.Context(), args[1:], start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+		return list(ctx, c, valid(args[0]), offer)
+	})
 }
 
 // completeFrom offers what list finds, each with a description, once. It is silent when
@@ -82,7 +87,7 @@ func (p *program) completeFrom(ctx context.Context, args []string, start string,
 	_ = p.with(func(c *client.Client) error {
 		return list(ctx, c, func(value, about string) {
 			if strings.HasPrefix(value, start) && !slices.Contains(args, value) {
-				found = append(found, cobra.CompletionWithDesc(sanitize.Line(value), beginning(about)))
+				found = append(found, cobra.CompletionWithDesc(sanitize.Line(value), sanitize.Line(about)))
 			}
 		})
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"podd/internal/sanitize"
 	"podd/internal/typo"
 	"podd/pkg/client"
@@ -56,6 +58,20 @@ func (p *program) with(f func(*client.Client) error) error {
 	return f(c)
 }
 
+// onPod makes a verb of what it does with the pod of its first operand.
+func (p *program) onPod(run func(ctx context.Context, c *client.Client, pod string, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error { return run(cmd.Context(), c, pod, args) })
+	}
+}
+
+// onPodd makes a verb of what it does with podd.
+func (p *program) onPodd(run func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return p.with(func(c *client.Client) error { return run(cmd.Context(), c, args) })
+	}
+}
+
 // explainPod adds a next step to the error about a pod that does not exist: the pod that was
 // probably meant, or how to list them.
 func (p *program) explainPod(ctx context.Context, err error) error {
@@ -80,4 +96,9 @@ func (p *program) explainPod(ctx context.Context, err error) error {
 	better := item.Errorf(e.Kind, e.Reason, "%s: %s", e.Message, next)
 	better.Cause = err
 	return better
+}
+
+// lost says that the connection to podd broke.
+func (p *program) lost(err error) {
+	fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
 }

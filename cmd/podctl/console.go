@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"podd/internal/clients/view"
@@ -50,4 +51,19 @@ func terminal(stream any) (fd int, ok bool) {
 	}
 	fd = int(file.Fd())
 	return fd, term.IsTerminal(fd)
+}
+
+// Whether the Markdown of answers is shown or printed as it is. renderAuto renders on a
+// terminal.
+const (
+	renderAuto   = "auto"
+	renderRaw    = "raw"
+	renderAlways = "always"
+)
+
+// renderFlag adds --render to a verb that shows answers.
+func (p *program) renderFlag(cmd *cobra.Command) {
+	when := word{&p.render, "WHEN", "WORD is not known: use auto, raw or always", []string{renderAuto, renderRaw, renderAlways}}
+	cmd.Flags().Var(when, "render", "show Markdown: auto (on a terminal), raw (as it is) or always")
+	completeWith(cmd, "render", when.words...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,20 +23,18 @@ func newContextCommand(p *program) *cobra.Command {
 			"a terminal.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().GetContext(cmd.Context(), &poddv1.GetContextRequest{Pod: pod})
-				if err != nil {
-					return err
-				}
-				if p.output == outputJSON {
-					_, onTerminal := terminal(p.stdout)
-					_, err := p.stdout.Write(bodyFor(onTerminal, resp.GetRequestBody()))
-					return err
-				}
-				return contextTable(p.stdout, resp)
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			resp, err := c.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: pod})
+			if err != nil {
+				return err
+			}
+			if p.output == outputJSON {
+				_, onTerminal := terminal(p.stdout)
+				_, err := p.stdout.Write(bodyFor(onTerminal, resp.GetRequestBody()))
+				return err
+			}
+			return contextTable(p.stdout, resp)
+		}),
 	}
 }
 

@@ -27,12 +27,10 @@ func newDeleteCommand(p *program) *cobra.Command {
 		Example:           "  podctl delete fix-login --checkout --drop node_modules",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				req.Pod = valid(args[0])
-				return p.deletePod(cmd.Context(), c, req)
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			req.Pod = valid(args[0])
+			return p.deletePod(ctx, c, req)
+		}),
 	}
 	cmd.Flags().BoolVar(&req.Now, "now", false, "remove the pod and its log for good")
 	cmd.Flags().BoolVar(&req.Checkout, "checkout", false, "also remove the checkout that podd made for it")
@@ -85,19 +83,14 @@ func newRestoreCommand(p *program) *cobra.Command {
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
 		Args:              operands,
 		ValidArgsFunction: p.completeTrash,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
-				if len(args) == 2 {
-					req.Name = valid(args[1])
-				}
-				resp, err := c.Pods().RestorePod(cmd.Context(), req)
-				if err != nil {
-					return err
-				}
-				return p.print(resp.GetPod(), line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
+			if len(args) == 2 {
+				req.Name = valid(args[1])
+			}
+			resp, err := c.Pods().RestorePod(ctx, req)
+			return p.answer(resp.GetPod(), err, line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
+		}),
 	}
 }
 
@@ -121,15 +114,7 @@ func (p *program) listTrash(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if p.output == outputText {
-		return p.trashTable(p.stdout, resp.GetPods())
-	}
-	for _, pod := range resp.GetPods() {
-		if err := p.printJSON(pod); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(p, resp.GetPods(), func() error { return p.trashTable(p.stdout, resp.GetPods()) })
 }
 
 func (p *program) trashTable(w io.Writer, pods []*poddv1.TrashedPod) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -150,20 +151,18 @@ func newUndoCommand(p *program) *cobra.Command {
 		Example:           "  podctl undo api --dry-run",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod = pod
-				resp, err := c.Files().RestoreFiles(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				of := "the last undo"
-				if resp.GetTurn() > 0 {
-					of = fmt.Sprintf("changes of turn %d", resp.GetTurn())
-				}
-				return p.print(resp, line("%s", restored(resp, of, r.GetDryRun())))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			r.Pod = pod
+			resp, err := c.Files().RestoreFiles(ctx, r)
+			if err != nil {
+				return err
+			}
+			of := "the last undo"
+			if resp.GetTurn() > 0 {
+				of = fmt.Sprintf("changes of turn %d", resp.GetTurn())
+			}
+			return p.print(resp, line("%s", restored(resp, of, r.GetDryRun())))
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that somebody changed since, and take the others back")
 	cmd.Flags().BoolVar(&r.Merge, "merge", false, "merge texts that somebody changed in other lines since")

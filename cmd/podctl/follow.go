@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 	"sync"
 
 	"podd/internal/clients/view"
@@ -162,4 +164,21 @@ func (f *following) explainWait(ctx context.Context) {
 	if err == nil && resp.GetPod().GetPause() != nil {
 		f.asking.told.Warn(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod))
 	}
+}
+
+// variable is the name of an environment variable, as keys have.
+var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_KEY\b`)
+
+// keyHint says so if a turn ended because podd has no key and this shell has it; otherwise it
+// is empty.
+func keyHint(env func(string) string, end item.TurnEnded) string {
+	if end.Reason != "NO_API_KEY" && !strings.Contains(end.Cause, "none is set") {
+		return ""
+	}
+	for _, name := range variable.FindAllString(end.Cause, -1) {
+		if env(name) != "" {
+			return fmt.Sprintf("%s is set in this shell, but podd was started without it: stop podd and start it again from here", name)
+		}
+	}
+	return ""
 }

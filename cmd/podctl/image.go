@@ -35,19 +35,17 @@ func newImageCommand(p *program) *cobra.Command {
 		Example:           "  podctl image api shot.png /tmp/shot.png",
 		Args:              operands,
 		ValidArgsFunction: gallery{program: p}.complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				g := gallery{p, c, pod}
-				if len(args) == 1 {
-					return g.list(cmd.Context())
-				}
-				found, err := g.find(cmd.Context(), valid(args[1]))
-				if err != nil {
-					return err
-				}
-				return g.save(cmd.Context(), found, strings.Join(args[2:], ""))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
+			g := gallery{p, c, pod}
+			if len(args) == 1 {
+				return g.list(ctx)
+			}
+			found, err := g.find(ctx, valid(args[1]))
+			if err != nil {
+				return err
+			}
+			return g.save(ctx, found, strings.Join(args[2:], ""))
+		}),
 	}
 }
 
@@ -189,27 +187,21 @@ func writeNewFile(name string, data []byte) error {
 
 // complete offers pods, then the pod's images by name and digest, then files.
 func (g gallery) complete(cmd *cobra.Command, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return g.completePods(cmd, args, start)
-	case 1:
-	case 2:
+	if len(args) == 2 {
 		return nil, cobra.ShellCompDirectiveDefault
-	default:
+	}
+	if len(args) > 2 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	_ = g.with(func(c *client.Client) error {
-		list, err := gallery{g.program, c, valid(args[0])}.all(ctx)
+	return g.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
+		list, err := gallery{g.program, c, pod}.all(ctx)
 		for _, image := range list {
 			for _, name := range []string{image.Name, image.Digest[:min(shownDigest, len(image.Digest))]} {
-				if name != "" && strings.HasPrefix(name, start) {
-					found = append(found, cobra.CompletionWithDesc(sanitize.Line(name), sanitize.Line(image.String())))
+				if name != "" {
+					offer(name, image.String())
 				}
 			}
 		}
 		return err
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
 }

@@ -21,23 +21,13 @@ func newInboxCommand(p *program) *cobra.Command {
 		Long:              "Lists the queued prompts of a pod, the next one first.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: pod})
-				if err != nil {
-					return err
-				}
-				if p.output == outputText {
-					return p.inboxTable(p.stdout, pod, resp.GetItems())
-				}
-				for _, it := range resp.GetItems() {
-					if err := p.printJSON(it); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
+			resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
+			if err != nil {
+				return err
+			}
+			return printEach(p, resp.GetItems(), func() error { return p.inboxTable(p.stdout, pod, resp.GetItems()) })
+		}),
 	}
 	cmd.AddCommand(newInboxRmCommand(p))
 	return cmd
@@ -87,22 +77,16 @@ func (p *program) inboxTable(w io.Writer, pod string, items []*poddv1.InboxItem)
 
 // completeRequests offers the pods, and then the submits of one that wait.
 func (p *program) completeRequests(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) != 1 {
-		return p.completePods(cmd, args, start)
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	var ids []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
-		resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: valid(args[0])})
+	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
+		resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
 		for _, it := range resp.GetItems() {
-			if strings.HasPrefix(it.GetRequestId(), start) {
-				ids = append(ids, cobra.CompletionWithDesc(sanitize.Line(it.GetRequestId()), beginning(it.GetText())))
-			}
+			offer(it.GetRequestId(), beginning(it.GetText()))
 		}
 		return err
 	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // beginning is the first line of text, safe and not long.

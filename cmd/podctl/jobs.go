@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,24 +25,14 @@ func newJobsCommand(p *program) *cobra.Command {
 		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Jobs().ListJobs(cmd.Context(), &poddv1.ListJobsRequest{Pod: valid(args[0])})
-				if err != nil {
-					return err
-				}
-				p.missingNodes(resp.GetMissingNodes(), "jobs")
-				if p.output == outputText {
-					return p.jobTable(p.stdout, args[0], resp.GetJobs())
-				}
-				for _, j := range resp.GetJobs() {
-					if err := p.printJSON(j); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: valid(args[0])})
+			if err != nil {
+				return err
+			}
+			p.missingNodes(resp.GetMissingNodes(), "jobs")
+			return printEach(p, resp.GetJobs(), func() error { return p.jobTable(p.stdout, args[0], resp.GetJobs()) })
+		}),
 	}
 	cmd.AddCommand(newJobsStopCommand(p), newJobsLogsCommand(p))
 	return cmd
@@ -121,9 +110,7 @@ func (p *program) jobLogs(ctx context.Context, c *client.Client, o client.JobOpt
 	if p.output == outputText {
 		out := &jobOutput{out: sanitize.NewWriter(p.stdout), said: p.stderr, asked: o.After, last: "\n", id: sanitize.Line(o.ID)}
 		show, end = out.show, out.close
-		o.Lost = func(err error) {
-			fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
-		}
+		o.Lost = p.lost
 	}
 	if o.Follow {
 		defer endWithReader(p.stdout)()
@@ -231,21 +218,16 @@ func jobState(j *poddv1.JobInfo) string {
 // ones that are not named yet for stop.
 func (p *program) completeJobs(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	stops := cmd.Name() == "stop"
-	if len(args) == 0 || len(args) > 1 && !stops {
-		return p.completePods(cmd, args, start)
+	if len(args) > 1 && !stops {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	var ids []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
-		resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: valid(args[0])})
+	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
+		resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: pod})
 		for _, j := range resp.GetJobs() {
-			offered := !stops || wire.JobStateFromProto(j.GetState()) == item.JobRunning && !slices.Contains(args[1:], j.GetId())
-			if offered && strings.HasPrefix(j.GetId(), start) {
-				ids = append(ids, cobra.CompletionWithDesc(sanitize.Line(j.GetId()), beginning(j.GetCommand())))
+			if !stops || wire.JobStateFromProto(j.GetState()) == item.JobRunning {
+				offer(j.GetId(), beginning(j.GetCommand()))
 			}
 		}
 		return err
 	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -53,15 +53,7 @@ func (p *program) listPods(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if p.output == outputText {
-		return p.podTable(p.stdout, resp.GetPods())
-	}
-	for _, pod := range resp.GetPods() {
-		if err := p.printJSON(pod); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(p, resp.GetPods(), func() error { return p.podTable(p.stdout, resp.GetPods()) })
 }
 
 // podTable shows pods, a row each.

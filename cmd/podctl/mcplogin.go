@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/exec"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,19 +31,13 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 		Example:           "  podctl mcp login tickets --browser",
 		Args:              operands,
 		ValidArgsFunction: p.completeServers,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var at string
-			if err := p.at.directory(flags.dir, &at); err != nil {
-				return err
-			}
+		RunE: p.onServer(&flags.dir, func(ctx context.Context, c *client.Client, name, dir string) error {
 			if flags.port < 0 || flags.port > 65535 {
 				return usagef("--port %d: use a number from 0 to 65535", flags.port)
 			}
-			return p.with(func(c *client.Client) error {
-				l := login{p, c, flags}
-				return l.run(cmd.Context(), &poddv1.LoginMcpServerRequest{Name: valid(args[0]), Dir: at, Port: int32(flags.port)})
-			})
-		},
+			l := login{p, c, flags}
+			return l.run(ctx, &poddv1.LoginMcpServerRequest{Name: name, Dir: dir, Port: int32(flags.port)})
+		}),
 	}
 	dirFlag(cmd, &flags.dir)
 	cmd.Flags().IntVar(&flags.port, "port", 0, "port that the browser comes back to, if the server knows podd by it")
@@ -111,27 +103,6 @@ func (l login) answer(ctx context.Context) error {
 	return err
 }
 
-// browse opens an address. A failure is no reason to give up: the address is on the screen.
-func (l login) browse(ctx context.Context, address string) {
-	// The server chose the address, and a browser's command might read another form as an
-	// option or a file.
-	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-		fmt.Fprintln(l.stderr, "the address is not one of the web: podctl does not open it")
-		return
-	}
-	name := l.env("BROWSER")
-	switch {
-	case name != "":
-	case runtime.GOOS == "darwin":
-		name = "open"
-	default:
-		name = "xdg-open"
-	}
-	if text, err := exec.CommandContext(ctx, name, address).CombinedOutput(); err != nil {
-		fmt.Fprintf(l.stderr, "cannot open a browser with %s (%v%s): open the address yourself\n", sanitize.Line(name), err, sanitize.Line(string(text)))
-	}
-}
-
 func newMCPLogoutCommand(p *program) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
@@ -141,26 +112,17 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 			"says if the server did not revoke them: end the sign-in there, too.",
 		Args:              operands,
 		ValidArgsFunction: p.completeServers,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var at string
-			if err := p.at.directory(dir, &at); err != nil {
-				return err
+		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
+			resp, err := c.MCP().LogoutMcpServer(ctx, &poddv1.LogoutMcpServerRequest{Name: name, Dir: dir})
+			if resp.GetWarning() != "" {
+				p.warn([]string{resp.GetWarning()})
 			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.MCP().LogoutMcpServer(cmd.Context(), &poddv1.LogoutMcpServerRequest{Name: valid(args[0]), Dir: at})
-				if err != nil {
-					return err
-				}
-				if resp.GetWarning() != "" {
-					fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(resp.GetWarning()))
-				}
-				said := "signed out of %s"
-				if !resp.GetSignedOut() {
-					said = "%s: you were not signed in"
-				}
-				return p.print(resp, line(said, sanitize.Line(args[0])))
-			})
-		},
+			said := "signed out of %s"
+			if !resp.GetSignedOut() {
+				said = "%s: you were not signed in"
+			}
+			return p.answer(resp, err, line(said, sanitize.Line(name)))
+		}),
 	}
 	dirFlag(cmd, &dir)
 	return cmd

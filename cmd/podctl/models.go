@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/catalog"
 	"podd/pkg/client"
@@ -25,7 +27,7 @@ func newModelsCommand(p *program) *cobra.Command {
 		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint that " +
 			"has no list shows the models of the configuration, and those that its vendor publishes.",
 		Args:              operands,
-		ValidArgsFunction: p.completeEndpoints(),
+		ValidArgsFunction: p.completeEndpoints,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.listModels(cmd.Context(), strings.Join(args, ""))
 		},
@@ -63,10 +65,7 @@ func newModelsRefreshCommand(p *program) *cobra.Command {
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Admin().RefreshCatalog(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return p.print(resp, func(w io.Writer) error { return writeRefreshed(w, resp) })
+				return p.answer(resp, err, func(w io.Writer) error { return writeRefreshed(w, resp) })
 			})
 		},
 	}
@@ -160,4 +159,137 @@ func described(m *poddv1.CatalogModel) string {
 		parts = append(parts, "effort "+strings.Join(m.GetEffort(), "|"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// listModels prints what an endpoint offers, or what all offer if it is empty.
+func (p *program) listModels(ctx context.Context, endpoint string) error {
+	return p.with(func(c *client.Client) error {
+		resp, err := c.Admin().ListModels(ctx, &poddv1.ListModelsRequest{Endpoint: valid(endpoint)})
+		return p.answer(resp, err, func(w io.Writer) error { return writeModels(w, resp) })
+	})
+}
+
+// writeModels writes a row for each model, then a line for each endpoint without a list.
+func writeModels(w io.Writer, r *poddv1.ListModelsResponse) error {
+	t := newTable(w)
+	fmt.Fprintln(t, "NAME\tWINDOW\tOUTPUT\tIN/OUT PER MILLION\tEFFORT\tIMAGES\tFROM")
+	var missing []string
+	for _, e := range r.GetEndpoints() {
+		for _, m := range e.GetModels() {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetName())+mark(m), tokens(m.GetWindow()), tokens(m.GetMaxOutput()), prices(m),
+				sanitize.Line(orDash(strings.Join(m.GetEffort(), ","))), images(m), orDash(sources(m.GetFrom())))
+		}
+		if e.GetError() != "" {
+			missing = append(missing, fmt.Sprintf("%s: no list: %s", e.GetEndpoint(), e.GetError()))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	which := "built-in"
+	if r.GetRefreshed() {
+		which = "refreshed"
+	}
+	missing = append(missing, fmt.Sprintf("%s catalogue: %s", which, r.GetCatalog().GetDate()))
+	for _, line := range missing {
+		if _, err := fmt.Fprintln(w, sanitize.Line(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark says what the configuration uses a model for.
+func mark(m *poddv1.OfferedModel) string {
+	switch {
+	case m.GetIsDefault():
+		return " (default)"
+	case m.GetFallback() > 0:
+		return fmt.Sprintf(" (fallback %d)", m.GetFallback())
+	}
+	return ""
+}
+
+func tokens(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return view.Count(n)
+}
+
+func prices(m *poddv1.OfferedModel) string {
+	if m.GetFrom()["price"] == "" {
+		return "-"
+	}
+	return fmt.Sprintf("$%.4g/$%.4g", m.GetInputPrice(), m.GetOutputPrice())
+}
+
+func images(m *poddv1.OfferedModel) string {
+	switch {
+	case m.GetFrom()["images"] == "":
+		return "-"
+	case m.GetImages():
+		return "yes"
+	}
+	return "no"
+}
+
+func orDash(text string) string { return orDefault(text, "-") }
+
+// sources says where facts are from: one word if all are from one place.
+func sources(from map[string]string) string {
+	var parts []string
+	for _, source := range []string{"config", "endpoint", "refreshed", "built-in"} {
+		var facts []string
+		for fact, at := range from {
+			if at == source {
+				facts = append(facts, fact)
+			}
+		}
+		slices.Sort(facts)
+		switch len(facts) {
+		case 0:
+		case len(from):
+			return source
+		default:
+			parts = append(parts, source+" "+strings.Join(facts, ","))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// completeEndpoints offers the names of the endpoints.
+func (p *program) completeEndpoints(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.completeFrom(cmd.Context(), nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+		resp, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+		for _, e := range resp.GetEndpoints() {
+			offer(e.GetName(), e.GetBaseUrl())
+		}
+		return err
+	})
+}
+
+// completeModels offers the models of the endpoints for the flag model.
+func (p *program) completeModels(cmd *cobra.Command) {
+	mustRegister(cmd.RegisterFlagCompletionFunc("model", func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return p.completeFrom(cmd.Context(), nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
+			resp, err := c.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
+			for _, e := range resp.GetEndpoints() {
+				for _, m := range e.GetModels() {
+					offer(m.GetName(), "")
+				}
+			}
+			return err
+		})
+	}))
+}
+
+// warn prints what podd warns about.
+func (p *program) warn(warnings []string) {
+	for _, text := range warnings {
+		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
+	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
@@ -18,17 +20,15 @@ func newMoveCommand(p *program) *cobra.Command {
 		Example:           "  podctl move api n2 --dir /srv/api",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod, r.Node, r.Dir = pod, valid(args[1]), valid(r.GetDir())
-				resp, err := c.Fleet().MovePod(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				moved := resp.GetPod()
-				return p.print(moved, line("moved pod %s to %s:%s", sanitize.Line(moved.GetName()), sanitize.Line(moved.GetNode()), sanitize.Line(moved.GetSpec().GetDir())))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
+			r.Pod, r.Node, r.Dir = pod, valid(args[1]), valid(r.GetDir())
+			resp, err := c.Fleet().MovePod(ctx, r)
+			if err != nil {
+				return err
+			}
+			moved := resp.GetPod()
+			return p.print(moved, line("moved pod %s to %s:%s", sanitize.Line(moved.GetName()), sanitize.Line(moved.GetNode()), sanitize.Line(moved.GetSpec().GetDir())))
+		}),
 	}
 	cmd.Flags().StringVar(&r.Dir, "dir", "", "absolute path of its workspace on that node (default: the same path)")
 	cmd.Flags().BoolVar(&r.Force, "force", false, "also from a node that is away: be sure that its machine is off")
@@ -43,16 +43,11 @@ func newNodesRmCommand(p *program) *cobra.Command {
 		Long:              "Removes a node from the list. Its podd must not run. If podd runs there again, the node is back.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				r.Name = valid(args[0])
-				resp, err := c.Fleet().RemoveNode(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return p.print(resp, line("removed node %s", sanitize.Line(r.GetName())))
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			r.Name = valid(args[0])
+			resp, err := c.Fleet().RemoveNode(ctx, r)
+			return p.answer(resp, err, line("removed node %s", sanitize.Line(r.GetName())))
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Force, "force", false, "although it has pods, which nobody can change until they are moved")
 	return cmd

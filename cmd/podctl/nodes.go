@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -19,23 +20,13 @@ func newNodesCommand(p *program) *cobra.Command {
 		Short:             "List the nodes that share a database",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Fleet().ListNodes(cmd.Context(), &poddv1.ListNodesRequest{})
-				if err != nil {
-					return err
-				}
-				if p.output == outputText {
-					return p.nodeTable(resp.GetNodes())
-				}
-				for _, n := range resp.GetNodes() {
-					if err := p.printJSON(n); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
+			resp, err := c.Fleet().ListNodes(ctx, &poddv1.ListNodesRequest{})
+			if err != nil {
+				return err
+			}
+			return printEach(p, resp.GetNodes(), func() error { return p.nodeTable(resp.GetNodes()) })
+		}),
 	}
 	cmd.AddCommand(newNodesRmCommand(p))
 	return cmd

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -11,28 +17,33 @@ import (
 	"podd/pkg/wire"
 )
 
-// output is the format of what a command prints.
-type output string
-
+// The formats of what a command prints.
 const (
-	outputText output = "text"
-	outputJSON output = "json"
+	outputText = "text"
+	outputJSON = "json"
 )
 
+// word is a flag that takes one of some words.
+type word struct {
+	to *string
+	// kind names the value in the help, says why another WORD is refused.
+	kind, says string
+	words      []string
+}
+
 // String is the flag's value.
-func (o *output) String() string { return string(*o) }
+func (w word) String() string { return *w.to }
 
 // Type names the value in the help.
-func (o *output) Type() string { return "FORM" }
+func (w word) Type() string { return w.kind }
 
 // Set takes the flag's value.
-func (o *output) Set(value string) error {
-	switch output(value) {
-	case outputText, outputJSON:
-		*o = output(value)
-		return nil
+func (w word) Set(value string) error {
+	if !slices.Contains(w.words, value) {
+		return errors.New(strings.ReplaceAll(w.says, "WORD", strconv.Quote(value)))
 	}
-	return fmt.Errorf("%q is not an output format: use text or json", value)
+	*w.to = value
+	return nil
 }
 
 // print writes a message in the requested format: as a JSON object in one line, or with
@@ -42,6 +53,27 @@ func (p *program) print(m proto.Message, text func(io.Writer) error) error {
 		return p.printJSON(m)
 	}
 	return text(p.stdout)
+}
+
+// answer prints what podd answered, or is its error.
+func (p *program) answer(m proto.Message, err error, text func(io.Writer) error) error {
+	if err != nil {
+		return err
+	}
+	return p.print(m, text)
+}
+
+// printEach prints messages: as a JSON object in a line each, or all with the function text.
+func printEach[M proto.Message](p *program, all []M, text func() error) error {
+	if p.output == outputText {
+		return text()
+	}
+	for _, m := range all {
+		if err := p.printJSON(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *program) printJSON(m proto.Message) error {
@@ -79,3 +111,23 @@ func (f facts) writeTo(w io.Writer) error {
 
 // stamp is a time for people.
 func stamp(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// table aligns the cells of its lines, which end with tabs. Its writer gets it in large
+// pieces: a tabwriter writes each cell by itself.
+type table struct {
+	*tabwriter.Writer
+	out *bufio.Writer
+}
+
+func newTable(w io.Writer) table {
+	out := bufio.NewWriter(w)
+	return table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), out}
+}
+
+// Flush writes the lines.
+func (t table) Flush() error {
+	if err := t.Writer.Flush(); err != nil {
+		return err
+	}
+	return t.out.Flush()
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,16 +22,14 @@ func newReloadCommand(p *program) *cobra.Command {
 			"settings that they started with.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Admin().Reload(cmd.Context(), &poddv1.ReloadRequest{})
-				if err != nil {
-					return err
-				}
-				p.warn(resp.GetWarnings())
-				return p.print(resp, func(w io.Writer) error { return writeReloaded(w, resp) })
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
+			resp, err := c.Admin().Reload(ctx, &poddv1.ReloadRequest{})
+			if err != nil {
+				return err
+			}
+			p.warn(resp.GetWarnings())
+			return p.print(resp, func(w io.Writer) error { return writeReloaded(w, resp) })
+		}),
 	}
 }
 

@@ -28,10 +28,7 @@ func newRenameCommand(p *program) *cobra.Command {
 					return item.Errorf(item.KindExists, "SAME_NAME", "the pod %s already has this name: choose another one, as in %s", args[1], usageOf(cmd))
 				}
 				resp, err := c.Pods().RenamePod(cmd.Context(), &poddv1.RenamePodRequest{Pod: pod, Name: valid(args[1])})
-				if err != nil {
-					return err
-				}
-				return p.print(resp.GetPod(), line("renamed pod %s to %s", sanitize.Line(pod), sanitize.Line(resp.GetPod().GetName())))
+				return p.answer(resp.GetPod(), err, line("renamed pod %s to %s", sanitize.Line(pod), sanitize.Line(resp.GetPod().GetName())))
 			})
 		},
 	}

@@ -34,9 +34,9 @@ type program struct {
 	// unknown is the error about a command whose help was asked for, which does not exist.
 	unknown error
 
-	at     address
-	output output
-	render render
+	at address
+	// output and render are the values of --output and --render.
+	output, render string
 }
 
 // run is podctl: it parses arguments, runs the command and returns the exit code. The end
@@ -76,12 +76,13 @@ func newRootCommand(p *program) *cobra.Command {
 	p.output, p.render = outputText, renderAuto
 	p.at.env = p.env
 	flags := root.PersistentFlags()
-	flags.VarP(&p.output, "output", "o", "output format: text, or json with one object per line")
+	form := word{&p.output, "FORM", "WORD is not an output format: use text or json", []string{outputText, outputJSON}}
+	flags.VarP(form, "output", "o", "output format: text, or json with one object per line")
 	flags.StringVarP(&p.at.host, "host", "H", "", "the machine of podd, as ssh://[USER@]HOST[:PORT] (PODD_HOST)")
 	flags.StringVar(&p.at.Socket, "socket", "", "podd's Unix socket (PODD_SOCKET)")
 	flags.StringVar(&p.at.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
 	completeWith(root, "host")
-	completeWith(root, "output", string(outputText), string(outputJSON))
+	completeWith(root, "output", form.words...)
 	root.AddCommand(
 		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newMoveCommand(p), newDeleteCommand(p), newRestoreCommand(p),
 		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newSearchCommand(p), newExportCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),

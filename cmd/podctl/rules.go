@@ -25,23 +25,13 @@ func newRulesCommand(p *program) *cobra.Command {
 			"config shows the rules for all pods.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Approvals().ListRules(cmd.Context(), &poddv1.ListRulesRequest{Pod: valid(args[0])})
-				if err != nil {
-					return err
-				}
-				if p.output == outputText {
-					return p.ruleTable(p.stdout, args[0], resp.GetRules())
-				}
-				for _, r := range resp.GetRules() {
-					if err := p.printJSON(r); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			resp, err := c.Approvals().ListRules(ctx, &poddv1.ListRulesRequest{Pod: valid(args[0])})
+			if err != nil {
+				return err
+			}
+			return printEach(p, resp.GetRules(), func() error { return p.ruleTable(p.stdout, args[0], resp.GetRules()) })
+		}),
 	}
 	cmd.AddCommand(newRulesRmCommand(p))
 	return cmd
@@ -54,16 +44,14 @@ func newRulesRmCommand(p *program) *cobra.Command {
 		Long:              "Removes a rule of a pod. It no longer applies to the next call, also in a running turn.",
 		Args:              operands,
 		ValidArgsFunction: p.completeRules,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Approvals().RemoveRule(cmd.Context(), &poddv1.RemoveRuleRequest{Pod: pod, Id: valid(args[1])})
-				if err != nil {
-					return err
-				}
-				r := resp.GetRule()
-				return p.print(r, line("removed rule %s of pod %s: %s", shortRule(r), sanitize.Line(r.GetPodName()), view.Rule(wire.RuleFromProto(r.GetRule()))))
-			})
-		},
+		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
+			resp, err := c.Approvals().RemoveRule(ctx, &poddv1.RemoveRuleRequest{Pod: pod, Id: valid(args[1])})
+			if err != nil {
+				return err
+			}
+			r := resp.GetRule()
+			return p.print(r, line("removed rule %s of pod %s: %s", shortRule(r), sanitize.Line(r.GetPodName()), view.Rule(wire.RuleFromProto(r.GetRule()))))
+		}),
 	}
 }
 
@@ -97,20 +85,14 @@ func (p *program) ruleTable(w io.Writer, pod string, rules []*poddv1.PodRule) er
 
 // completeRules offers the pods, and then the rules of one.
 func (p *program) completeRules(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) != 1 {
-		return p.completePods(cmd, args, start)
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	var ids []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
-		resp, err := c.Approvals().ListRules(ctx, &poddv1.ListRulesRequest{Pod: valid(args[0])})
+	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
+		resp, err := c.Approvals().ListRules(ctx, &poddv1.ListRulesRequest{Pod: pod})
 		for _, r := range resp.GetRules() {
-			if strings.HasPrefix(r.GetId(), start) {
-				ids = append(ids, cobra.CompletionWithDesc(shortRule(r), view.Rule(wire.RuleFromProto(r.GetRule()))))
-			}
+			offer(shortRule(r), view.Rule(wire.RuleFromProto(r.GetRule())))
 		}
 		return err
 	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

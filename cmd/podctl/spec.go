@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -18,7 +17,7 @@ import (
 type specFlags struct {
 	dir, model, instructions, ask string
 	base                          string
-	network                       onOff
+	network                       string
 	plan                          bool
 	options                       optionFlags
 	read, write, tools            []string
@@ -39,7 +38,8 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.StringArrayVar(&f.read, "read", nil, "another directory that file tools may read; repeatable")
 	flags.StringArrayVar(&f.write, "write", nil, "another directory that file tools may read and write; repeatable")
 	flags.StringVar(&f.ask, "ask", "", "which tool calls need approval: never, risky or always (default: podd's)")
-	flags.Var(&f.network, "network", "whether commands reach the network without approval: on or off (default: podd's)")
+	network := []string{item.NetworkOn, item.NetworkOff, ""}
+	flags.Var(word{&f.network, "on|off", "write on or off, or '' for podd's setting", network}, "network", "whether commands reach the network without approval: on or off (default: podd's)")
 	flags.BoolVar(&f.plan, "plan", false, "let turns read and plan, and change nothing, unless submit says --plan=false")
 	flags.StringSliceVar(&f.tools, "tools", nil, "tools that the pod may use, such as read_file,search (default: all)")
 	flags.IntVar(&f.subPods, "sub-pods", 0, "number of sub-pods that may run at once (default: none)")
@@ -50,7 +50,7 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.Var(&f.budget, "budget", "total cost of all turns in USD, by podd's prices (default: no limit)")
 	flags.Var(&f.budgetTokens, "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
 	completeWith(cmd, "ask", "never", "risky", "always")
-	completeWith(cmd, "network", item.NetworkOn, item.NetworkOff)
+	completeWith(cmd, "network", network[:2]...)
 	for _, name := range []string{"max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
 		completeWith(cmd, name)
 	}
@@ -104,7 +104,7 @@ func (f *specFlags) apply(p *program, cmd *cobra.Command, spec *item.PodSpec) (f
 		"read":              func() error { return p.at.directories(f.read, &spec.Read) },
 		"write":             func() error { return p.at.directories(f.write, &spec.Write) },
 		"ask":               func() error { spec.Ask = f.ask; return nil },
-		"network":           func() error { spec.Network = string(f.network); return nil },
+		"network":           func() error { spec.Network = f.network; return nil },
 		"plan":              func() error { spec.Plan = f.plan; return nil },
 		"tools":             func() error { spec.Tools = f.tools; return nil },
 		"sub-pods":          func() error { return whole(f.subPods, "sub-pods", &spec.SubPods) },
@@ -153,24 +153,6 @@ func readInstructions(path string, to *string) error {
 	*to = string(text)
 	return nil
 }
-
-// onOff is a flag's "on" or "off", or empty for podd's setting.
-type onOff string
-
-// Set takes the flag's value.
-func (o *onOff) Set(value string) error {
-	if value != "" && value != item.NetworkOn && value != item.NetworkOff {
-		return errors.New("write on or off, or '' for podd's setting")
-	}
-	*o = onOff(value)
-	return nil
-}
-
-// String is the flag's value.
-func (o *onOff) String() string { return string(*o) }
-
-// Type names the value in the help.
-func (o *onOff) Type() string { return "on|off" }
 
 // tokenCount is a flag's number of tokens: 1500, 200k, 5M.
 type tokenCount int64
@@ -225,3 +207,29 @@ func (d *dollars) String() string { return strconv.FormatFloat(float64(*d), 'f',
 
 // Type names the value in the help.
 func (d *dollars) Type() string { return "USD" }
+
+// optionFlags are the flags that shape the answers of a model.
+type optionFlags struct {
+	effort, verbosity, temperature, tier, ttl string
+	output                                    tokenCount
+}
+
+func (f *optionFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.effort, "effort", "", "how much the model reasons, such as low or high (default: podd's)")
+	flags.StringVar(&f.verbosity, "verbosity", "", "how long it answers: low, medium or high (default: podd's)")
+	flags.StringVar(&f.temperature, "temperature", "", "temperature from 0 to 2 (default: podd's)")
+	flags.Var(&f.output, "max-output", "tokens of one answer, such as 8k (default: podd's)")
+	flags.StringVar(&f.tier, "service-tier", "", "the endpoint's class of service, such as flex (default: podd's)")
+	flags.StringVar(&f.ttl, "cache-ttl", "", "how long an endpoint with cache marks keeps them: 5m or 1h (default: podd's)")
+	completeEffort(cmd)
+	completeWith(cmd, "cache-ttl", "5m", "1h")
+	completeWith(cmd, "verbosity", "low", "medium", "high")
+	for _, name := range []string{"temperature", "max-output", "service-tier"} {
+		completeWith(cmd, name)
+	}
+}
+
+func completeEffort(cmd *cobra.Command) {
+	completeWith(cmd, "effort", "minimal", "low", "medium", "high")
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -20,15 +21,10 @@ func newStatusCommand(p *program) *cobra.Command {
 		Short:             "Show the state and settings of podd",
 		Args:              statusArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error {
-				status, err := c.Admin().GetStatus(cmd.Context(), &poddv1.GetStatusRequest{})
-				if err != nil {
-					return err
-				}
-				return p.print(status, statusFacts(status, p.now()).writeTo)
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
+			status, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+			return p.answer(status, err, statusFacts(status, p.now()).writeTo)
+		}),
 	}
 }
 

@@ -45,7 +45,7 @@ func newTailCommand(p *program) *cobra.Command {
 	f.Var((*sequence)(&flags.after), "after", "show all entries above this number instead")
 	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output as they arrive")
 	f.BoolVar(&flags.full, "full", false, "show long diffs in full")
-	p.render.register(cmd)
+	p.renderFlag(cmd)
 	return cmd
 }
 

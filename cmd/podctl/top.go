@@ -65,19 +65,13 @@ func (p *program) topOnce(ctx context.Context, c *client.Client) error {
 		}
 	}
 	pods := top.Sorted(fleet.Pods())
-	if p.output == outputJSON {
-		for _, pod := range pods {
-			if err := p.printJSON(pod); err != nil {
-				return err
-			}
+	return printEach(p, pods, func() error {
+		if len(pods) == 0 {
+			_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
+			return err
 		}
-		return nil
-	}
-	if len(pods) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
-		return err
-	}
-	return top.Write(p.stdout, pods, p.now())
+		return top.Write(p.stdout, pods, p.now())
+	})
 }
 
 // topLive shows the table, and the pods that the person chooses, until the person quits.

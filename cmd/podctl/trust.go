@@ -74,10 +74,7 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 		}
 	}
 	look, err = c.Admin().TrustDir(ctx, &poddv1.TrustDirRequest{Dir: look.GetDir(), Digest: look.GetDigest()})
-	if err != nil {
-		return err
-	}
-	return p.print(look, line("%s is now trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
+	return p.answer(look, err, line("%s is now trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
 }
 
 // showFiles prints files completely, with invisible characters as escapes, and counts

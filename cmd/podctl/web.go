@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,13 +136,7 @@ func (p *program) showCode(ctx context.Context, code *poddv1.PairingCode, flags 
 		}
 		return nil
 	}
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	if err := exec.CommandContext(ctx, opener, address).Run(); err != nil {
-		fmt.Fprintf(p.stderr, "! cannot open a browser with %s: open the address yourself\n", opener)
-	}
+	p.browse(ctx, address)
 	return nil
 }
 
@@ -165,27 +157,17 @@ func newWebDevicesCommand(p *program) *cobra.Command {
 		Use:   "devices",
 		Short: "List the paired browsers",
 		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Web().ListDevices(cmd.Context(), &poddv1.ListDevicesRequest{})
-				if err != nil {
-					return err
-				}
-				return p.listDevices(resp.GetDevices())
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
+			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
+			if err != nil {
+				return err
+			}
+			return printEach(p, resp.GetDevices(), func() error { return p.deviceTable(resp.GetDevices()) })
+		}),
 	}
 }
 
-func (p *program) listDevices(devices []*poddv1.Device) error {
-	if p.output == outputJSON {
-		for _, d := range devices {
-			if err := p.printJSON(d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+func (p *program) deviceTable(devices []*poddv1.Device) error {
 	if len(devices) == 0 {
 		_, err := fmt.Fprintln(p.stderr, "no browser is paired: podctl web pair lets one in")
 		return err
@@ -222,15 +204,10 @@ func newWebRevokeCommand(p *program) *cobra.Command {
 		Short:   "Remove a browser, and end what it does",
 		Example: "  podctl web revoke \"Firefox on Linux\"",
 		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Web().RevokeDevice(cmd.Context(), &poddv1.RevokeDeviceRequest{Device: args[0]})
-				if err != nil {
-					return err
-				}
-				return p.print(resp.GetDevice(), line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
+			resp, err := c.Web().RevokeDevice(ctx, &poddv1.RevokeDeviceRequest{Device: args[0]})
+			return p.answer(resp.GetDevice(), err, line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
+		}),
 	}
 }
 
@@ -239,15 +216,10 @@ func newWebStatusCommand(p *program) *cobra.Command {
 		Use:   "status",
 		Short: "Say where the page is, and how podd web is confined",
 		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Web().ListDevices(cmd.Context(), &poddv1.ListDevicesRequest{})
-				if err != nil {
-					return err
-				}
-				return p.print(resp, webFacts(resp))
-			})
-		},
+		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
+			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
+			return p.answer(resp, err, webFacts(resp))
+		}),
 	}
 }
 

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"podd/internal/sanitize"
+)
+
+// browse opens an address with $BROWSER, or with the system's browser. A failure is no reason
+// to give up: the address is on the screen.
+func (p *program) browse(ctx context.Context, address string) {
+	// A server may have chosen the address, and a browser's command might read another form
+	// as an option or a file.
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+		fmt.Fprintln(p.stderr, "the address is not one of the web: podctl does not open it")
+		return
+	}
+	name := p.env("BROWSER")
+	switch {
+	case name != "":
+	case runtime.GOOS == "darwin":
+		name = "open"
+	default:
+		name = "xdg-open"
+	}
+	if text, err := exec.CommandContext(ctx, name, address).CombinedOutput(); err != nil {
+		fmt.Fprintf(p.stderr, "! cannot open a browser with %s (%v%s): open the address yourself\n", sanitize.Line(name), err, sanitize.Line(string(text)))
+	}
+}
