@@ -113,6 +113,7 @@ var runsElsewhere = map[string]goTest{
 	"attach":     {"restart_test.go", "TestAttachSendsOnceBack", `w.onTerminal("attach", "p")`},
 	"move":       {"../../integrations/postgres/handover_test.go", "TestNodesHandOver", `n3.Podctl("move", "one", "n3")`},
 	"nodes rm":   {"../../integrations/postgres/move_test.go", "TestNodesMove", `n1.Podctl("nodes", "rm", "n2")`},
+	"setup":      {"setup_test.go", "TestSetup", `setup()`},
 	"web open":   {"webpair_test.go", "TestOpenAndRevoke", `"web", "open"`},
 	"web pair":   {"webpair_test.go", "TestPairAtATerminal", `w.onTerminal("web", "pair", `},
 	"web revoke": {"webpair_test.go", "TestOpenAndRevoke", `w.podctl("web", "revoke", `},
