@@ -10,7 +10,7 @@ import (
 
 	"podd/internal/guard/harden"
 	"podd/internal/ops/systemd"
-	"podd/internal/tools/builtin"
+	"podd/internal/shell"
 )
 
 // The kernel delivers a signal to the main thread first, and to no other thread if that one
@@ -20,7 +20,7 @@ func init() { runtime.LockOSThread() } //nolint:gochecknoinits // main.main may 
 func main() {
 	// First of all: this process may be the helper of a sandbox, which becomes its command,
 	// or the process that starts commands for another podd.
-	builtin.Main()
+	shell.Main()
 	// Before anything secret is read; if the system refuses, podd works anyway.
 	_ = harden.Process()
 	// Closing podd's terminal sends this too: podd keeps running.

@@ -9,7 +9,9 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
+	"podd/internal/guard/sandbox"
 	"podd/internal/ops/retention"
+	"podd/internal/shell"
 	"podd/internal/tools/builtin"
 	"podd/pkg/catalog"
 	"podd/pkg/item"
@@ -46,8 +48,8 @@ type Config struct {
 	// zero field in Tools means the tool's own default.
 	ToolOutput tool.LimitsConfig
 	Spool
-	Sandbox builtin.SandboxConfig
-	Jobs    builtin.JobsConfig
+	Sandbox sandbox.Config
+	Jobs    shell.JobsConfig
 	// ShellEnv adds to the environment of commands: NAME=value, or NAME to pass on podd's.
 	ShellEnv  []string
 	Retention retention.Policy

@@ -7,7 +7,9 @@ import (
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/keys"
 	"podd/internal/guard/policy"
+	"podd/internal/guard/sandbox"
 	"podd/internal/ops/retention"
+	"podd/internal/shell"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/catalog"
@@ -84,10 +86,10 @@ type file struct {
 		ReadBackBytes int     `toml:"read_back_bytes" range:"0 1000000"`
 	} `toml:"compaction"`
 	Sandbox struct {
-		builtin.SandboxConfig
+		sandbox.Config
 		Env []string `toml:"env" is:"variables"`
 	} `toml:"sandbox"`
-	Jobs        builtin.JobsConfig        `toml:"jobs"`
+	Jobs        shell.JobsConfig          `toml:"jobs"`
 	Retention   retention.Policy          `toml:"retention"`
 	Snapshots   Snapshots                 `toml:"snapshots"`
 	Store       StoreConfig               `toml:"store"`
@@ -275,7 +277,7 @@ func defaults() *file {
 	f.Prune.Mode, f.Prune.ProtectedTurns, f.Prune.MinSavings, f.Prune.MinGain = fold.ModeEconomic, 3, 4096, 6000
 	f.Compaction.Trigger, f.Compaction.KeepTokens, f.Compaction.ReadBackBytes = 0.85, 20_000, 20_000
 	f.Sandbox.Mode = "auto"
-	f.Jobs = builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime}
+	f.Jobs = shell.JobsConfig{Max: shell.DefaultMaxJobs, MaxTime: shell.DefaultMaxJobTime}
 	f.Retention.Trash = 14 * 24 * time.Hour
 	f.Snapshots = Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour}
 	f.Store = StoreConfig{Connections: 8, Bytes: 1 << 40}

@@ -12,7 +12,7 @@ import (
 	"podd/internal/extend/extern"
 	"podd/internal/guard/keys"
 	"podd/internal/guard/policy"
-	"podd/internal/tools/builtin"
+	"podd/internal/shell"
 	"podd/pkg/fold"
 	"podd/pkg/llm/exchange"
 	"podd/pkg/tool"
@@ -72,7 +72,7 @@ func TestTagsSayWhatTheirUsersKnow(t *testing.T) {
 		"tool_output.strategy": strategies, "endpoints.key_header": join(keys.Bearer, keys.XAPIKey, keys.APIKey),
 		"endpoints.quirks.thinking": join(exchange.ThinkingAdaptive, exchange.ThinkingBudget, exchange.ThinkingNone),
 		"interceptor.history":       join(string(extern.HistoryNone), string(extern.HistoryTurn), string(extern.HistoryAll)),
-		"limits.loop_times":         loops, "limits.loop_steps": loops, "jobs.max": "1 " + strconv.Itoa(builtin.MaxAllJobs),
+		"limits.loop_times":         loops, "limits.loop_steps": loops, "jobs.max": "1 " + strconv.Itoa(shell.MaxAllJobs),
 	}
 	everyKey("", newDecoder("").keys(), func(path string, k key) {
 		if words, ok := want[path]; ok && k.tag.Get("oneof")+k.tag.Get("range") != words {

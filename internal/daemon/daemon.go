@@ -11,10 +11,13 @@ import (
 	"time"
 
 	"podd/internal/checkouts"
+	"podd/internal/commands/launcher"
+	"podd/internal/commands/shim"
 	"podd/internal/config"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/files"
+	"podd/internal/guard/sandbox"
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
@@ -24,7 +27,6 @@ import (
 	"podd/internal/search"
 	"podd/internal/server"
 	"podd/internal/subpods"
-	"podd/internal/tools/builtin"
 	"podd/internal/workspace"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
@@ -90,13 +92,13 @@ type Daemon struct {
 	// trust records which workspaces' configuration is trusted.
 	trust *trust.Book
 	// sandbox confines shell commands; detected waits until its kind is known.
-	sandbox  *builtin.Sandbox
-	detected func() *builtin.Sandbox
+	sandbox  *sandbox.Sandbox
+	detected func() *sandbox.Sandbox
 	// launcher is known when the sandbox is; withoutLauncher says why there is none.
-	launcher        *builtin.Launcher
+	launcher        *launcher.Launcher
 	withoutLauncher error
 	// starter starts shell commands; nil means as children of podd.
-	starter *builtin.Starter
+	starter *shim.Client
 	// recorder counts what pods do; nil without a debug socket.
 	recorder *metrics.Recorder
 	// tracer sends spans; nil without a collector.
@@ -323,7 +325,7 @@ func (d *Daemon) status() server.Status {
 		Store:     d.keeper.Where(),
 		Config:    l.file,
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
-		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
+		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.ReachesNetwork(),
 		LauncherNote: note(d.withoutLauncher),
 		Ask:          l.Ask,
 		Model:        l.Pods.Model.String(),

@@ -3,8 +3,9 @@ package daemon
 import (
 	"path/filepath"
 
+	"podd/internal/commands/lease"
 	"podd/internal/fleet/postgres"
-	"podd/internal/tools/builtin"
+	"podd/internal/shell"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -17,7 +18,7 @@ const leaseName = "podd.lease"
 func (l *nodeLink) openLease(d *Daemon, join *postgres.NodeConfig) (err error) {
 	path := filepath.Join(d.StateDir, leaseName)
 	join.Fenced = func() {
-		left, err := builtin.EndLeased(spoolDir(d.StateDir))
+		left, err := shell.EndLeased(spoolDir(d.StateDir))
 		if err == nil && l.until != nil {
 			err = l.until.Replace(path)
 		}
@@ -28,7 +29,7 @@ func (l *nodeLink) openLease(d *Daemon, join *postgres.NodeConfig) (err error) {
 	if l.shares = join.Shares; len(l.shares) == 0 {
 		return nil
 	}
-	if l.until, err = builtin.OpenLease(path); err != nil {
+	if l.until, err = lease.Open(path); err != nil {
 		return item.Errorf(item.KindPrecondition, "NODE_LEASE", "%v: make the state directory writable", err)
 	}
 	join.Renewing = func() (renewed func()) {
@@ -43,7 +44,7 @@ func (l *nodeLink) openLease(d *Daemon, join *postgres.NodeConfig) (err error) {
 }
 
 // commands is the lease of commands of movable pods; nil without shared directories.
-func (l *nodeLink) commands() *builtin.Lease {
+func (l *nodeLink) commands() *lease.Lease {
 	if l == nil {
 		return nil
 	}

@@ -12,13 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"podd/internal/commands/lease"
 	"podd/internal/config"
 	"podd/internal/fleet/postgres"
 	"podd/internal/guard/sandbox"
 	"podd/internal/nodes"
 	"podd/internal/ops/keeper"
 	"podd/internal/server"
-	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/paths"
 	"podd/pkg/pod"
@@ -35,7 +35,7 @@ type nodeLink struct {
 	members  *postgres.Membership
 	// shares are the shared directories, until how long commands of pods there may run.
 	shares []string
-	until  *builtin.Lease
+	until  *lease.Lease
 	// host is set once it is open.
 	host atomic.Pointer[pod.Host]
 	// news are alerts about other nodes.

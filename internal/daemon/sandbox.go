@@ -5,7 +5,10 @@ import (
 	"os"
 	"sync"
 
-	"podd/internal/tools/builtin"
+	"podd/internal/commands/launcher"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/sandbox"
+	"podd/internal/shell"
 )
 
 // detectSandbox starts to find out which sandbox works, which takes as long as the rest
@@ -13,14 +16,14 @@ import (
 func (d *Daemon) detectSandbox(ctx context.Context) {
 	c := d.Settings.Sandbox
 	c.Hidden, c.Checkouts = hiddenPaths(d.Config), checkoutDir(d.StateDir)
-	var found *builtin.Sandbox
+	var found *sandbox.Sandbox
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		d.launcher, d.withoutLauncher = builtin.FindLauncher(ctx)
+		d.launcher, d.withoutLauncher = launcher.Find(ctx)
 		c.Launcher = d.launcher
-		found = builtin.DetectSandbox(ctx, c)
+		found = sandbox.Detect(ctx, c)
 	})
-	d.detected = func() *builtin.Sandbox {
+	d.detected = func() *sandbox.Sandbox {
 		wg.Wait()
 		return found
 	}
@@ -33,7 +36,7 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 // openStarter makes the starter of shell commands. In a program that cannot be a shim it
 // starts them as children, whose results are lost when the program is killed.
 func (d *Daemon) openStarter() {
-	starter, err := builtin.OpenStarter(d.Logger, d.launcher)
+	starter, err := shim.Open(d.Logger, d.launcher)
 	if err != nil {
 		d.Logger.Debug("commands are children of podd", "note", err)
 		return
@@ -53,12 +56,12 @@ func note(err error) string {
 // shell is the setup of the shell tool. Confined is also true with mode "off", by which
 // the operator lets commands do everything that this user may, and for commands that podd
 // refuses to run: neither needs an approval for the lack of a sandbox.
-func (d *Daemon) shell() builtin.Shell {
-	return builtin.Shell{
+func (d *Daemon) shell() shell.Config {
+	return shell.Config{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
 		Lease:    d.link.commands(),
-		Confined: d.sandbox.Fate() != builtin.FateAsk,
+		Confined: d.sandbox.Fate() != sandbox.Ask,
 		Env:      d.Settings.ShellEnv,
 		// Not even a name in env passes on a key of podd's.
 		Environ: d.secrets.Environ(os.Environ()),
@@ -72,11 +75,11 @@ func (d *Daemon) logSandbox() {
 		d.Logger.Warn("podd starts commands by its own binary, which takes longer", "note", d.withoutLauncher)
 	}
 	switch d.sandbox.Fate() {
-	case builtin.FateConfined:
+	case sandbox.Confined:
 		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why, "hidden_credentials", d.sandbox.Credentials())
-	case builtin.FateRefuse:
+	case sandbox.Refuse:
 		d.Logger.Error("shell commands are refused", "sandbox", mode, "note", d.sandbox.Refuses())
-	case builtin.FateRun:
+	case sandbox.Run:
 		d.Logger.Warn("shell commands run unsandboxed and without approval: they can do whatever this user can", "sandbox", mode, "note", why)
 	default:
 		d.Logger.Warn("shell commands run unsandboxed after a person approves each: they can do whatever this user can", "sandbox", mode, "note", why)

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/tools/builtin"
+	"podd/internal/guard/sandbox"
+	"podd/internal/shell"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
@@ -58,13 +59,13 @@ func (g *ground) environment() briefing.Environment {
 }
 
 // sandboxOf is what commands run in. network says that they reach the network unasked.
-func sandboxOf(s builtin.Shell, network bool) briefing.Sandbox {
+func sandboxOf(s shell.Config, network bool) briefing.Sandbox {
 	if s.Sandbox == nil {
 		return briefing.Sandbox{Unasked: s.Confined}
 	}
 	fate := s.Sandbox.Fate()
 	return briefing.Sandbox{
-		Confines: fate == builtin.FateConfined, Refused: fate == builtin.FateRefuse, Unasked: fate == builtin.FateRun,
+		Confines: fate == sandbox.Confined, Refused: fate == sandbox.Refuse, Unasked: fate == sandbox.Run,
 		Network: network,
 	}
 }

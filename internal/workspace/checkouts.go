@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"podd/internal/files"
-	"podd/internal/tools/builtin"
+	"podd/internal/guard/sandbox"
 	"podd/internal/workspace/checkout"
 	"podd/pkg/item"
 )
@@ -18,7 +18,7 @@ func (all *Workspaces) Stores() *files.Stores { return all.stores }
 
 func openCheckouts(c Config) *checkout.Checkouts {
 	box, refuses := c.Shell.Sandbox, ""
-	if fate := box.Fate(); fate != builtin.FateConfined && fate != builtin.FateRun {
+	if fate := box.Fate(); fate != sandbox.Confined && fate != sandbox.Run {
 		refuses = "podd runs git for checkouts in a sandbox, and none works here (" + box.Why() + "): install bubblewrap, or set [sandbox] mode to off"
 	}
 	return checkout.New(checkout.Config{

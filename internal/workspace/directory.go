@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 
+	"podd/internal/shell"
 	"podd/internal/tools/builtin"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -107,17 +108,23 @@ func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
 // tools makes the pod's own tools.
 func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	movable := w.all.Movable != nil && w.all.Movable(d.spec)
-	tools, err := builtin.New(builtin.Config{
-		FS: d.fs, Spool: d.spool, Caches: w.all.caches, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
+	place := w.all.place(w.id, d.spool)
+	place.FS, place.Network, place.Movable, place.Shows, place.Limits = d.fs, w.network, movable, w.all.borrowed(d.spec), s.ToolOutput
+	c := builtin.Config{
+		FS: d.fs, Spool: d.spool, Commands: shell.New(w.all.Shell, place).Tools(), Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
-		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network, Movable: movable, Shows: w.all.borrowed(d.spec),
-	})
+		WebFetch: builtin.WebFetch{Opens: w.opens},
+	}
+	if movable {
+		c.MayChange = w.all.Shell.Lease.Check
+	}
+	tools, err := builtin.New(c)
 	if err != nil {
 		return toolset{}, err
 	}
 	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), prefix: w.all.ForeignPrefix, log: w.all.Logger}
 	if movable {
-		own.leased = func(t tool.Tool) tool.Tool { return builtin.Leased(t, w.all.Shell.Lease) }
+		own.leased = func(t tool.Tool) tool.Tool { return shell.Leased(t, w.all.Shell.Lease) }
 	}
 	if w.all.SubPods != nil && d.spec.SubPods > 0 && d.depth < pod.MaxDepth {
 		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)

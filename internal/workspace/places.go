@@ -88,7 +88,7 @@ func (w *Workspace) network() bool {
 	spec := w.spec
 	w.mu.Unlock()
 	above, err := w.above()
-	return err == nil && spec.ReachesNetwork(above, w.all.Shell.Sandbox.Network())
+	return err == nil && spec.ReachesNetwork(above, w.all.Shell.Sandbox.ReachesNetwork())
 }
 
 // narrower says whether all directories of a spec are in another's, or which one is not.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"podd/internal/guard/policy"
-	"podd/internal/tools/builtin"
+	"podd/internal/shell"
 	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
@@ -73,7 +73,7 @@ func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error
 		if err != nil {
 			return false, nil, err
 		}
-		if err := checkNetwork(above, w.all.Shell.Sandbox.Network()); err != nil {
+		if err := checkNetwork(above, w.all.Shell.Sandbox.ReachesNetwork()); err != nil {
 			return false, nil, err
 		}
 	}
@@ -184,11 +184,7 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	if err != nil {
 		return err
 	}
-	tools, err := builtin.Recovering(w.all.recovering(w.id, folder))
-	if err != nil {
-		return err
-	}
-	tools = append(tools, w.all.Tools...)
+	tools := append(shell.New(w.all.Shell, w.all.place(w.id, folder)).Tools(), w.all.Tools...)
 	if w.all.SubPods != nil {
 		parent := item.Pod{ID: w.id, Spec: item.PodSpec{SubPods: manySlots}}
 		tools = append(tools, w.all.SubPods(parent, 0, nil)(nil))

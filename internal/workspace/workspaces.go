@@ -12,6 +12,7 @@ import (
 
 	"podd/internal/files"
 	"podd/internal/guard/policy"
+	"podd/internal/shell"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace/briefing"
 	"podd/internal/workspace/checkout"
@@ -42,9 +43,9 @@ type Config struct {
 	// reads none. It is called when a turn begins.
 	Project func(dir string) Project
 	// Shell sets up the shell tool.
-	Shell builtin.Shell
-	// Jobs bounds background commands; its Tools are not used.
-	Jobs builtin.JobsConfig
+	Shell shell.Config
+	// Jobs bounds background commands; its Runner is not used.
+	Jobs shell.JobsConfig
 	// Tools are offered in addition to the built-in ones.
 	Tools []tool.Tool
 	// SubPods makes the tool of a pod that may spawn others and has depth pods above it; nil
@@ -105,7 +106,7 @@ type Workspaces struct {
 	spool   *spool.Spool
 	// caches are nil without CacheDir.
 	caches *scratch.Caches
-	jobs   *builtin.Jobs
+	jobs   *shell.Jobs
 	// stores are nil without CheckpointDir.
 	stores *files.Stores
 	// checkouts are nil without CheckoutDir.
@@ -146,11 +147,14 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	if c.CheckoutDir != "" && c.Shell.Sandbox != nil {
 		all.checkouts = openCheckouts(c)
 	}
-	c.Jobs.Tools = func(id string) (builtin.Config, error) {
+	c.Jobs.Runner = func(id string) (*shell.Runner, error) {
 		folder, err := all.spool.Folder(id)
-		return all.recovering(id, folder), err
+		if err != nil {
+			return nil, err
+		}
+		return shell.New(all.Shell, all.place(id, folder)), nil
 	}
-	all.jobs = builtin.NewJobs(c.Jobs)
+	all.jobs = shell.NewJobs(c.Jobs)
 	use, err := all.Reload(s)
 	if err != nil {
 		return nil, err
@@ -219,11 +223,9 @@ func (all *Workspaces) Picture(data []byte, name string) (item.Image, error) {
 // Jobs are the background commands of a pod.
 func (all *Workspaces) Jobs(id string) pod.Jobs { return all.jobs.Of(id) }
 
-// recovering sets up the tools that can find out what happened to open calls.
-func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Config {
-	return builtin.Config{
-		Spool: folder, Caches: all.caches, Shell: all.Shell, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id),
-	}
+// place is where a pod's commands run, as far as one that an earlier podd started needs it.
+func (all *Workspaces) place(id string, folder *spool.Folder) shell.Place {
+	return shell.Place{Spool: folder, Caches: all.caches, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id)}
 }
 
 // Abandon ends the commands of a pod whose log isn't read here, or the checks that a killed podd

@@ -4,5 +4,5 @@
 //
 // New makes a tool from a function, Registry has those of one pod in a fixed order, and
 // Limits is the one place that cuts outputs to size, whatever tool they come from. The
-// built-in tools are in tool/builtin.
+// built-in tools are in internal/tools/builtin and internal/shell.
 package tool

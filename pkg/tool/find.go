@@ -61,7 +61,7 @@ func (f *finder) find(_ context.Context, _ *Invocation, args findArgs) (Output, 
 	var shown []string
 	for _, t := range found {
 		spec := t.Spec()
-		text := fmt.Sprintf("%s\n%s\narguments: %s\n\n", spec.Name, clipped(spec.Description, maxFoundText), spec.Schema)
+		text := fmt.Sprintf("%s\n%s\narguments: %s\n\n", spec.Name, Clip(spec.Description, maxFoundText), spec.Schema)
 		if len(shown) > 0 && b.Len()+len(text) > maxFoundBytes {
 			break
 		}
@@ -113,7 +113,7 @@ func (f *finder) named(query string) (found []Tool) {
 func (f *finder) rank(query string, most int) []Tool {
 	f.once.Do(f.read)
 	scores := make([]float64, len(f.tools))
-	for _, word := range slices.Compact(slices.Sorted(slices.Values(words(clipped(query, maxFoundText))))) {
+	for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Clip(query, maxFoundText))))) {
 		fits := make([]float64, len(f.tools))
 		having := 0
 		for i, of := range f.index {
@@ -142,7 +142,7 @@ func (f *finder) rank(query string, most int) []Tool {
 // near are the names that have most pairs of characters in common with a name, at most three.
 func (f *finder) near(name string) (names []string) {
 	const least = 0.5
-	name = strings.ToLower(clipped(name, 2*maxNameBytes))
+	name = strings.ToLower(Clip(name, 2*maxNameBytes))
 	likeness := map[string]float64{}
 	for _, t := range f.tools {
 		other := t.Spec().Name

@@ -30,12 +30,12 @@ func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
 	default:
 		// One end gets the room that the other leaves.
 		share := fitHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
-		tail = fitTail(tail, bytes-len(share), lines-int(countLines(share)))
-		head = fitHead(head, bytes-len(tail), lines-int(countLines(tail)))
+		tail = fitTail(tail, bytes-len(share), lines-int(CountLines(share)))
+		head = fitHead(head, bytes-len(tail), lines-int(CountLines(tail)))
 	}
 	cut.KeptBytes = int64(len(head) + len(tail))
 	// Both ends may hold a part of the same line.
-	cut.KeptLines = min(countLines(head)+countLines(tail), cut.TotalLines)
+	cut.KeptLines = min(CountLines(head)+CountLines(tail), cut.TotalLines)
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}

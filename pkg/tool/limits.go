@@ -157,9 +157,12 @@ func (l Limit) or(next Limit) Limit {
 
 // For is the limit of a tool, with no zero field: the configured one, otherwise the
 // tool's own default, otherwise the general one; and never more bytes than the bound of a
-// whole result leaves. A tool that captures more than it can keep in memory uses it to
+// whole result leaves. nil limits are the defaults. A tool that captures more than it can keep in memory uses it to
 // decide what to keep.
 func (l *Limits) For(name string) Limit {
+	if l == nil {
+		l, _ = NewLimits(LimitsConfig{})
+	}
 	limit := l.tools[name].or(toolLimit(name)).or(l.general)
 	limit.MaxBytes = min(limit.MaxBytes, l.most)
 	return limit
@@ -187,7 +190,7 @@ func (l *Limits) Apply(name string, out Output, keep func(full string) (path str
 	if out.Cut != nil {
 		return limit.cutAgain(out)
 	}
-	cut := item.Cut{TotalBytes: int64(len(full)), TotalLines: countLines(full)}
+	cut := item.Cut{TotalBytes: int64(len(full)), TotalLines: CountLines(full)}
 	if keep != nil {
 		if path, err := keep(full); err == nil {
 			cut.SpoolPath = path
@@ -216,11 +219,11 @@ func (l Limit) Over(out Output) (whole item.Cut, ok bool) {
 	if out.Cut != nil {
 		return *out.Cut, true
 	}
-	return item.Cut{TotalBytes: int64(len(out.Content)), TotalLines: countLines(out.Content)}, !l.fits(out.Content)
+	return item.Cut{TotalBytes: int64(len(out.Content)), TotalLines: CountLines(out.Content)}, !l.fits(out.Content)
 }
 
 func (l Limit) fits(s string) bool {
-	return len(s) <= l.MaxBytes && countLines(s) <= int64(l.MaxLines)
+	return len(s) <= l.MaxBytes && CountLines(s) <= int64(l.MaxLines)
 }
 
 // cutAgain shortens an output that its tool has cut.
@@ -255,13 +258,4 @@ func Repair(s string) string {
 		s = s[size:]
 	}
 	return b.String()
-}
-
-// countLines counts lines, including a last one without a newline.
-func countLines(s string) int64 {
-	n := int64(strings.Count(s, "\n"))
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		n++
-	}
-	return n
 }

@@ -30,7 +30,7 @@ func FromString(s string) Output {
 		runes++
 	}
 	return Output{
-		Summary: Bound(fmt.Sprintf("%d lines | %s…", countLines(s), first)),
+		Summary: Bound(fmt.Sprintf("%d lines | %s…", CountLines(s), first)),
 		Content: s,
 	}
 }

@@ -202,7 +202,7 @@ func (c *checked) Check(arguments string) (string, error) {
 	if len(schema) > maxShownSchema {
 		schema = "those that " + FindTool + " shows"
 	}
-	return "", refuse(fmt.Errorf("%s; its arguments are %s", clipped(mismatch(err), 300), schema))
+	return "", refuse(fmt.Errorf("%s; its arguments are %s", Clip(mismatch(err), 300), schema))
 }
 
 // resolve leaves a schema that podd cannot read to the tool.
@@ -210,12 +210,4 @@ func (c *checked) resolve() {
 	if resolved, err := resolve(c.Spec().Schema); err == nil {
 		c.schema = resolved
 	}
-}
-
-// clipped bounds a text.
-func clipped(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return cutHead(text, most) + "…"
 }

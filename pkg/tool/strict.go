@@ -154,10 +154,4 @@ func joinPath(path, key string) string {
 }
 
 // clip bounds a model's text in an error.
-func clip(s string) string {
-	const limit = 60
-	if len(s) <= limit {
-		return s
-	}
-	return cutHead(s, limit) + "…"
-}
+func clip(s string) string { return Clip(s, 63) }

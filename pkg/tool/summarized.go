@@ -22,7 +22,7 @@ func (l Limit) Summarized(text, model string, read int64, cut item.Cut) (content
 	}
 	text = strings.TrimSpace(Repair(text))
 	bytes, lines := l.MaxBytes-len(marker)-len("\n"), l.MaxLines-1
-	if len(text) > bytes || countLines(text) > int64(lines) {
+	if len(text) > bytes || CountLines(text) > int64(lines) {
 		if lines > 1 {
 			text = strings.TrimRight(fitHead(text, max(bytes-len(rest), 0), lines-1), "\n") + rest
 		} else {
@@ -32,7 +32,7 @@ func (l Limit) Summarized(text, model string, read int64, cut item.Cut) (content
 	if text == "" || int64(len(text)) >= cut.TotalBytes {
 		return "", cut, false
 	}
-	cut.KeptBytes, cut.KeptLines = int64(len(text)), min(countLines(text), cut.TotalLines)
+	cut.KeptBytes, cut.KeptLines = int64(len(text)), min(CountLines(text), cut.TotalLines)
 	return marker + "\n" + text, cut, true
 }
 

@@ -27,20 +27,20 @@ const (
 // Config says how to confine commands. The zero value is ready.
 type Config struct {
 	// Mode is Auto, Bwrap, Landlock or Off; empty means Auto: bwrap, otherwise Landlock.
-	Mode Mode
+	Mode Mode `toml:"mode" oneof:"auto bwrap landlock off"`
 	// Required refuses commands if no sandbox works.
-	Required bool
+	Required bool `toml:"required"`
 	// Network is whether the commands of pods reach the network that do not say it.
-	Network bool
+	Network bool `toml:"network"`
 	// Read are files and directories that can be read even if they would be hidden by
 	// default. One that would not be begins a list: everything that can be read besides the
 	// system's own and the pod's roots.
-	Read []string
+	Read []string `toml:"read" is:"directories" default:"all but what is hidden"`
 	// Write are directories that every pod's commands can change.
-	Write []string
+	Write []string `toml:"write" is:"directories" default:"the pod's alone"`
 	// MaxMemory bounds the memory of a command and everything that it starts, in bytes; 0
 	// means half of the available memory.
-	MaxMemory int64
+	MaxMemory int64 `toml:"max_memory_bytes" range:"0 1152921504606846976" default:"half of the machine's memory"`
 	// Hidden are podd's own files and directories.
 	Hidden []string
 	// Checkouts is a directory in a hidden one; see [scopefs.Config].
@@ -105,6 +105,10 @@ func (s *Sandbox) Mode() Mode { return s.mode }
 
 // Confines says whether commands run in a sandbox.
 func (s *Sandbox) Confines() bool { return s.mode != None }
+
+// ReachesNetwork is whether commands reach the network unasked where their pod does not say it.
+// Without a sandbox, nil too, they do.
+func (s *Sandbox) ReachesNetwork() bool { return s == nil || !s.Confines() || s.Network }
 
 // Why says in a clause why the mode is not a better one; empty for the best.
 func (s *Sandbox) Why() string { return s.why }

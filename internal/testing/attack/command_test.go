@@ -2,7 +2,7 @@ package attack_test
 
 // commandAttacks are attacks on how commands are chosen and started.
 func commandAttacks() []attack {
-	const pol, builtin, spool = "internal/guard/policy", "internal/tools/builtin", "pkg/tool/spool"
+	const pol, builtin, shell, spool = "internal/guard/policy", "internal/tools/builtin", "internal/shell", "pkg/tool/spool"
 	return []attack{
 		// Lines under a rule that allows echo.
 		{"`echo $(rm x)`, also with backquotes, in quotes, in arithmetic", "CWE-78", "no expansions", pol, "TestAttacks"},
@@ -12,7 +12,7 @@ func commandAttacks() []attack {
 		{"`echo *`, where file names decide", "CWE-155", "no globs", pol, "TestAttacks"},
 		{"spaces and line ends that the shell does not know, text that changes direction", "CWE-451, CVE-2021-42574", "plain characters", pol, "TestAttacks"},
 		{"a comment that ends for one shell and not for another", "CWE-436", "no continued comments", pol, "TestAttacks"},
-		{"access to the network or the host, unasked", "CWE-862", "more asks", builtin, "TestShellSaysWhatIsMore"},
+		{"access to the network or the host, unasked", "CWE-862", "more asks", shell, "TestShellSaysWhatIsMore"},
 		{"a rule for a command in the sandbox, used for the same command on the host", "CWE-863", "levels in rules", pol, "TestLevels"},
 		{"a pod with the network, below one that has none", "CWE-269", "the family's network", "pkg/item", "TestNetworkNeverGrows"},
 		// Lines under a rule that denies rm, or git push.
@@ -25,8 +25,8 @@ func commandAttacks() []attack {
 		{"`uniq a b`, where the second file is written", "CWE-73", "files of readers", pol, "TestWildcardsAllowReadingOnly"},
 		{"`uv run *`, `docker run *`, which would allow any command", "CWE-183", "no open runners", pol, "TestWildcardsBehindRunnersAreRefused"},
 		// How commands are started.
-		{"LD_PRELOAD, BASH_ENV, NODE_OPTIONS, PYTHONSTARTUP, GIT_SSH_COMMAND of podd's environment", "CWE-427", "listed variables", builtin, "TestShellEnvironmentIsAList"},
-		{"a workspace program found by a relative PATH entry", "CWE-426", "absolute PATH", builtin, "TestShellEnvironmentIsAList"},
+		{"LD_PRELOAD, BASH_ENV, NODE_OPTIONS, PYTHONSTARTUP, GIT_SSH_COMMAND of podd's environment", "CWE-427", "listed variables", shell, "TestShellEnvironmentIsAList"},
+		{"a workspace program found by a relative PATH entry", "CWE-426", "absolute PATH", shell, "TestShellEnvironmentIsAList"},
 		{"the same for a hook or interceptor, which has no sandbox", "CWE-426", "absolute PATH", "internal/extend/extern", "TestEnvironment"},
 		{"a program named in rg's configuration", "CWE-427", "bare rg", builtin, "TestSearchGivesRipgrepNothing"},
 		{"command output that others can read", "CWE-732", "private spool", spool, "TestKeep"},
@@ -39,7 +39,7 @@ func commandGuards() map[string]guard {
 	return map[string]guard{
 		"no expansions": {"no rule allows a line with an expansion", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
 		"more asks": {"a call that asks for more than the pod has leaves the sandbox only if a rule or a person allows it",
-			[]edit{{"internal/tools/builtin/shellguard.go", "Confined: s.Confined && !use.beyond}", "Confined: s.Confined}"}}},
+			[]edit{{"internal/shell/guard.go", "Confined: s.Confined && !use.beyond}", "Confined: s.Confined}"}}},
 		"levels in rules": {"a rule that allows names each level of access that is more than the pod has",
 			[]edit{{"internal/guard/policy/level.go", "		return c.Decision != Allow || !call.Beyond\n", "		return true\n"}}},
 		"the family's network": {"a pod has the network only if all pods above it have it",
@@ -57,7 +57,7 @@ func commandGuards() map[string]guard {
 		"options of readers":      {"a wildcard matches only options with which a program reads", []edit{{"internal/guard/policy/readers.go", "			bad[i] = !options.MatchString(w)\n", "			bad[i] = w == \"\"\n"}}},
 		"files of readers":        {"a wildcard matches only files that a program reads", []edit{{"internal/guard/policy/readers.go", "operands > 1 && (program", "operands > 1<<30 && (program"}}},
 		"no open runners":         {"podd refuses a wildcard for a command that another one runs", []edit{{"internal/guard/policy/programs.go", "	if verb == 0 {\n", "	if verb >= 0 {\n"}}},
-		"listed variables":        {"commands get only listed variables", []edit{{"internal/tools/builtin/shellenv.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
+		"listed variables":        {"commands get only listed variables", []edit{{"internal/shell/env.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
 		"absolute PATH":           {"PATH has only absolute directories", []edit{{"internal/commands/process/path.go", "!filepath.IsAbs(dir) })", "!filepath.IsAbs(dir) && false })"}}},
 		"bare rg":                 {"rg gets an empty environment", []edit{{"internal/tools/builtin/ripgrep.go", "cmd.Dir, cmd.Env, cmd.WaitDelay = b.search.Dir(), []string{}, ripgrepPatience", "cmd.Dir, cmd.WaitDelay = b.search.Dir(), ripgrepPatience"}}},
 		"private spool":           {"only podd's user can read spool files", []edit{{"pkg/tool/spool/folder.go", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o644)"}}},

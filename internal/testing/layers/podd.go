@@ -136,6 +136,7 @@ var ranks = map[string]int{
 	"internal/fleet/postgres":         3,
 	"pkg/store/storetest":             3,
 	"internal/tools/builtin":          3,
+	"internal/shell":                  4,
 	"pkg/tool/tooltest":               3,
 	"pkg/worker":                      3,
 

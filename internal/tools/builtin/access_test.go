@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"testing"
 
-	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -29,9 +28,6 @@ func TestAccess(t *testing.T) {
 		{"search", `{"pattern":"x","glob":"*.go"}`, tool.Access{Paths: []string{"."}, Confined: true}},
 		{"glob", `{"pattern":"a/b/**/c"}`, tool.Access{Paths: []string{"a/b"}, Confined: true}},
 		{"todo", `{"items":[]}`, tool.Access{Confined: true}},
-		{"shell", `{"command":"make"}`, tool.Access{Command: "make", Level: item.AccessSandbox}},
-		// Without a sandbox all levels are the same.
-		{"shell", `{"command":"make","access":"host","why":"x"}`, tool.Access{Command: "make", Level: item.AccessHost, Why: "x"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tool, func(t *testing.T) {

@@ -324,7 +324,7 @@ func (p *patchPlan) move(c fileChange, step *patchStep) (*plannedText, error) {
 
 func (p *patchPlan) create(c fileChange, now *plannedText) {
 	step := &patchStep{
-		path: c.path, note: fmt.Sprintf("A %s +%d", p.show(c.path), countLines(c.content)), diff: p.diffOf(c.path, "", c.content),
+		path: c.path, note: fmt.Sprintf("A %s +%d", p.show(c.path), tool.CountLines(c.content)), diff: p.diffOf(c.path, "", c.content),
 	}
 	w := &patchWrite{path: c.path, text: c.content, fresh: now.gone, step: step}
 	step.do = func(ctx context.Context, b *scopefs.Batch) error { return w.prepare(ctx, b) }
@@ -424,7 +424,7 @@ func (p *patchPlan) listed(path string, notes []string) tool.Output {
 	list := strings.Join(notes, "\n")
 	out := tool.Output{Summary: tool.Bound("apply_patch: " + strings.Join(notes, ", ")), Kind: item.OutputEdit}
 	if len(out.Summary) > 120 {
-		out.Summary, out.Content = fmt.Sprintf("apply_patch: %s changed", plural(int64(len(notes)), "file")), list+"\n"
+		out.Summary, out.Content = fmt.Sprintf("apply_patch: %s changed", tool.Plural(int64(len(notes)), "file")), list+"\n"
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
-	"podd/pkg/tool/scratch"
 	"podd/pkg/tool/spool"
 )
 
@@ -15,28 +14,18 @@ import (
 type Config struct {
 	// FS is the pod's files; the caller closes it after the tools are done.
 	FS *scopefs.FS
-	// Spool is the pod's folder for the output of commands.
+	// Spool is the pod's folder for long outputs.
 	Spool *spool.Folder
-	// Caches have the cache that the commands of a workspace share; nil means that each pod's
-	// are in its /tmp.
-	Caches *scratch.Caches
-	// Jobs are the pod's background commands; nil means that it can have none.
-	Jobs *PodJobs
-	// Movable says that another node may take over the pod: its commands need bwrap and end with
-	// the lease of Shell, after which no tool changes a file.
-	Movable bool
+	// Commands are the tools that run commands, which stand among these.
+	Commands []tool.Tool
+	// MayChange says why no tool may change a file now; nil means that they always may.
+	MayChange func() error
 	// Limits are those to which the outputs will be cut; nil means the defaults. The tools
-	// that capture or page use them to know how much can be shown.
+	// that page use them to know how much can be shown.
 	Limits   *tool.Limits
-	Shell    Shell
 	Search   Search
 	WebFetch WebFetch
-	// Network says whether the commands of the pod reach the network now, unasked; nil leaves
-	// that to Shell.Sandbox.
-	Network func() bool
-	// Shows are directories that commands can read, also in what is hidden from them.
-	Shows []string
-	Tree  Tree
+	Tree     Tree
 	// ListDir and Glob bound the tools of these names.
 	ListDir Listing
 	Glob    Listing
@@ -50,12 +39,9 @@ func New(c Config) ([]tool.Tool, error) {
 	if c.FS == nil || c.Spool == nil {
 		return nil, item.Errorf(item.KindInternal, "BAD_CONFIG", "builtin.New needs FS and Spool")
 	}
-	c, err := c.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	f := &files{FS: c.FS, changing: new(sync.Mutex), mayChange: c.mayChange}
-	return []tool.Tool{
+	c = c.withDefaults()
+	f := &files{FS: c.FS, changing: new(sync.Mutex), mayChange: c.MayChange}
+	tools := append([]tool.Tool{
 		newReadFile(f, c),
 		newWriteFile(f),
 		newEditFile(f),
@@ -65,31 +51,11 @@ func New(c Config) ([]tool.Tool, error) {
 		newRepoMap(f, c),
 		newGlob(f, c),
 		newSearch(f, c),
-		newShell(c),
-		newJobTool(c),
-		newWebFetch(c),
-		newTodo(),
-	}, nil
+	}, c.Commands...)
+	return append(tools, newWebFetch(c), newTodo()), nil
 }
 
-// Recovering makes the tools that can find the outcome of a call. They need no FS if only
-// Recover is called.
-func Recovering(c Config) ([]tool.Tool, error) {
-	c, err := c.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	return []tool.Tool{newShell(c), newJobTool(c)}, nil
-}
-
-func (c Config) withDefaults() (Config, error) {
-	if c.Limits == nil {
-		limits, err := tool.NewLimits(tool.LimitsConfig{})
-		if err != nil {
-			return c, err
-		}
-		c.Limits = limits
-	}
+func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -100,7 +66,10 @@ func (c Config) withDefaults() (Config, error) {
 		c.Tree.MaxEntries = maxEntries
 	}
 	c.ListDir, c.Glob = c.ListDir.withDefaults(), c.Glob.withDefaults()
-	return c, nil
+	if c.MayChange == nil {
+		c.MayChange = func() error { return nil }
+	}
+	return c
 }
 
 // maxEntries is the default of how many entries list_dir, repo_structure and glob show.

@@ -55,7 +55,7 @@ func (f *files) edit(ctx context.Context, call *tool.Invocation, args editArgs) 
 	}
 	added, removed, diff := showDiff(p.before, p.edits)
 	out := f.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
-		f.show(args.Path), plural(int64(len(p.starts)), "place"), lineList(p.before, p.starts), added, removed, note), diff)
+		f.show(args.Path), tool.Plural(int64(len(p.starts)), "place"), lineList(p.before, p.starts), added, removed, note), diff)
 	out.Diffs = item.NewDiffs(item.FileDiff{Path: f.Rel(args.Path), Diff: diff})
 	return out, nil
 }

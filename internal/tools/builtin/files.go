@@ -85,7 +85,7 @@ func aboutWritten(w scopefs.Written) string {
 	if w.HardLinks == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s of the file (hard links) kept the old content", plural(int64(w.HardLinks), "other name"))
+	return fmt.Sprintf("; %s of the file (hard links) kept the old content", tool.Plural(int64(w.HardLinks), "other name"))
 }
 
 // unchanged refuses a file that changed since it was read. A file that was never read

@@ -3,7 +3,6 @@ package builtin_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -397,30 +396,5 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 		if _, err := builtin.New(c); item.ReasonOf(err) != "BAD_CONFIG" {
 			t.Errorf("New: %v", err)
 		}
-	}
-}
-
-// The tools are sent with every request.
-func TestToolsAreSmallToSend(t *testing.T) {
-	b := newBench(t, nil)
-	size := 0
-	for _, spec := range b.tools.Specs() {
-		text := encode(map[string]any{"type": "function", "name": spec.Name, "description": spec.Description}) + `,"parameters":` + spec.Schema
-		t.Logf("%4d %s", len(text), text)
-		size += len(text)
-	}
-	if size > 6000 {
-		t.Errorf("the tools take %d bytes, of 6000", size)
-	}
-}
-
-// A configuration is checked against Names before there is a pod.
-func TestNamesAreThoseOfTheTools(t *testing.T) {
-	var names []string
-	for _, spec := range newBench(t, nil).tools.Specs() {
-		names = append(names, spec.Name)
-	}
-	if !slices.Equal(names, builtin.Names()) {
-		t.Errorf("New makes %q, Names says %q", names, builtin.Names())
 	}
 }

@@ -32,9 +32,9 @@ func newGlob(f *files, c Config) tool.Tool {
 		for _, path := range paths {
 			b.WriteString(scopefs.Display(path) + "\n")
 		}
-		summary := fmt.Sprintf("glob: %s, %s", shorten(args.Pattern, 80), plural(int64(len(paths)), "file"))
+		summary := fmt.Sprintf("glob: %s, %s", tool.Shorten(args.Pattern, 80), tool.Plural(int64(len(paths)), "file"))
 		if more {
-			summary = fmt.Sprintf("glob: %s, the first %d files; narrow the pattern to see others", shorten(args.Pattern, 80), len(paths))
+			summary = fmt.Sprintf("glob: %s, the first %d files; narrow the pattern to see others", tool.Shorten(args.Pattern, 80), len(paths))
 		}
 		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
+
+	"podd/pkg/tool"
 )
 
 // byteOrderMark may begin a text. It is not part of the first line.
@@ -147,8 +149,8 @@ func endsKept(before, content string) string {
 	for _, e := range edits {
 		same := strings.Count(plain[at:e.Start], "\n")
 		give(same, line, line+same)
-		gone := countLines(plain[e.Start:e.End])
-		give(countLines(e.New), line+same, line+same+gone)
+		gone := int(tool.CountLines(plain[e.Start:e.End]))
+		give(int(tool.CountLines(e.New)), line+same, line+same+gone)
 		line, at = line+same+gone, e.End
 	}
 	give(len(now)-lineAt, line, len(old))

@@ -43,7 +43,7 @@ func listing(shown, rel string, entries []fs.DirEntry, most int) tool.Output {
 			b.WriteString(entryLine(e))
 		}
 	}
-	summary := fmt.Sprintf("list_dir: %s, %s, %s", shown, plural(dirs, "directory"), plural(int64(len(entries))-dirs, "file"))
+	summary := fmt.Sprintf("list_dir: %s, %s, %s", shown, tool.Plural(dirs, "directory"), tool.Plural(int64(len(entries))-dirs, "file"))
 	if len(entries) > most {
 		summary += fmt.Sprintf("; the first %d entries are shown", most)
 	}

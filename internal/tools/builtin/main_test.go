@@ -1,7 +1,7 @@
 package builtin_test
 
 import (
-	"log/slog"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,38 +15,7 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-func TestMain(m *testing.M) {
-	builtin.Main()
-	openStarter()
-	if os.Getenv(helperVariable) != "" {
-		helperMain()
-	}
-	if os.Getenv(fullVariable) != "" {
-		if err := fullMain(); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	goleak.VerifyTestMain(withShim{m})
-}
-
-// starter starts the commands of all tests, and of the helpers, as podd does.
-var starter *builtin.Starter
-
-func openStarter() {
-	var err error
-	if starter, err = builtin.OpenStarter(slog.New(slog.DiscardHandler), nil); err != nil {
-		panic(err)
-	}
-}
-
-// withShim runs the tests, and then ends the process that started their commands.
-type withShim struct{ *testing.M }
-
-func (w withShim) Run() int {
-	defer starter.Close()
-	return w.M.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // bench is a workspace with its tools.
 type bench struct {
@@ -55,9 +24,6 @@ type bench struct {
 	spool string
 	fs    *scopefs.FS
 	tools *tool.Registry
-	// jobs are those of the pod, of allJobs.
-	jobs    *builtin.PodJobs
-	allJobs *builtin.Jobs
 }
 
 // newBench makes a workspace with files (name to content) and tools for it. adjust may
@@ -74,7 +40,6 @@ func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Con
 	}
 	b.t = t
 	t.Cleanup(func() {
-		b.allJobs.Close()
 		if err := b.fs.Close(); err != nil {
 			t.Error(err)
 		}
@@ -96,18 +61,16 @@ func openBench(dir, spoolDir string, adjust ...func(*builtin.Config)) (*bench, e
 	if err != nil {
 		return nil, err
 	}
-	c := builtin.Config{FS: fs, Spool: folder, Shell: builtin.Shell{Starter: starter}}
+	c := builtin.Config{FS: fs, Spool: folder}
 	for _, f := range adjust {
 		f(&c)
 	}
-	jobs := builtin.NewJobs(builtin.JobsConfig{Max: 2, Tools: func(string) (builtin.Config, error) { return c, nil }})
-	c.Jobs = jobs.Of("p")
 	tools, err := builtin.New(c)
 	if err != nil {
 		return nil, err
 	}
 	registry, err := tool.NewRegistry(tools...)
-	return &bench{dir: dir, spool: folder.Dir(), fs: fs, tools: registry, allJobs: jobs, jobs: c.Jobs}, err
+	return &bench{dir: dir, spool: folder.Dir(), fs: fs, tools: registry}, err
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -154,4 +117,12 @@ func object(pairs ...any) string {
 		fields[pairs[i].(string)] = pairs[i+1]
 	}
 	return encode(fields)
+}
+
+func encode(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }

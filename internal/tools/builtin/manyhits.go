@@ -25,6 +25,8 @@ const (
 	mapNote = 200
 	// maxMapText bounds a file's first match in a map, in runes.
 	maxMapText = 100
+	// maxResultBytes bounds the whole result on disk.
+	maxResultBytes = 256 << 20
 )
 
 // manyHits counts matches file by file. Once there are too many to show, it writes each
@@ -92,7 +94,7 @@ func (m *manyHits) add(name string, line int, text string, first bool) {
 	m.matches++
 	m.bytes += int64(len(row)) + 1
 	if first {
-		m.files = append(m.files, fileMatches{first: shorten(row, len([]rune(name))+maxMapText)})
+		m.files = append(m.files, fileMatches{first: tool.Shorten(row, len([]rune(name))+maxMapText)})
 	}
 	m.files[len(m.files)-1].matches++
 	if !m.begun {
@@ -107,7 +109,7 @@ func (m *manyHits) write(text string) {
 	if m.lost != nil {
 		return
 	}
-	if most := min(m.folder.Quota(), defaultSpoolBytes); m.bytes > most {
+	if most := min(m.folder.Quota(), maxResultBytes); m.bytes > most {
 		m.lose(fmt.Errorf("it is larger than %d bytes", most))
 		return
 	}
@@ -148,7 +150,7 @@ func (m *manyHits) summary() string {
 	if m.stopped {
 		least = "at least "
 	}
-	return fmt.Sprintf("%s%s in %s", least, grouped(m.matches, "match"), grouped(int64(len(m.files)), "file"))
+	return fmt.Sprintf("%s%s in %s", least, tool.Grouped(m.matches, "match"), tool.Grouped(int64(len(m.files)), "file"))
 }
 
 // content says where all matches are, and which files have the most.
@@ -166,7 +168,7 @@ func (m *manyHits) content() (text string, cut *item.Cut) {
 	for i, f := range m.files {
 		row := fmt.Sprintf("%d %s\n", f.matches, f.first)
 		if i == min(maxMapRows, m.limit.MaxLines-3) || room < len(row) {
-			fmt.Fprintf(&b, "and %s with %s\n", grouped(int64(len(m.files)-i), "more file"), grouped(rest, "match"))
+			fmt.Fprintf(&b, "and %s with %s\n", tool.Grouped(int64(len(m.files)-i), "more file"), tool.Grouped(rest, "match"))
 			break
 		}
 		b.WriteString(row)

@@ -107,7 +107,7 @@ func (p *page) add(line []byte, size int64) error {
 }
 
 // trimRune drops the incomplete rune that p ends in.
-func trimRune(p []byte) []byte { return p[:len(p)-unfinished(p)] }
+func trimRune(p []byte) []byte { return p[:len(p)-tool.Unfinished(p)] }
 
 // lineReader reads lines of any length, of which it keeps the first maxLineHeld bytes.
 type lineReader struct {

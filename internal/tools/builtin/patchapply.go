@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"podd/pkg/tool"
 )
 
 // textLine is a line of a file with its own line end, so that a change does not affect
@@ -164,7 +166,7 @@ func (h hunk) after(lines []textLine, from int) (int, error) {
 	for _, header := range h.headers {
 		i := findHeader(lines[from:], header)
 		if i < 0 {
-			return from, fmt.Errorf("starts after the line %q, which is not in the file%s: write a line of the file after @@, or none", shorten(header, 60), after(from))
+			return from, fmt.Errorf("starts after the line %q, which is not in the file%s: write a line of the file after @@, or none", tool.Shorten(header, 60), after(from))
 		}
 		from += i + 1
 	}
@@ -179,7 +181,7 @@ func (h hunk) misses(lines []textLine, from int) error {
 	}
 	at := nearest(lines[from:], old)
 	if at < 0 {
-		return fmt.Errorf("expects %q, which is not in the file%s: read the file again", shorten(old[0], 60), after(from))
+		return fmt.Errorf("expects %q, which is not in the file%s: read the file again", tool.Shorten(old[0], 60), after(from))
 	}
 	_, how := difference(lines, from+at, old)
 	return fmt.Errorf("does not fit the file%s: %s; read the file again", after(from), how)

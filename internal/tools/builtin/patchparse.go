@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"podd/pkg/lazy"
+
+	"podd/pkg/tool"
 )
 
 // The lines of the patch format that are not content.
@@ -160,7 +162,7 @@ func (p *patchParser) change() (fileChange, error) {
 	if path, ok := p.header(patchUpdate); ok {
 		return p.updated(path)
 	}
-	return fileChange{}, p.errorf("%q is not one of %q, %q and %q", shorten(p.lines[p.at], 60), patchAdd+" PATH", patchUpdate+" PATH", patchDelete+" PATH")
+	return fileChange{}, p.errorf("%q is not one of %q, %q and %q", tool.Shorten(p.lines[p.at], 60), patchAdd+" PATH", patchUpdate+" PATH", patchDelete+" PATH")
 }
 
 func (p *patchParser) need(path string) error {
@@ -252,7 +254,7 @@ func (p *patchParser) hunk(number int) (hunk, error) {
 			h.lines = append(h.lines, hunkLine{' ', ""})
 		}
 		if line[0] != ' ' && line[0] != '-' && line[0] != '+' {
-			return h, p.errorf("%q must start with a space (kept), - (removed) or + (added)", shorten(line, 60))
+			return h, p.errorf("%q must start with a space (kept), - (removed) or + (added)", tool.Shorten(line, 60))
 		}
 		h.lines = append(h.lines, hunkLine{line[0], line[1:]})
 	}

@@ -20,7 +20,7 @@ func (f *files) previewOf(path string, before, after plannedText) item.Preview {
 	if before.text == after.text {
 		return p
 	}
-	sizes := fmt.Sprintf("%s become %s", grouped(int64(len(before.text)), "byte"), grouped(int64(len(after.text)), "byte"))
+	sizes := fmt.Sprintf("%s become %s", tool.Grouped(int64(len(before.text)), "byte"), tool.Grouped(int64(len(after.text)), "byte"))
 	if strings.Contains(before.text, "\x00") || strings.Contains(after.text, "\x00") {
 		p.Omitted = "the file is binary: " + sizes
 		return p

@@ -288,7 +288,6 @@ func TestAgreedCallRunsOnWhatWasSeen(t *testing.T) {
 			if errors.Is(err, tool.ErrChanged) != (what != "") || (what != "") != maps.Equal(before, b.tree()) {
 				t.Errorf("%s, %q: %v, %q", name, what, err, b.tree())
 			}
-			again.allJobs.Close()
 			_ = again.fs.Close()
 		}
 	}

@@ -78,7 +78,7 @@ func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) 
 		return failed(ctx, "read_file", err)
 	}
 	if p.lines < p.first && p.lines > 0 {
-		return tool.Error("read_file: %s has %s; start_line %d is past the end", r.show(args.Path), plural(int64(p.lines), "line"), p.first), nil
+		return tool.Error("read_file: %s has %s; start_line %d is past the end", r.show(args.Path), tool.Plural(int64(p.lines), "line"), p.first), nil
 	}
 	digest()
 	return p.output(r.show(args.Path), r.Rel(args.Path)), nil
@@ -132,7 +132,7 @@ func (p *page) output(shown, rel string) tool.Output {
 	case p.lines == 0:
 		out.Summary = "read_file: " + shown + ", empty"
 	case p.first == 1 && last == p.lines && !p.more:
-		out.Summary = fmt.Sprintf("read_file: %s, %s", shown, plural(int64(p.lines), "line"))
+		out.Summary = fmt.Sprintf("read_file: %s, %s", shown, tool.Plural(int64(p.lines), "line"))
 	default:
 		out.Summary = fmt.Sprintf("read_file: %s, lines %d-%d of %s", shown, p.first, last, total)
 	}

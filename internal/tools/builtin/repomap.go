@@ -103,8 +103,8 @@ func (m *mapper) keepWhole(folder *spool.Folder, out *tool.Output) error {
 		return err
 	}
 	out.Cut = &item.Cut{
-		TotalBytes: int64(len(whole)), TotalLines: int64(countLines(whole)), SpoolPath: path,
-		KeptBytes: int64(len(out.Content)), KeptLines: int64(countLines(out.Content)),
+		TotalBytes: int64(len(whole)), TotalLines: tool.CountLines(whole), SpoolPath: path,
+		KeptBytes: int64(len(out.Content)), KeptLines: tool.CountLines(out.Content),
 	}
 	return nil
 }
@@ -112,17 +112,17 @@ func (m *mapper) keepWhole(folder *spool.Folder, out *tool.Output) error {
 func (m *mapper) output(shown, rel string, budget repomap.Budget) tool.Output {
 	r := m.made.Render(budget, scopefs.Display)
 	summary := fmt.Sprintf("repo_map: %s, %d of %s in %d of %s", shown,
-		r.Definitions, plural(int64(m.made.Definitions()), "definition"), r.Files, plural(int64(m.made.Files()), "file"))
+		r.Definitions, tool.Plural(int64(m.made.Definitions()), "definition"), r.Files, tool.Plural(int64(m.made.Files()), "file"))
 	switch {
 	case m.more:
 		summary += "; there are more files: name a directory"
 	case m.made.Definitions() == 0:
-		summary = fmt.Sprintf("repo_map: %s, no definitions in %s: try repo_structure or search", shown, plural(int64(m.made.Files()), "source file"))
+		summary = fmt.Sprintf("repo_map: %s, no definitions in %s: try repo_structure or search", shown, tool.Plural(int64(m.made.Files()), "source file"))
 	case r.Definitions < m.made.Definitions():
 		summary += "; name a directory for the others"
 	}
 	if m.left > 0 {
-		summary += fmt.Sprintf("; %s left out (unreadable or over 512 KiB)", plural(int64(m.left), "file"))
+		summary += fmt.Sprintf("; %s left out (unreadable or over 512 KiB)", tool.Plural(int64(m.left), "file"))
 	}
 	return tool.Output{Summary: tool.Bound(summary), Content: r.Text, Kind: item.OutputSearch, Path: rel}
 }

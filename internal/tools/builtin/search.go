@@ -182,17 +182,17 @@ func (b *batch) output(args searchArgs) tool.Output {
 	h := b.hits
 	where := b.search.show(orWorkspace(args.Path))
 	if args.Glob != "" {
-		where += " (" + shorten(args.Glob, 40) + ")"
+		where += " (" + tool.Shorten(args.Glob, 40) + ")"
 	}
 	result := h.all.summary()
 	if h.all.matches == 0 {
-		result = "no match in " + plural(int64(b.files), "file")
+		result = "no match in " + tool.Plural(int64(b.files), "file")
 	}
 	if b.unread > 0 {
-		result += fmt.Sprintf("; %s could not be read", plural(int64(b.unread), "file"))
+		result += fmt.Sprintf("; %s could not be read", tool.Plural(int64(b.unread), "file"))
 	}
 	out := tool.Output{
-		Summary: tool.Bound(fmt.Sprintf("search: \"%s\" in %s, %s", shorten(args.Pattern, 50), where, result)),
+		Summary: tool.Bound(fmt.Sprintf("search: \"%s\" in %s, %s", tool.Shorten(args.Pattern, 50), where, result)),
 		Content: h.text.String(), Kind: item.OutputSearch,
 	}
 	if h.all.begun {

@@ -236,20 +236,6 @@ func TestSearchMapFits(t *testing.T) {
 	}
 }
 
-// A spooled output can be searched as the marker of a cut says.
-func TestSearchInAnOutputThatWasCut(t *testing.T) {
-	b := newBench(t, nil)
-	cut := b.call("shell", object("command", "seq 1 100000")).Cut
-	out := b.call("search", object("pattern", "^50000$", "path", cut.SpoolPath))
-	if want := cut.SpoolPath + "\n49999-49998\n50000-49999\n50001:50000\n50002-50001\n50003-50002\n"; out.Content != want {
-		t.Errorf("got %q\n%s", out.Summary, out.Content)
-	}
-	out = b.call("read_file", object("path", cut.SpoolPath, "start_line", 50001, "end_line", 50001))
-	if out.Content != "50001\t50000\n" {
-		t.Errorf("got %q\n%s", out.Summary, out.Content)
-	}
-}
-
 // rg only speeds a search up: one that fails or gives wrong results changes nothing.
 func TestSearchWithABadRipgrep(t *testing.T) {
 	files := manyFiles(map[string]string{"a": "needle\n"})

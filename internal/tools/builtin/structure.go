@@ -104,7 +104,7 @@ func (t *tree) output(shown, rel string, depth int) tool.Output {
 		b.WriteString(strings.Repeat("  ", max(e.Depth-1, 0)))
 		b.WriteString(treeLine(e, hidden[e.Path]))
 	}
-	summary := fmt.Sprintf("repo_structure: %s, %s, %s, depth %d", shown, plural(t.dirs, "directory"), plural(int64(len(t.entries))-t.dirs, "file"), depth)
+	summary := fmt.Sprintf("repo_structure: %s, %s, %s, depth %d", shown, tool.Plural(t.dirs, "directory"), tool.Plural(int64(len(t.entries))-t.dirs, "file"), depth)
 	switch {
 	case t.cut:
 		summary += fmt.Sprintf("; %d of more are shown: name a directory", len(lines))

@@ -53,7 +53,7 @@ func runTodo(_ context.Context, _ *tool.Invocation, args todoArgs) (tool.Output,
 		case "done":
 			done++
 		case "in_progress":
-			now = ", now: " + shorten(it.Text, 60)
+			now = ", now: " + tool.Shorten(it.Text, 60)
 		}
 	}
 	summary := fmt.Sprintf("todo: %d of %d done%s", done, len(args.Items), now)

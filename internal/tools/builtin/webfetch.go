@@ -54,7 +54,7 @@ func (f *fetcher) run(ctx context.Context, call *tool.Invocation, args fetchArgs
 	if err != nil {
 		return failed(ctx, "web_fetch", err)
 	}
-	shown := shorten(u.Redacted(), 120)
+	shown := tool.Shorten(u.Redacted(), 120)
 	page, err := f.Get(ctx, u, f.leave(call, u))
 	if err != nil {
 		return tool.Error("web_fetch: %s: %s", shown, unfetched(err)), nil
@@ -112,14 +112,14 @@ func unfetched(err error) string {
 func output(shown string, page *webpage.Page) tool.Output {
 	summary := "web_fetch: " + shown
 	if page.Title != "" {
-		summary += fmt.Sprintf(", %q", shorten(page.Title, 100))
+		summary += fmt.Sprintf(", %q", tool.Shorten(page.Title, 100))
 	}
 	text := strings.TrimSpace(page.Text)
 	if text == "" {
 		return tool.Output{Summary: tool.Bound(summary + ", no text")}
 	}
 	lines := int64(strings.Count(text, "\n") + 1)
-	summary += ", " + plural(lines, "line")
+	summary += ", " + tool.Plural(lines, "line")
 	if page.Cut {
 		summary += fmt.Sprintf(", the first %d MiB of it", webpage.MaxBytes>>20)
 	}

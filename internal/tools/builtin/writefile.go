@@ -37,7 +37,7 @@ func (f *files) write(ctx context.Context, call *tool.Invocation, args writeArgs
 		return failed(ctx, "write_file", err)
 	}
 	out := f.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s%s", verb, f.show(args.Path),
-		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), "")
+		tool.Plural(tool.CountLines(args.Content), "line"), tool.Plural(int64(len(args.Content)), "byte"), note), "")
 	out.Diffs = item.NewDiffs(f.diffOf(args.Path, before.text, args.Content))
 	return out, nil
 }

@@ -14,13 +14,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"podd/internal/tools/builtin"
+	"podd/internal/guard/sandbox"
 	"podd/internal/workspace/checkout"
 	"podd/pkg/item"
 )
 
 func TestMain(m *testing.M) {
-	builtin.Main()
+	sandbox.Main()
 	goleak.VerifyTestMain(m)
 }
 
@@ -56,11 +56,11 @@ func setupIn(t *testing.T, mode string, init ...string) *bench {
 	}
 	t.Setenv("HOME", filepath.Join(top, "home"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	box := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: mode, Hidden: []string{b.state}, Checkouts: filepath.Join(b.state, "checkouts")})
-	if box.Fate() != builtin.FateConfined && mode != "auto" {
+	box := sandbox.Detect(t.Context(), sandbox.Config{Mode: mode, Hidden: []string{b.state}, Checkouts: filepath.Join(b.state, "checkouts")})
+	if box.Fate() != sandbox.Confined && mode != "auto" {
 		t.Skip(box.Why())
-	} else if box.Fate() != builtin.FateConfined {
-		box = builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: "off"})
+	} else if box.Fate() != sandbox.Confined {
+		box = sandbox.Detect(t.Context(), sandbox.Config{Mode: "off"})
 	}
 	b.all = checkout.New(checkout.Config{
 		Dir: filepath.Join(b.state, "checkouts"), Home: filepath.Join(top, "home"), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"podd/internal/tools/builtin"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/scopefs/git"
 )
@@ -24,8 +24,9 @@ import (
 type Config struct {
 	// Dir has the checkouts, each in a directory of its own.
 	Dir string
-	// Confine makes a command in the sandbox of commands; see [builtin.Sandbox.Confine].
-	Confine func(ctx context.Context, c builtin.Confined, argv ...string) (cmd *exec.Cmd, done func(), err error)
+	// Confine makes a command in the sandbox of commands, without a network; done is called once
+	// it has ended.
+	Confine func(ctx context.Context, at sandbox.Place, argv ...string) (cmd *exec.Cmd, done func(), err error)
 	// Hides says whether a directory has something that no pod may see, or is in it; may be nil.
 	Hides func(dir string) bool
 	// Refuses says why no command may run; empty if it may.

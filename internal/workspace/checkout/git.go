@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
-	"podd/internal/tools/builtin"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/scopefs/git"
 )
@@ -156,7 +156,7 @@ func (all *Checkouts) git(ctx context.Context, c command) (string, error) {
 	defer func() { _ = os.RemoveAll(temp) }()
 	ctx, cancel := context.WithTimeout(ctx, slow)
 	defer cancel()
-	run, done, err := all.Confine(ctx, builtin.Confined{Dir: c.dir, Writes: c.writes, Also: c.also, Reads: c.reads, Temp: temp}, argv...)
+	run, done, err := all.Confine(ctx, sandbox.Place{Dir: c.dir, Writes: c.writes, Also: c.also, Reads: c.reads, Temp: temp}, argv...)
 	if err != nil {
 		return "", err
 	}
