@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -106,7 +107,7 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 		t.look(ctx, c)
 	}
 	switch {
-	case c.refused != nil || c.made != nil:
+	case c.state.toolless():
 		return nil
 	case len(c.questions) == 0:
 		return []item.Kind{item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}}
@@ -116,15 +117,14 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 		c.refuse("%s: not run: too many of its paths are links to show them all to a person; name fewer paths in one call", c.Name)
 		return nil
 	}
-	c.request = &item.ApprovalRequested{
+	c.state, c.asked = callAsks, fold.Question{ApprovalRequested: item.ApprovalRequested{
 		CallID: c.CallID, Tool: c.Name, Arguments: c.arguments,
 		Digest: t.digest(c), Question: why, Expires: t.w.Now().Add(t.w.ApprovalTime).UTC(),
 		Previews: t.shown(c),
-	}
-	c.resolved = nil
-	return []item.Kind{*c.request, item.AlertRaised{Alert: item.Alert{
+	}}
+	return []item.Kind{c.asked.ApprovalRequested, item.AlertRaised{Alert: item.Alert{
 		Pod: t.w.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.w.Now(),
-		Text: c.request.AlertText(),
+		Text: c.asked.AlertText(),
 	}}}
 }
 
@@ -132,19 +132,19 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 // and policy decide again, because their current decision applies; a call that they
 // changed asks again. It returns the entries to store before the call continues.
 func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
-	agreed := c.request.Digest
-	c.agreed, c.request = c.request.Previews, nil
+	agreed := c.asked.Digest
+	c.agreed = c.asked.Previews
 	if !r.Approved {
 		c.refuse("%s: not run: denied by %s%s", c.Name, r.By, because(r.Reason))
 		return nil
 	}
 	t.decide(ctx, c)
-	if c.refused == nil && c.made == nil {
+	if !c.state.toolless() {
 		// Also if the call would not need an approval now.
 		t.look(ctx, c)
 	}
 	switch {
-	case c.refused != nil || c.made != nil:
+	case c.state.toolless():
 		return nil
 	case t.digest(c) == agreed:
 		c.questions, c.approved = nil, true
@@ -165,7 +165,6 @@ const maxAgain = 3
 // nothing. The log already has its start; it gets a new entry only when a person is
 // asked.
 func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
-	c.changed = false
 	if c.tries++; c.tries > maxAgain {
 		c.refuse("%s: not run: its paths or the files it executes keep changing; find out what changes them, then call again", c.Name)
 		return nil
@@ -174,7 +173,7 @@ func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	c.approved = false
 	t.decide(ctx, c)
 	switch {
-	case c.refused != nil || c.made != nil:
+	case c.state.toolless():
 		return nil
 	case agreed || c.arguments != before:
 		c.questions = append(c.questions, changedSince)
@@ -202,10 +201,11 @@ func because(reason string) string {
 func (t *judge) starts(ctx context.Context, calls []*call) []item.Kind {
 	var kinds []item.Kind
 	for i, c := range calls {
-		c.later = len(c.questions) > 0 && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) })
-		if !c.later {
-			kinds = append(kinds, t.start(ctx, c)...)
+		if len(c.questions) > 0 && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) }) {
+			c.state = callWaits
+			continue
 		}
+		kinds = append(kinds, t.start(ctx, c)...)
 	}
 	return kinds
 }

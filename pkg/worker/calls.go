@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -31,38 +32,29 @@ type call struct {
 	tool tool.Tool
 	// arguments is the canonical form that policy and the tool see.
 	arguments string
-	// refused is the result of a call that does not run, made the one that an interceptor
-	// gave instead; at most one is not nil.
-	refused, made *tool.Output
+	state     callState
+	// output is that of a call that is refused or made.
+	output tool.Output
 	// questions say why a person has to agree; empty if the call does not ask.
 	questions []string
-	// request is the open question, resolved an answer that is already known.
-	request  *item.ApprovalRequested
-	resolved *item.ApprovalResolved
+	// asked is the question of a call that asks, with an answer that is already known.
+	asked fold.Question
 	// agreed are the previews that a person saw who agreed to an earlier form of the call.
 	agreed []item.Preview
 	// approved says that a person agreed to the call in its current form.
 	approved bool
 	reach
-	// later says that the call is decided on again once earlier calls on its files have ended.
-	later bool
 	// working is closed once the call has run; nil before it is launched.
 	working chan struct{}
-	// changed says that a target or a file has changed, so that the call did nothing; tries
-	// counts how often it was decided on again.
-	changed bool
-	tries   int
-	// recovering says that an earlier podd started the call: it is not run again.
-	recovering bool
+	// tries counts how often it was decided on again because it changed.
+	tries int
 	// result is set once the call has ended.
-	result *item.ToolResult
+	result item.ToolResult
 	// settle is what the tool has to do once the result is stored.
 	settle []func()
 	// aborted says which interceptor ended the turn at the call or its result, and why. It
 	// is effective once it is stored with the result.
 	aborted string
-	// goesOn says that the call's work continues after podd's restart: it has no result yet.
-	goesOn bool
 	// entries are what the tool stores with the result.
 	entries []item.Kind
 	// billed is the record of the requests of the tool.
@@ -91,7 +83,7 @@ type reach struct {
 // precedes says whether an earlier call of an answer may change a file that a later one
 // changes, too.
 func (c *call) precedes(later *call) bool {
-	if c.refused != nil || c.made != nil || !c.writes || !later.writes {
+	if c.state.toolless() || !c.writes || !later.writes {
 		return false
 	}
 	return slices.ContainsFunc(later.targets, func(t tool.Target) bool {
@@ -106,14 +98,14 @@ func sameFile(a, b tool.Target) bool {
 }
 
 func (c *call) refuse(format string, args ...any) {
-	out := failure(fmt.Sprintf(format, args...))
-	c.refused, c.made, c.questions, c.request = &out, nil, nil, nil
+	c.state, c.output, c.questions = callRefused, failure(fmt.Sprintf(format, args...)), nil
 }
 
-// signal is the last message of a call's goroutine: its result is there, or the answer to
-// its question, or err says why neither comes.
+// signal is the last message of a call's goroutine: next is what becomes of the call, whose result is
+// there if it is callEnded; or the answer to its question, or err says why none comes.
 type signal struct {
 	call   *call
+	next   callState
 	answer *item.ApprovalResolved
 	err    error
 }
@@ -127,9 +119,6 @@ type batch struct {
 	slots   chan struct{}
 	// working and asking count the goroutines of calls, by what they do.
 	working, asking int
-	// ended are the calls whose results may be read, stored those whose results are stored, going
-	// those that get theirs after podd's restart.
-	ended, stored, going map[*call]bool
 	// leaving says that the turn has to stop while a question is open or a call goes on.
 	leaving bool
 }
@@ -138,10 +127,7 @@ type batch struct {
 // at once. Results are stored in the order of the calls, each as soon as the earlier ones
 // are there; calls that wait for a person or for podd's restart delay no other.
 func (t *caller) runCalls(ctx context.Context, calls []*call) error {
-	b := &batch{
-		t: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
-		going: make(map[*call]bool), signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel),
-	}
+	b := &batch{t: t, ctx: ctx, calls: calls, signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel)}
 	defer b.abandon()
 	for _, c := range calls {
 		b.launch(c)
@@ -166,10 +152,10 @@ func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 // launch starts the goroutine that waits for the call's approval, or the one that runs
 // the call.
 func (b *batch) launch(c *call) {
-	if c.later {
+	switch c.state {
+	case callWaits:
 		return
-	}
-	if c.request != nil {
+	case callAsks:
 		b.asking++
 		go func() {
 			r, err := b.t.await(c)
@@ -182,14 +168,14 @@ func (b *batch) launch(c *call) {
 	working := make(chan struct{})
 	c.working = working
 	go func() {
-		defer func() { b.signals <- signal{call: c} }()
+		next := callEnded
+		defer func() { b.signals <- signal{call: c, next: next} }()
 		defer close(working)
 		defer b.t.rescue(c)
 		for _, ended := range earlier {
 			<-ended
 		}
-		r := b.t.runCall(b.ctx, c, b.slots)
-		c.result = &r
+		c.result, next = b.t.runCall(b.ctx, c, b.slots)
 	}()
 }
 
@@ -209,7 +195,7 @@ func (b *batch) changing(c *call) (ended []<-chan struct{}) {
 
 // loop handles the goroutines' messages until all results are stored.
 func (b *batch) loop() error {
-	for len(b.stored) < len(b.calls) && (!b.leaving || b.working+b.asking > 0) {
+	for slices.ContainsFunc(b.calls, func(c *call) bool { return c.state != callStored }) && (!b.leaving || b.working+b.asking > 0) {
 		if b.working <= int(b.t.idle.n.Load()) {
 			b.t.j.clock.stop()
 		} else {
@@ -240,14 +226,11 @@ func (b *batch) loop() error {
 func (b *batch) handle(s signal) error {
 	if s.answer == nil {
 		b.working--
-		if s.call.changed {
+		s.call.state = s.next
+		if s.next == callChanged {
 			return b.relaunch(s.call, b.t.judge.redecide(b.ctx, s.call))
 		}
-		if s.call.goesOn {
-			b.leaving, b.going[s.call] = true, true
-			return nil
-		}
-		b.ended[s.call] = true
+		b.leaving = b.leaving || s.next == callGoesOn
 		return nil
 	}
 	b.asking--
@@ -278,10 +261,9 @@ func (b *batch) decided(c *call, kinds []item.Kind) error {
 // late decides on the calls that waited for earlier ones on their files.
 func (b *batch) late() error {
 	for i, c := range b.calls {
-		if !c.later || slices.ContainsFunc(b.calls[:i], func(e *call) bool { return !b.ended[e] && e.precedes(c) }) {
+		if c.state != callWaits || slices.ContainsFunc(b.calls[:i], func(e *call) bool { return !e.state.over() && e.precedes(c) }) {
 			continue
 		}
-		c.later = false
 		if err := b.decided(c, b.t.judge.again(b.ctx, c)); err != nil {
 			return err
 		}
@@ -307,10 +289,10 @@ func (b *batch) store() error {
 	var out Batch
 	var now []*call
 	for _, c := range b.calls {
-		if b.stored[c] || b.going[c] || c.request != nil || c.later {
+		if c.state == callStored || c.state == callGoesOn || c.state.held() {
 			continue
 		}
-		if !b.ended[c] {
+		if c.state != callEnded {
 			break
 		}
 		now = append(now, c)
@@ -320,10 +302,7 @@ func (b *batch) store() error {
 	if len(now) == 0 {
 		return nil
 	}
-	out.Kinds = append(out.Kinds, b.t.saver.ended(b.ctx, func(c *call) bool { return b.ended[c] })...)
-	for _, c := range now {
-		b.stored[c] = true
-	}
+	out.Kinds = append(out.Kinds, b.t.saver.ended(b.ctx)...)
 	err := b.t.j.commit(b.ctx, out)
 	if item.ReasonOf(err) == imagesFull {
 		for i, k := range out.Kinds {
@@ -332,12 +311,10 @@ func (b *batch) store() error {
 		err = b.t.j.commit(b.ctx, out)
 	}
 	if err != nil {
-		for _, c := range now {
-			delete(b.stored, c)
-		}
 		return err
 	}
 	for _, c := range now {
+		c.state = callStored
 		for _, work := range c.settle {
 			work()
 		}
@@ -358,7 +335,7 @@ func (b *batch) came(c *call) (kinds []item.Kind) {
 	for _, u := range c.bills() {
 		kinds = append(kinds, u)
 	}
-	kinds = append(append(kinds, item.ItemAdded{Item: *c.result}), c.entries...)
+	kinds = append(append(kinds, item.ItemAdded{Item: c.result}), c.entries...)
 	if c.result.Cut != nil {
 		kinds = append(kinds, item.AlertRaised{Alert: item.Alert{
 			Pod: b.t.w.Pod, Level: item.LevelInfo, Source: "output", Time: b.t.w.Now(),
@@ -382,7 +359,7 @@ func (b *batch) abandon() {
 		}
 	}
 	for _, c := range b.calls {
-		if b.stored[c] {
+		if c.state == callStored {
 			continue
 		}
 		// Whatever the result, the call has to be paid for.
@@ -397,7 +374,7 @@ func (b *batch) abandon() {
 func (t *caller) rescue(c *call) {
 	if p := recover(); p != nil {
 		t.j.logger.Error("call panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		c.result = &item.ToolResult{
+		c.result = item.ToolResult{
 			CallID: c.CallID, Tool: c.Name, Aborted: t.w.Output.Redact(c.aborted),
 			Output: failure(c.Name + ": failed: internal error in podd; the call may have taken effect"),
 		}
@@ -430,26 +407,27 @@ func notBegun(ctx context.Context, c *call) string {
 // stoppedFirst is the result of a call that did not begin before podd stopped.
 const stoppedFirst = "%s: not run: podd stopped before the call began; call again if it is still needed"
 
-// runCall runs one call, once there is a free slot, and cuts its output to size.
-func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
+// runCall runs one call, once there is a free slot, and cuts its output to size. There is no result
+// if next is not callEnded.
+func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) (r item.ToolResult, next callState) {
 	var out tool.Output
 	var took time.Duration
-	switch {
-	case c.refused != nil:
-		out = *c.refused
-	case c.made != nil:
-		out = t.judge.review(ctx, c, *c.made)
+	switch c.state {
+	case callRefused:
+		out = c.output
+	case callMade:
+		out = t.judge.review(ctx, c, c.output)
 	default:
-		if !acquireSlot(ctx, slots, c.recovering) {
+		if !acquireSlot(ctx, slots, c.state == callRecovers) {
 			out = failure(notBegun(ctx, c))
 			break
 		}
 		start := t.w.Now()
-		out = t.runTool(ctx, c)
+		out, next = t.runTool(ctx, c)
 		took = t.w.Now().Sub(start)
 		<-slots
-		if c.goesOn || c.changed {
-			return item.ToolResult{}
+		if next != callEnded {
+			return r, next
 		}
 		out = t.judge.review(ctx, c, t.w.Output.Clean(out))
 	}
@@ -457,14 +435,14 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item
 	out = t.summarizeOutput(ctx, c, t.w.Output.Clean(out), keep, slots)
 	out = t.w.Output.Apply(c.Name, out, keep)
 	t.j.logCut(c.Name, out.Cut)
-	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.w.Output.Redact(c.aborted)}
+	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.w.Output.Redact(c.aborted)}, callEnded
 }
 
 // await waits for the answer to a call's question. The end of the turn is not an answer:
 // then the error says why.
 func (t *caller) await(c *call) (item.ApprovalResolved, error) {
-	if c.resolved != nil {
-		return *c.resolved, nil
+	if c.asked.Answer != nil {
+		return *c.asked.Answer, nil
 	}
 	return t.j.log.Approval(t.j.waiting, c.CallID)
 }

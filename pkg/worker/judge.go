@@ -50,7 +50,7 @@ func (t *judge) decideAll(ctx context.Context, calls []*call, before int, stoppe
 	var aborted string
 	for i, c := range calls {
 		t.check(c, before+i+1, stopped)
-		if c.refused == nil {
+		if c.state != callRefused {
 			t.decide(ctx, c)
 		}
 		aborted = cmp.Or(aborted, c.aborted)
@@ -104,10 +104,9 @@ func (t *judge) decide(ctx context.Context, c *call) {
 		c.aborted = d.Aborted
 		c.refuse("%s: not run: %s", c.Name, d.Aborted)
 	case d.Result != nil:
-		out := tool.Normal(*d.Result)
-		c.arguments, c.made = d.Arguments, &out
+		c.arguments, c.state, c.output = d.Arguments, callMade, tool.Normal(*d.Result)
 	default:
-		c.arguments, c.questions = d.Arguments, d.Ask
+		c.arguments, c.state, c.questions = d.Arguments, callRuns, d.Ask
 		t.rule(c)
 	}
 	t.j.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
@@ -172,7 +171,7 @@ func (t *judge) look(ctx context.Context, c *call) {
 		c.previews = append(c.previews, preview.Files...)
 	case c.readable:
 		c.refuse("")
-		c.refused = preview.Fails
+		c.output = *preview.Fails
 	default:
 		c.refuse("%s: not run: it does not fit the files as they are; read them, then call again", c.Name)
 	}
@@ -200,10 +199,10 @@ func (t *judge) callOf(c *call) interceptor.Call {
 
 // decision says in one sentence what was decided on the call.
 func (c *call) decision() string {
-	switch {
-	case c.refused != nil:
-		return c.refused.Summary
-	case c.made != nil:
+	switch c.state {
+	case callRefused:
+		return c.output.Summary
+	case callMade:
 		return "answered by an interceptor"
 	}
 	return strings.Join(c.questions, "; ")

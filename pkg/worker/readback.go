@@ -223,9 +223,9 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	b.judge.decide(b.ctx, c)
 	shown := scopefs.Display(path)
 	switch {
-	case c.refused != nil:
-		return "", nil, fmt.Errorf("%s: %s", shown, strings.TrimPrefix(c.refused.Summary, readTool+": "))
-	case len(c.questions) > 0 || c.made != nil || c.arguments != before:
+	case c.state == callRefused:
+		return "", nil, fmt.Errorf("%s: %s", shown, strings.TrimPrefix(c.output.Summary, readTool+": "))
+	case len(c.questions) > 0 || c.state == callMade || c.arguments != before:
 		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	}
 	target := b.w.Files.Target(path)

@@ -25,7 +25,7 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	var calls, started []*call
 	for _, open := range t.j.now.Turn.Calls {
 		c := t.caller.reopen(open, calls)
-		if c.recovering {
+		if c.state == callRecovers {
 			t.judge.touch(c)
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
@@ -90,14 +90,13 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 	asked := t.j.now.Turn.Question(c.CallID)
 	switch {
 	case open.Started != nil && known:
-		c.arguments, c.recovering = open.Started.Arguments, true
+		c.arguments, c.state = open.Started.Arguments, callRecovers
 	case open.Started != nil:
-		out := Interrupted(c.ToolCall).Output
-		c.refused = &out
+		c.state, c.output = callRefused, Interrupted(c.ToolCall).Output
 	case asked != nil && known:
-		c.arguments, c.request, c.resolved = asked.Arguments, &asked.ApprovalRequested, asked.Answer
+		c.arguments, c.state, c.asked = asked.Arguments, callAsks, *asked
 	case known && t.judge.waited(c, earlier):
-		c.later = true
+		c.state = callWaits
 	default:
 		c.refuse(stoppedFirst, c.Name)
 	}
@@ -120,7 +119,7 @@ func (t *judge) waited(c *call, earlier []*call) bool {
 	c.arguments = arguments
 	t.touch(c)
 	return slices.ContainsFunc(earlier, func(e *call) bool {
-		if e.request == nil && !e.later && !e.recovering {
+		if !e.state.held() && e.state != callRecovers {
 			return false
 		}
 		t.touch(e)

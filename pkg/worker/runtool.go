@@ -13,11 +13,11 @@ import (
 
 // runTool runs a tool, or finds the outcome of a call that an earlier podd started. Its
 // error and its panic become results that the model sees.
-func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
+func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output, next callState) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.j.logger.Error("tool panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			out = failure(c.Name + ": failed: internal error in the tool; the call may have taken effect")
+			out, next = failure(c.Name+": failed: internal error in the tool; the call may have taken effect"), callEnded
 		}
 	}()
 	meter := &meter{j: t.j, idle: &t.idle, call: c}
@@ -33,29 +33,26 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 	call.Report, call.Meter = report, meter
 	call.Later = func(work func()) { c.settle = append(c.settle, work) }
 	call.Entry = func(k item.Kind) { c.entries = append(c.entries, k) }
-	if c.recovering {
+	if c.state == callRecovers {
 		return t.recoverCall(ctx, c, call)
 	}
 	if c.approved && !slices.Equal(c.executes, t.judge.executed(c)) {
-		c.changed = true
-		return tool.Output{}
+		return tool.Output{}, callChanged
 	}
 	out, err := c.tool.Run(ctx, call)
 	switch {
 	case errors.Is(err, tool.ErrChanged):
-		c.changed = true
-		return tool.Output{}
+		return tool.Output{}, callChanged
 	case errors.Is(err, tool.ErrGoesOn):
-		c.goesOn = true
-		return tool.Output{}
+		return tool.Output{}, callGoesOn
 	case err != nil:
-		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err))
+		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err)), callEnded
 	}
-	return out
+	return out, callEnded
 }
 
 // recoverCall finds the result of a started call and never starts it again.
-func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
+func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) (tool.Output, callState) {
 	if c.writes && c.command == "" && t.w.Files != nil {
 		for _, target := range c.targets {
 			if err := t.w.Files.RemoveUnfinished(ctx, target.Named()); err != nil {
@@ -65,16 +62,15 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 	}
 	out, found, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
-		c.goesOn = true
-		return tool.Output{}
+		return tool.Output{}, callGoesOn
 	}
 	if err != nil {
 		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
 	}
 	if err != nil || !found {
-		return Interrupted(c.ToolCall).Output
+		return Interrupted(c.ToolCall).Output, callEnded
 	}
-	return out
+	return out, callEnded
 }
 
 // keep stores the full text of one cut output, once however often it is called; nil

@@ -72,7 +72,7 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 		if c.acts && !slices.Contains(s.calls, c) {
 			s.calls = append(s.calls, c)
 		}
-		if c.acts && c.refused == nil && c.made == nil && c.request == nil && !c.later && !slices.Contains(s.open, c) {
+		if c.acts && c.state == callRuns && !slices.Contains(s.open, c) {
 			begin = append(begin, c)
 		}
 	}
@@ -90,7 +90,7 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 // goesOn says that an earlier podd started the calls.
 func (s *saver) goesOn(calls []*call) {
 	for _, c := range calls {
-		if c.recovering && c.acts && !slices.Contains(s.open, c) {
+		if c.state == callRecovers && c.acts && !slices.Contains(s.open, c) {
 			s.open = append(s.open, c)
 		}
 	}
@@ -117,16 +117,12 @@ func (s *saver) busy() bool {
 }
 
 // ended is the checkpoint after the open calls, once all of them have ended.
-func (s *saver) ended(ctx context.Context, has func(*call) bool) []item.Kind {
-	s.open = slices.DeleteFunc(s.open, func(c *call) bool { return c.request != nil || c.later })
-	if len(s.open) == 0 || !all(s.open, has) {
+func (s *saver) ended(ctx context.Context) []item.Kind {
+	s.open = slices.DeleteFunc(s.open, func(c *call) bool { return c.state.held() })
+	if len(s.open) == 0 || slices.ContainsFunc(s.open, func(c *call) bool { return !c.state.over() }) {
 		return nil
 	}
 	return s.close(ctx)
-}
-
-func all(calls []*call, has func(*call) bool) bool {
-	return !slices.ContainsFunc(calls, func(c *call) bool { return !has(c) })
 }
 
 // close is the checkpoint after the open calls, whether or not they have ended, and at the end of
