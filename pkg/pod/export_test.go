@@ -152,3 +152,6 @@ func unlike(got, want *fold.Fold, now time.Time) string {
 	}
 	return ""
 }
+
+// Digest is digest for tests.
+func (s Submit) Digest() ([32]byte, error) { return s.digest() }

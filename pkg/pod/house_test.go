@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/shell"
+	shelltool "podd/internal/shell"
 	"podd/internal/subpods"
 	"podd/internal/workspace"
 	"podd/pkg/item"
@@ -134,7 +134,7 @@ func (h *house) open() {
 		workspaceConfig: workspace.Config{
 			SpoolDir: filepath.Join(h.state, "spool"),
 			Logger:   slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Shell:    shell.Config{Confined: true},
+			Shell:    shelltool.Config{Confined: true},
 			SubPods:  subpods.Tool(func() *pod.Host { return h.host }),
 		},
 		// Most tests count entries, and check what others say to the model.

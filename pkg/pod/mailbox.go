@@ -180,26 +180,18 @@ func (m *mailbox) waitForLast(ctx context.Context) error {
 }
 
 // admit stores a submit and starts a turn for it if the pod is free.
-func (m *mailbox) admit(ctx context.Context, s Submit, digest [32]byte, found resolved) (answer Submitted, err error) {
+func (m *mailbox) admit(ctx context.Context, b store.Batch, plan *bool) (answer Submitted, err error) {
 	a := m.actor
-	b := store.Batch{
-		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
-		Enqueue:    true,
-		InboxLimit: a.host.settings().MaxInbox,
-	}
 	doErr := m.do(ctx, func() {
 		if a.closing != nil {
 			err = a.closing
 			return
 		}
-		found.entry.Plan, found.entry.AnswerSchema = a.journal.rec.Spec.Plan, s.AnswerSchema
-		if s.Plan != nil {
-			found.entry.Plan = *s.Plan
+		entry, _ := b.Entries[0].Kind.(item.Submitted)
+		if entry.Plan = a.journal.rec.Spec.Plan; plan != nil {
+			entry.Plan = *plan
 		}
-		b.Entries = []item.Entry{{Kind: found.entry}}
-		for _, alert := range found.alerts {
-			b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
-		}
+		b.Entries[0].Kind, b.InboxLimit = entry, a.host.settings().MaxInbox
 		b.Admit.Queued = a.turns.busy() || a.journal.state.Turn.Open || len(a.inbox.items) > 0 || a.journal.situation.pause != nil
 		answer, err = a.store(ctx, b)
 	})

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -68,6 +69,9 @@ func (a *actor) contained(work func() error) (err error) {
 	return work()
 }
 
+// errSilent ends the call of a client; silent is what the client gets.
+var errSilent = errors.New("the workspace does not answer")
+
 // silent is the error of a workspace that does not answer.
 func silent(dir string) error {
 	return item.Errorf(item.KindPrecondition, "WORKSPACE_SILENT",
@@ -77,18 +81,20 @@ func silent(dir string) error {
 // visit lets a client's call use the pod's workspace. It gives up when ctx ends, or the
 // workspace does not answer.
 func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
-	var none T
-	var dir string
-	if err := a.mailbox.do(ctx, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
-		return none, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, silent(dir))
+	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, errSilent)
 	defer cancel()
 	answered := reach(ctx, a, a.site.lanes.clients, func() (T, error) { return look(ctx) })
+	var got answer[T]
 	select {
-	case got := <-answered:
-		return got.value, got.err
+	case got = <-answered:
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		got.err = context.Cause(ctx)
 	}
+	if errors.Is(got.err, errSilent) {
+		var dir string
+		if got.err = a.mailbox.do(a.host.base, func() { dir = a.journal.rec.Spec.Dir }); got.err == nil {
+			got.err = silent(dir)
+		}
+	}
+	return got.value, got.err
 }

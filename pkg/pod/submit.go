@@ -48,12 +48,6 @@ type Submitted struct {
 	Alerts []item.Alert
 }
 
-// resolved is a submit in the form to store, with the alerts about it.
-type resolved struct {
-	entry  item.Submitted
-	alerts []item.Alert
-}
-
 // MaxRequestID is the longest request id, in bytes.
 const MaxRequestID = 128
 
@@ -105,15 +99,19 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 		return Submitted{}, err
 	}
 	defer release()
-	found, err := visit(ctx, a, func(ctx context.Context) (found resolved, err error) {
-		found.entry, found.alerts, err = a.site.workspace.Refer(ctx, s)
-		found.entry.Choice = choice
-		return found, err
+	b, err := visit(ctx, a, func(ctx context.Context) (store.Batch, error) {
+		entry, alerts, err := a.site.workspace.Refer(ctx, s)
+		entry.Choice, entry.AnswerSchema = choice, s.AnswerSchema
+		b := store.Batch{Entries: []item.Entry{{Kind: entry}}, Admit: &store.Request{ID: s.RequestID, Digest: digest}, Enqueue: true}
+		for _, alert := range alerts {
+			b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
+		}
+		return b, err
 	})
 	if err != nil {
 		return Submitted{}, err
 	}
-	return a.mailbox.admit(ctx, s, digest, found)
+	return a.mailbox.admit(ctx, b, s.Plan)
 }
 
 // checkSubmit refuses what can never work.
