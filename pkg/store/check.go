@@ -84,41 +84,18 @@ func (c *checker) goOn() error {
 }
 
 func (c *checker) file(path string) error {
-	known, err := readID(path)
-	if err != nil {
-		return err
-	}
-	existed, err := checkFile(path, known)
-	if err != nil {
-		return err
-	}
-	if !existed {
-		return noDatabase(path)
-	}
-	f := &boltFile{path: path, readOnly: true}
-	db, err := f.open(0)
-	if err != nil {
-		return err
-	}
-	defer f.abandon(db)
-	at, err := inspect(db, path)
-	if err != nil {
-		return err
-	}
-	newest := migrations[len(migrations)-1].version
-	if at.version > newest {
-		return newer(path, at.version, newest)
-	}
-	if !c.quick {
-		if err := c.pages(db); err != nil {
-			return err
+	return withFile(path, func(db *bbolt.DB, at, newest uint32) error {
+		if !c.quick {
+			if err := c.pages(db); err != nil {
+				return err
+			}
 		}
-	}
-	if at.version < newest {
-		// An older schema is checked by the podd that wrote it, or after the migration.
-		return nil
-	}
-	return c.content(db)
+		if at < newest {
+			// An older schema is checked by the podd that wrote it, or after the migration.
+			return nil
+		}
+		return c.content(db)
+	})
 }
 
 // pages checks the tree itself.

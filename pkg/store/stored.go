@@ -23,6 +23,20 @@ func IsBase(row Row) bool {
 // ReadFile passes what a file has that no podd uses, to be copied into a store of another kind; fn must
 // not keep it. It changes nothing. Errors are those of OpenBolt.
 func ReadFile(path string, fn func(from FileRows) error) error {
+	return withFile(path, func(db *bbolt.DB, at, newest uint32) error {
+		if at < newest {
+			return older(path, at, newest)
+		}
+		err := guard(func() error { return db.View(func(tx *bbolt.Tx) error { return fn(FileRows{tx}) }) })
+		if isFault(err) {
+			return unreadable(path, err)
+		}
+		return err
+	})
+}
+
+// withFile passes a database that is not open, for reading, with its version and the newest one.
+func withFile(path string, fn func(db *bbolt.DB, at, newest uint32) error) error {
 	known, err := readID(path)
 	if err != nil {
 		return err
@@ -44,17 +58,11 @@ func ReadFile(path string, fn func(from FileRows) error) error {
 	if err != nil {
 		return err
 	}
-	switch newest := migrations[len(migrations)-1].version; {
-	case at.version > newest:
+	newest := migrations[len(migrations)-1].version
+	if at.version > newest {
 		return newer(path, at.version, newest)
-	case at.version < newest:
-		return older(path, at.version, newest)
 	}
-	err = guard(func() error { return db.View(func(tx *bbolt.Tx) error { return fn(FileRows{tx}) }) })
-	if isFault(err) {
-		return unreadable(path, err)
-	}
-	return err
+	return fn(db, at.version, newest)
 }
 
 // FileRows are the rows of a file at one moment.

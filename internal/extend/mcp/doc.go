@@ -16,6 +16,9 @@
 // strictly and share fate: a log line in JSON, an unknown block of content or a closed optional
 // stream would end a connection with every call, and the body of an HTTP error is lost.
 //
+// A person signs in by the SDK. podd itself stores, renews and revokes the tokens: the SDK keeps
+// none, opens a browser at each 401, names no resource when it renews, and revokes nothing.
+//
 // A Manager's methods may be called from any goroutine. Close waits for everything that it
 // started. This package is the home of the MCP SDK.
 package mcp
