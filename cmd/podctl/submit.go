@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -206,7 +207,7 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 	var refs []cobra.Completion
 	_ = p.with(func(c *client.Client) error {
 		paths, err := p.completePath(ctx, c, flags.pod, valid(prefix))
-		for _, path := range paths {
+		for _, path := range nextPaths(paths, prefix) {
 			refs = append(refs, "@"+path)
 			// After a directory the path continues.
 			if strings.HasSuffix(strings.TrimSuffix(path, `"`), "/") {
@@ -216,6 +217,27 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 		return err
 	})
 	return refs, directive
+}
+
+// nextPaths are the paths that begin with what was typed, otherwise those that have it in them, without
+// those in directories among them; all if there are neither: a shell goes on from directory to directory.
+func nextPaths(paths []string, typed string) []string {
+	unquoted := func(path string) string { return strings.Trim(path, `"`) }
+	for _, fits := range []func(path, typed string) bool{strings.HasPrefix, strings.Contains} {
+		var next []string
+		for _, path := range paths {
+			inside := func(dir string) bool {
+				return strings.HasSuffix(unquoted(dir), "/") && strings.HasPrefix(unquoted(path), unquoted(dir))
+			}
+			if fits(unquoted(path), unquoted(typed)) && !slices.ContainsFunc(next, inside) {
+				next = append(next, path)
+			}
+		}
+		if next != nil {
+			return next
+		}
+	}
+	return paths
 }
 
 // completePath completes a path in the scope of the pod that a submit would go to. If the submit
@@ -243,5 +265,5 @@ func pathsHere(ctx context.Context, prefix string) ([]string, error) {
 		return nil, err
 	}
 	defer files.Close()
-	return files.Complete(ctx, prefix, 0)
+	return files.Complete(ctx, files.List(ctx), prefix, 0)
 }

@@ -179,7 +179,7 @@ func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServe
 
 // CompletePath completes an @path.
 func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) (*poddv1.CompletePathResponse, error) {
-	found, err := s.host.CompletePath(ctx, r.GetPod(), r.GetPrefix(), r.GetFuzzy(), int(r.GetLimit()))
+	found, err := s.host.CompletePath(ctx, r.GetPod(), r.GetPrefix(), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}

@@ -301,8 +301,7 @@ func TestCompletePath(t *testing.T) {
 		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "ma"}, []string{"main.go", `"make it.sh"`}},
 		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "ma", Limit: 1}, []string{"main.go"}},
 		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "/etc/pass"}, nil},
-		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "mgo"}, nil},
-		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "mgo", Fuzzy: true}, []string{"main.go"}},
+		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "mgo"}, []string{"main.go"}},
 	} {
 		if got, err := pods.CompletePath(t.Context(), tt.req); err != nil || !slices.Equal(got.GetPaths(), tt.want) {
 			t.Errorf("%v: %q, %v; want %q", tt.req, got.GetPaths(), err, tt.want)

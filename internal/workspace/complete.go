@@ -14,25 +14,17 @@ import (
 const completeTime = 300 * time.Millisecond
 
 // Complete completes the text after an @ with paths of the pod's scope, as
-// [scopefs.FS.Complete] does, or with fuzzy as [scopefs.FS.Fuzzy] does, except for those that
-// rules deny or ask about. It cuts a long search short.
-func (w *Workspace) Complete(ctx context.Context, prefix string, fuzzy bool, limit int) ([]string, error) {
+// [scopefs.FS.Complete] does, except for those that rules deny or ask about. It cuts a long
+// search short.
+func (w *Workspace) Complete(ctx context.Context, prefix string, limit int) ([]string, error) {
 	dir, err := w.opened()
 	if err != nil {
 		return nil, err
 	}
-	var listing *scopefs.Listing
-	if fuzzy {
-		listing = dir.listings.current(ctx, dir.fs)
-	}
+	listing := dir.listings.current(ctx, dir.fs)
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
-	var found []string
-	if fuzzy {
-		found, err = w.referenced(dir.fs).Fuzzy(ctx, listing, prefix, limit)
-	} else {
-		found, err = w.referenced(dir.fs).Complete(ctx, prefix, limit)
-	}
+	found, err := w.referenced(dir.fs).Complete(ctx, listing, prefix, limit)
 	if e, ok := errors.AsType[*scopefs.PathError](err); ok {
 		return nil, item.Errorf(item.KindPrecondition, "BAD_PATH", "%s", e)
 	}

@@ -18,7 +18,7 @@ type directory struct {
 	spec  item.PodSpec
 	fs    *scopefs.FS
 	spool *spool.Folder
-	// listings is for fuzzy completion.
+	// listings is for completion.
 	listings listings
 	// depth is the number of pods above this one.
 	depth int

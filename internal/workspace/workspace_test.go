@@ -158,7 +158,7 @@ func TestASubPodIsNeverWider(t *testing.T) {
 		t.Fatalf("moves %v, %v", moves, err)
 	}
 	use()
-	found, err := w.Complete(t.Context(), "", false, 10)
+	found, err := w.Complete(t.Context(), "", 10)
 	if err != nil || !slices.Contains(found, "y") {
 		t.Errorf("completes %q, %v: want the file of the new directory", found, err)
 	}

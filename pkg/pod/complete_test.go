@@ -26,14 +26,14 @@ func TestCompletePath(t *testing.T) {
 		h.dir + "/cmd/podd/": {h.dir + "/cmd/podd/main.go"},
 		"/etc/pass":          nil,
 	} {
-		got, err := h.host.CompletePath(t.Context(), "p", prefix, false, 1)
+		got, err := h.host.CompletePath(t.Context(), "p", prefix, 1)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("completing %q gives %q, %v; want %q", prefix, got, err, want)
 		}
 	}
-	_, err := h.host.CompletePath(t.Context(), "p", "loop/", false, 0)
+	_, err := h.host.CompletePath(t.Context(), "p", "loop/", 0)
 	wantError(t, err, item.KindPrecondition, "BAD_PATH")
-	_, err = h.host.CompletePath(t.Context(), "none", "cm", false, 0)
+	_, err = h.host.CompletePath(t.Context(), "none", "cm", 0)
 	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
 	if log := h.log(); len(log) != 0 {
 		t.Errorf("completing left entries: %v", log)
@@ -46,6 +46,6 @@ func TestCompletePathWithoutWorkspace(t *testing.T) {
 	if err := os.Rename(h.dir, h.dir+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.host.CompletePath(t.Context(), "p", "", false, 0)
+	_, err := h.host.CompletePath(t.Context(), "p", "", 0)
 	wantError(t, err, item.KindInvalid, "BAD_DIR")
 }

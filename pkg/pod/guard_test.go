@@ -70,7 +70,7 @@ func TestRulesSeeCompletions(t *testing.T) {
 	for prefix, want := range map[string][]string{
 		"": {"sub/"}, ".e": nil, "secret/": nil, "m/": nil, "sub/.e": nil, "key": {"sub/key"},
 	} {
-		got, err := h.host.CompletePath(t.Context(), "p", prefix, false, 0)
+		got, err := h.host.CompletePath(t.Context(), "p", prefix, 0)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("completing %q gives %q, %v; want %q", prefix, got, err, want)
 		}

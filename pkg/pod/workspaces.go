@@ -75,9 +75,9 @@ type Workspace interface {
 	// Refer converts a submit for the log, and returns alerts about what could not be
 	// resolved. It may hang.
 	Refer(ctx context.Context, s Submit) (item.Submitted, []item.Alert, error)
-	// Complete completes the text after an @, with fuzzy also by paths that only have its
-	// characters in their order. It may hang.
-	Complete(ctx context.Context, prefix string, fuzzy bool, limit int) ([]string, error)
+	// Complete completes the text after an @, also by paths that only have its characters in
+	// their order. It may hang.
+	Complete(ctx context.Context, prefix string, limit int) ([]string, error)
 	// RuleFor is the rule that lets calls like this one run without a question. It may hang.
 	RuleFor(ctx context.Context, asked item.ApprovalRequested) (*item.Rule, error)
 	// Recovering equips the worker of a turn that only ends: with tools that find the

@@ -129,8 +129,8 @@ func TestCompleteLookAlikes(t *testing.T) {
 		half := string([]rune(c.typed)[:len([]rune(c.typed))-3])
 		for _, typed := range []string{`"` + strings.ReplaceAll(c.typed, `"`, `\"`), `"` + strings.ReplaceAll(half, `"`, `\"`), `"deep/er/` + strings.ReplaceAll(half, `"`, `\"`)} {
 			for kind, complete := range map[string]func() ([]string, error){
-				"complete": func() ([]string, error) { return f.Complete(t.Context(), typed, 0) },
-				"fuzzy":    func() ([]string, error) { return f.Fuzzy(t.Context(), list, typed, 0) },
+				"complete": func() ([]string, error) { return f.Complete(t.Context(), nil, typed, 0) },
+				"fuzzy":    func() ([]string, error) { return f.Complete(t.Context(), list, typed, 0) },
 			} {
 				got, err := complete()
 				must(t, err)

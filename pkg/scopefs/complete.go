@@ -30,16 +30,15 @@ const (
 // It omits names that begin with a dot unless the typed one does, and what Walk omits
 // unless there is nothing else or the typed directory is omitted itself.
 //
-// If no path begins with the prefix, Complete returns files anywhere in the workspace:
-// those whose name begins with the typed text, then those that contain it, in upper or
-// lower case, and of each the ones nearest to the workspace first. A directory in the
-// prefix must be theirs, or the end of it. The search visits at most 20,000 entries and
-// ends with ctx; it returns what it has found by then.
+// After those that begin with the prefix come the paths of a listing, if there is one, that have
+// its characters in their order, the best first, and those whose last element has them before
+// others. An upper-case letter is about that case. Names that begin with a dot are omitted unless
+// the text has such a name. The search ends with ctx; it returns what it has found by then.
 //
 // At most limit completions are returned: 50 for zero or less, never more than 1000.
 // A path that leads nowhere has none and is no error. An error is a *PathError: the
 // directory is TooLarge, or its system failed.
-func (f *FS) Complete(ctx context.Context, prefix string, limit int) ([]string, error) {
+func (f *FS) Complete(ctx context.Context, l *Listing, prefix string, limit int) ([]string, error) {
 	if limit <= 0 {
 		limit = usualCompletions
 	}
@@ -52,8 +51,8 @@ func (f *FS) Complete(ctx context.Context, prefix string, limit int) ([]string, 
 	}
 	c := completer{fs: f, dir: dir, base: base, quoted: quoted, limit: min(limit, maxCompletions)}
 	exists, err := c.direct()
-	if err == nil && len(c.found) == 0 && (base != "" || !exists) {
-		c.similar(ctx)
+	if err == nil && l != nil && (base != "" || !exists) && path.Base(typed) != ".." {
+		c.search(ctx, l, typed)
 	}
 	return c.found, err
 }

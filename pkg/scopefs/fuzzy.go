@@ -61,13 +61,12 @@ func lettersOf(text []byte) (set letters) {
 // has.
 func (f *FS) List(ctx context.Context) *Listing {
 	l := &Listing{}
-	c := completer{fs: f}
 	for i, r := range f.roots {
 		known := func(other *root) bool { _, ok := within(other.names[0], r.names[0]); return ok }
 		if r.shown || slices.ContainsFunc(f.roots[:i], known) {
 			continue
 		}
-		c.levels(ctx, r, maxListed, true, func(rel string, dir bool) bool {
+		f.levels(ctx, r, func(rel string, dir bool) bool {
 			l.add(r, rel, dir, i > 0)
 			return len(l.paths) < maxListed
 		})
@@ -107,24 +106,8 @@ func (l *Listing) bytes(p *listed, name bool) []byte {
 	return whole
 }
 
-// Fuzzy completes a reference as Complete does, with more candidates: after the paths that
-// begin with the text come those of a listing that have its characters in their order, the
-// best first, and those whose last element has them before others. A text with an upper-case
-// letter is about that case. Names that begin with a dot are omitted unless the text has
-// such a name.
-func (f *FS) Fuzzy(ctx context.Context, l *Listing, prefix string, limit int) ([]string, error) {
-	if limit <= 0 {
-		limit = usualCompletions
-	}
-	typed, quoted := typedPath(prefix)
-	if typed == "" || strings.HasSuffix(typed, "/") || path.Base(typed) == ".." {
-		return f.Complete(ctx, prefix, limit)
-	}
-	c := completer{fs: f, quoted: quoted, limit: min(limit, maxCompletions)}
-	c.dir, c.base = path.Split(typed)
-	if _, err := c.direct(); err != nil {
-		return c.found, err
-	}
+// search adds the paths of a listing that match, the best first.
+func (c *completer) search(ctx context.Context, l *Listing, typed string) {
 	for _, p := range l.search(ctx, typed, 2*c.limit) { // Rules may deny some.
 		name := string(l.bytes(p, false))
 		if p.dir {
@@ -134,7 +117,6 @@ func (f *FS) Fuzzy(ctx context.Context, l *Listing, prefix string, limit int) ([
 			c.add(name)
 		}
 	}
-	return c.found, nil
 }
 
 // scored is a path that matches, with its score.
@@ -229,4 +211,33 @@ func (q *query) best(names bool) (found []*listed) {
 		found = append(found, s.listed)
 	}
 	return found
+}
+
+// levels calls fn for the directories and regular files below a root that Walk visits, level
+// by level, until fn returns false, it has looked at maxListed entries or ctx ends.
+func (f *FS) levels(ctx context.Context, root *root, fn func(rel string, dir bool) bool) {
+	w := walker{ctx: ctx, fs: f}
+	looked := 0
+	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
+		b := queue[0]
+		if w.openTop(&b, place{root: root, rel: b.rel, given: b.rel}) != nil {
+			continue // It is gone, or not accessible.
+		}
+		_ = b.dir.Close()
+		for _, e := range b.entries {
+			if looked++; looked > maxListed {
+				return
+			}
+			rel := path.Join(b.rel, e.Name())
+			if b.leavesOut(rel, e) || !e.IsDir() && !e.Type().IsRegular() {
+				continue
+			}
+			if e.IsDir() {
+				queue = append(queue, branch{rel: rel, shown: rel, ignoring: b.ignoring})
+			}
+			if !fn(rel, e.IsDir()) {
+				return
+			}
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 func fuzzy(t testing.TB, f *scopefs.FS, typed string, limit int) []string {
 	t.Helper()
-	got, err := f.Fuzzy(t.Context(), f.List(t.Context()), typed, limit)
+	got, err := f.Complete(t.Context(), f.List(t.Context()), typed, limit)
 	if err != nil {
 		t.Errorf("completing %q: %v", typed, err)
 	}
@@ -51,6 +51,11 @@ func TestFuzzy(t *testing.T) {
 		{".gci", []string{".github/workflows/ci.yml"}},
 		{"plan", []string{other + "/notes/plan.md"}},
 		{"zzz", nil},
+		{"podctl/", []string{"cmd/podctl/attach.go", "cmd/podctl/main_test.go"}},
+		{"podctl/m", []string{"cmd/podctl/main_test.go"}},
+		{"./podctl/m", nil},
+		{"main_t", []string{"cmd/podctl/main_test.go"}},
+		{"key", []string{"secret/key.pem"}},
 	} {
 		// Worse matches may follow.
 		if got := fuzzy(t, f, tt.typed, 5); tt.want == nil && got != nil || !slices.Equal(got[:min(len(got), len(tt.want))], tt.want) {
@@ -85,11 +90,14 @@ func TestFuzzyEnds(t *testing.T) {
 	f := open(t, scopefs.Config{Dir: dir})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := f.Fuzzy(t.Context(), f.List(ended), "needle", 0); err != nil || len(got) != 0 {
+	if got, err := f.Complete(t.Context(), f.List(ended), "needle", 0); err != nil || len(got) != 0 {
 		t.Errorf("an ended listing has %q, %v", got, err)
 	}
-	if got, err := f.Fuzzy(ended, f.List(t.Context()), "needle", 0); err != nil || len(got) != 0 {
+	if got, err := f.Complete(ended, f.List(t.Context()), "needle", 0); err != nil || len(got) != 0 {
 		t.Errorf("an ended search has %q, %v", got, err)
+	}
+	if got, err := f.Complete(ended, f.List(t.Context()), "a/", 0); err != nil || len(got) != 1 {
+		t.Errorf("what needs no search, after the end of the context: %q, %v", got, err)
 	}
 }
 
@@ -117,7 +125,7 @@ func BenchmarkFuzzy(b *testing.B) {
 	for _, typed := range []string{"a", "srvhand", "attach/trans12", "zzz"} {
 		b.Run(strings.ReplaceAll(typed, "/", "-"), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := f.Fuzzy(b.Context(), l, typed, 0); err != nil {
+				if _, err := f.Complete(b.Context(), l, typed, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

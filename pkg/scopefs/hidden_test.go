@@ -54,7 +54,7 @@ func reachesNothing(t *testing.T, f *scopefs.FS, path string) {
 	refused("Rename from", f.Rename(t.Context(), path+"/client.token", "stolen"))
 	refused("Rename to", f.Rename(t.Context(), "src/main.go", path+"/planted"))
 	refused("Walk", f.Walk(t.Context(), path, scopefs.WalkOptions{Ignored: true}, func(scopefs.Entry) error { return nil }))
-	found, _ := f.Complete(t.Context(), path+"/", 0)
+	found, _ := f.Complete(t.Context(), f.List(t.Context()), path+"/", 0)
 	for _, name := range found {
 		// The way to the pod's own spool is the way to one of its roots.
 		if !strings.HasSuffix(name, "/spool/own/") {
@@ -140,7 +140,7 @@ func TestHiddenIsNotListed(t *testing.T) {
 	must(t, err)
 	seen = append(seen, matches...)
 	for _, prefix := range []string{"", "state/podd/", "client", "tok", "out", "config"} {
-		found, err := f.Complete(context.Background(), prefix, 0)
+		found, err := f.Complete(context.Background(), nil, prefix, 0)
 		must(t, err)
 		seen = append(append(seen, found...), fuzzy(t, f, prefix, 1000)...)
 	}

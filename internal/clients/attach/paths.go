@@ -27,7 +27,7 @@ type pathOffers struct {
 // finder asks podd for the paths that fit.
 func finder(c *client.Client, pod string) func(ctx context.Context, prefix string) ([]string, error) {
 	return func(ctx context.Context, prefix string) ([]string, error) {
-		resp, err := c.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: pod, Prefix: prefix, Fuzzy: true, Limit: mostOffered})
+		resp, err := c.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: pod, Prefix: prefix, Limit: mostOffered})
 		return resp.GetPaths(), err
 	}
 }

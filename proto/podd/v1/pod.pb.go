@@ -4423,10 +4423,7 @@ type CompletePathRequest struct {
 	// The text typed after the @.
 	Prefix string `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	// Maximum number; 0 means 50.
-	Limit int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Also finds paths that have the characters of the prefix in their order, the best first:
-	// those whose last element has them, then others.
-	Fuzzy         bool `protobuf:"varint,4,opt,name=fuzzy,proto3" json:"fuzzy,omitempty"`
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4480,13 +4477,6 @@ func (x *CompletePathRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
-}
-
-func (x *CompletePathRequest) GetFuzzy() bool {
-	if x != nil {
-		return x.Fuzzy
-	}
-	return false
 }
 
 type CompletePathResponse struct {
@@ -4941,12 +4931,11 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12#\n" +
 	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
 	"\bcommands\x18\x03 \x01(\x05R\bcommands\x129\n" +
-	"\brestored\x18\x04 \x01(\v2\x1d.podd.v1.RestoreFilesResponseR\brestoredJ\x04\b\x05\x10\x06R\x05moved\"k\n" +
+	"\brestored\x18\x04 \x01(\v2\x1d.podd.v1.RestoreFilesResponseR\brestoredJ\x04\b\x05\x10\x06R\x05moved\"b\n" +
 	"\x13CompletePathRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x05R\x05limit\x12\x14\n" +
-	"\x05fuzzy\x18\x04 \x01(\bR\x05fuzzy\",\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limitJ\x04\b\x04\x10\x05R\x05fuzzy\",\n" +
 	"\x14CompletePathResponse\x12\x14\n" +
 	"\x05paths\x18\x01 \x03(\tR\x05paths\")\n" +
 	"\x0fGetImageRequest\x12\x16\n" +

@@ -207,7 +207,7 @@ function M.complete(start, line)
       pod = not err and r.pod.name
     end
     if pod then
-      err, r = bridge.call('CompletePath', { pod = pod, prefix = start:sub(2), fuzzy = true })
+      err, r = bridge.call('CompletePath', { pod = pod, prefix = start:sub(2) })
       return err and {} or vim.tbl_map(function(p) return '@' .. p end, r.paths)
     end
   end

@@ -31,7 +31,7 @@ function M.complete(findstart, base)
     local column = vim.api.nvim_win_get_cursor(0)[2]
     return M.start_of(vim.api.nvim_get_current_line():sub(1, column)) or -3
   end
-  local err, r = bridge.call('CompletePath', { pod = pods[vim.api.nvim_get_current_buf()], prefix = base, fuzzy = true })
+  local err, r = bridge.call('CompletePath', { pod = pods[vim.api.nvim_get_current_buf()], prefix = base })
   -- What is typed next is a new question: a few letters of a path need not be its beginning.
   return err and {} or { words = r.paths, refresh = 'always' }
 end

@@ -164,7 +164,7 @@ export class Connection {
 
   /** complete returns paths of the workspace that begin with the text after an @, or have its letters in their order. */
   async complete(pod: string, prefix: string): Promise<string[]> {
-    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, fuzzy: true, limit: 50 })).paths;
+    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, limit: 50 })).paths;
   }
 
   /** changed returns what the agent changed in the last turn that changed files, then what others changed meanwhile. */

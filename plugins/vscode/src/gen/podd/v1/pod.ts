@@ -807,11 +807,6 @@ export interface CompletePathRequest {
   prefix: string;
   /** Maximum number; 0 means 50. */
   limit: number;
-  /**
-   * Also finds paths that have the characters of the prefix in their order, the best first:
-   * those whose last element has them, then others.
-   */
-  fuzzy: boolean;
 }
 
 export interface CompletePathResponse {
@@ -5523,7 +5518,7 @@ export const RewindPodResponse: MessageFns<RewindPodResponse> = {
 };
 
 function createBaseCompletePathRequest(): CompletePathRequest {
-  return { pod: "", prefix: "", limit: 0, fuzzy: false };
+  return { pod: "", prefix: "", limit: 0 };
 }
 
 export const CompletePathRequest: MessageFns<CompletePathRequest> = {
@@ -5536,9 +5531,6 @@ export const CompletePathRequest: MessageFns<CompletePathRequest> = {
     }
     if (message.limit !== 0) {
       writer.uint32(24).int32(message.limit);
-    }
-    if (message.fuzzy !== false) {
-      writer.uint32(32).bool(message.fuzzy);
     }
     return writer;
   },
@@ -5578,14 +5570,6 @@ export const CompletePathRequest: MessageFns<CompletePathRequest> = {
             }
 
             message.limit = reader.int32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.fuzzy = reader.bool();
             continue;
           }
         }
