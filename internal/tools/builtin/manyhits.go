@@ -18,7 +18,6 @@ import (
 // The bounds of counting what is too much to show.
 const (
 	maxCountedMatches = 100_000
-	maxCountingTime   = 20 * time.Second
 	// maxMapRows bounds the files of a map of matches.
 	maxMapRows = 200
 	// mapNote is the room for the lines of a map that are not rows, without a path.
@@ -28,6 +27,9 @@ const (
 	// maxResultBytes bounds the whole result on disk.
 	maxResultBytes = 256 << 20
 )
+
+// maxCountingTime bounds counting too.
+var maxCountingTime = 20 * time.Second
 
 // manyHits counts matches file by file. Once there are too many to show, it writes each
 // to a file of the spool, and shows a map of the files.

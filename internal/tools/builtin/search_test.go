@@ -184,6 +184,7 @@ func TestSearchOfVeryManyMatches(t *testing.T) {
 
 // Counting ends at a bound, and says so.
 func TestSearchThatCountsNoFurther(t *testing.T) {
+	builtin.CountForLong(t)
 	b := newBench(t, map[string]string{"a": strings.Repeat("hit\n", 60_000), "b": strings.Repeat("hit\n", 60_000)})
 	out := b.call("search", `{"pattern":"hit"}`)
 	if !strings.HasSuffix(out.Summary, "at least 100,000 matches in 2 files") || out.Cut.TotalLines != 100_000 {
