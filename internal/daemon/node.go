@@ -221,9 +221,9 @@ func (l *nodeLink) looked(look postgres.Look) {
 }
 
 // noticed gets what other nodes changed.
-func (l *nodeLink) noticed(n store.Notice) {
+func (l *nodeLink) noticed(alert item.Seq) {
 	if h := l.host.Load(); h != nil {
-		h.WakeFor(n)
+		h.Noticed(alert)
 	}
 }
 

@@ -1,23 +1,18 @@
 package pod
 
 import (
-	"slices"
-	"sync"
-	"time"
+	"cmp"
+	"context"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
 
-// pollEvery is how often the store is asked again what other nodes did, should a notice be lost.
-var pollEvery = time.Second
-
-// WakeFor wakes those who follow logs, watch pods or read alerts for what other nodes did.
-func (h *Host) WakeFor(n store.Notice) {
-	l := h.listeners
-	l.alerts.Advance(n.Alert)
-	l.fleetChanged()
-	l.followers.wake(n)
+// Noticed wakes those who follow logs, watch pods or read alerts: other nodes may have changed something. alert is the last
+// alert, 0 if that is not known.
+func (h *Host) Noticed(alert item.Seq) {
+	h.listeners.alerts.Advance(alert)
+	h.listeners.fleetChanged()
 }
 
 // elsewhere says whether another node has the pod that an error is about.
@@ -26,38 +21,25 @@ func elsewhere(err error) bool {
 	return reason == store.ReasonNotOwner || reason == store.ReasonNodeAway
 }
 
-// followers follow logs of pods that other nodes have. Its methods may be called from any goroutine.
-type followers struct {
-	mu sync.Mutex
-	// of has the channel of each, and the id of its pod.
-	of map[chan struct{}]string
-}
-
-// follow returns a channel that has a token now, and gets one when the log of a pod may have grown,
-// until stop is called.
-func (f *followers) follow(pod string) (grown <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
-	c <- struct{}{}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.of[c] = pod
-	return c, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.of, c)
-	}
-}
-
-func (f *followers) wake(n store.Notice) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for c, pod := range f.of {
-		if !n.Any && !slices.Contains(n.Pods, pod) {
-			continue
+// elsewhere follows the log of another node's pod: after each notice, which comes at least each second, it reads on.
+func (s *stream) elsewhere(ctx context.Context, idOrName string) error {
+	for caughtUp := false; !s.gone; caughtUp = true {
+		changes := s.logs.listeners.changes.Load()
+		rec, err := s.logs.store.Pod(ctx, cmp.Or(s.pod, idOrName))
+		if err != nil {
+			return err
 		}
-		select {
-		case c <- struct{}{}:
-		default:
+		if s.pod = rec.ID; caughtUp {
+			err = s.readTo(ctx, rec.Last)
+		} else {
+			err = s.catchUp(ctx, rec.Last)
+		}
+		if err == nil {
+			err = s.logs.listeners.more(ctx, changes)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }

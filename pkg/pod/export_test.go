@@ -25,13 +25,6 @@ func TryAgainAfter(d time.Duration) (before time.Duration) {
 	return before
 }
 
-// PollEvery sets how often the store is asked what other nodes did, until the test ends.
-func PollEvery(t *testing.T, d time.Duration) {
-	was := pollEvery
-	pollEvery = d
-	t.Cleanup(func() { pollEvery = was })
-}
-
 // RestAfter sets how long pods keep the bytes of their last request until the test ends.
 func RestAfter(t *testing.T, d time.Duration) {
 	was := restAfter

@@ -19,13 +19,11 @@ type listeners struct {
 	// fleet wakes who watches all pods; changes counts what they may have to look at.
 	fleet   *live.Broadcast
 	changes atomic.Int64
-	// followers follow the pods of other nodes.
-	followers followers
-	log       *slog.Logger
+	log     *slog.Logger
 }
 
 func newListeners(log *slog.Logger) *listeners {
-	return &listeners{alerts: live.New(0), fleet: live.New(0), log: log, followers: followers{of: make(map[chan struct{}]string)}}
+	return &listeners{alerts: live.New(0), fleet: live.New(0), log: log}
 }
 
 // announce passes on what was committed.
@@ -59,8 +57,10 @@ func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1)))
 func (h *Host) Changes() int64 { return h.listeners.changes.Load() }
 
 // Changed waits until there were more changes of pods than that.
-func (h *Host) Changed(ctx context.Context, than int64) error {
-	r := h.listeners.fleet.Subscribe(false)
+func (h *Host) Changed(ctx context.Context, than int64) error { return h.listeners.more(ctx, than) }
+
+func (l *listeners) more(ctx context.Context, than int64) error {
+	r := l.fleet.Subscribe(false)
 	defer r.Close()
 	_, err := r.Next(ctx, item.Seq(than))
 	return err

@@ -8,6 +8,9 @@ import (
 	"podd/pkg/item"
 )
 
+// pollEvery is how often the store is asked whether pods have arrived.
+const pollEvery = time.Second
+
 // awaited is how long pods may arrive after the answer of the node that had them was lost.
 const awaited = time.Minute
 

@@ -3,7 +3,6 @@ package pod
 import (
 	"context"
 	"iter"
-	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/live"
@@ -112,37 +111,6 @@ func (s *stream) follow(ctx context.Context, r *live.Reader) error {
 		}
 		if len(u.Deltas) > 0 {
 			s.emit(StreamEvent{Deltas: u.Deltas})
-		}
-	}
-	return nil
-}
-
-// elsewhere follows the log of another node's pod.
-func (s *stream) elsewhere(ctx context.Context, idOrName string) error {
-	rec, err := s.logs.store.Pod(ctx, idOrName)
-	if err != nil {
-		return err
-	}
-	s.pod = rec.ID
-	if err := s.catchUp(ctx, rec.Last); err != nil {
-		return err
-	}
-	grown, stop := s.logs.listeners.followers.follow(s.pod)
-	defer stop()
-	again := time.NewTicker(pollEvery)
-	defer again.Stop()
-	for !s.gone {
-		select {
-		case <-grown:
-		case <-again.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if rec, err = s.logs.store.Pod(ctx, s.pod); err != nil {
-			return err
-		}
-		if err := s.readTo(ctx, rec.Last); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -37,16 +37,6 @@ type Shared interface {
 	HandOver(ctx context.Context, pods []item.Pod, to string) error
 }
 
-// Notice is what other nodes have changed. Most changes are noticed within some milliseconds, all
-// within a second.
-type Notice struct {
-	// Pods are the ids of pods whose logs have grown. Any says that others may have, too.
-	Pods []string
-	Any  bool
-	// Alert is the sequence of the last alert; 0 without a new one.
-	Alert item.Seq
-}
-
 // Place is where a pod is.
 type Place struct {
 	Node

@@ -88,7 +88,7 @@ func (s *Store) RaiseAlert(ctx context.Context, a item.Alert) (stored item.Alert
 		return err
 	})
 	if err == nil {
-		s.news.changed("", stored.Seq)
+		s.news.changed(stored.Seq)
 	}
 	return stored, err
 }

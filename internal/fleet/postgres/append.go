@@ -36,7 +36,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) (store.Appended, erro
 		for _, a := range out.Alerts {
 			alert = a.Seq
 		}
-		s.news.changed(b.Pod, alert)
+		s.news.changed(alert)
 	}
 	return out, err
 }

@@ -80,7 +80,7 @@ func member(b *testing.B, url, name string) *postgres.Store {
 	}
 	b.Cleanup(func() { _ = s.Close() })
 	c := node(name, nil)
-	c.Noticed = func(store.Notice) {}
+	c.Noticed = func(item.Seq) {}
 	if err := s.Membership.Join(b.Context(), c); err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"podd/pkg/item"
 	"podd/pkg/store"
 )
 
@@ -105,15 +104,6 @@ func (s *Store) EndListeners(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE query = 'SELECT last FROM alert_head' AND pid <> pg_backend_pid()`)
 	return err
-}
-
-// NoticeOf is the text of a notice, which ReadNotice reads.
-func NoticeOf(node string, alert item.Seq, pods []string) string {
-	n := newNews()
-	for _, pod := range pods {
-		n.changed(pod, alert)
-	}
-	return n.take(node)
 }
 
 // ReadNotice reads the text of a notice.

@@ -44,7 +44,7 @@ type NodeConfig struct {
 	// Looked, if set, gets what each look at the others found, Noticed what they change. They must not
 	// block.
 	Looked  func(Look)
-	Noticed func(store.Notice)
+	Noticed func(alert item.Seq)
 }
 
 // lease is the lease of a node on its pods.

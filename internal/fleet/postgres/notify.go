@@ -2,84 +2,49 @@ package postgres
 
 import (
 	"context"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/store"
 
 	"github.com/jackc/pgx/v5"
 )
 
-const (
-	// noticeEvery is the least time between two notices of a node: PostgreSQL commits
-	// transactions that notify one after the other.
-	noticeEvery = 20 * time.Millisecond
-	// noticeBytes bounds a notice; PostgreSQL refuses 8,000 bytes.
-	noticeBytes = 7900
-	// anyPod stands for pods that are too many to name.
-	anyPod = "*"
-)
+// noticeEvery is the least time between two notices of a node: PostgreSQL commits transactions that notify one after the
+// other.
+const noticeEvery = 20 * time.Millisecond
 
 // news is what a node has changed since its last notice.
 type news struct {
-	mu    sync.Mutex
-	pods  map[string]struct{}
-	alert item.Seq
+	// alert is the sequence of the last alert that this node raised.
+	alert atomic.Int64
 	// wake has a token while there is something to tell.
 	wake chan struct{}
 }
 
-func newNews() *news { return &news{pods: make(map[string]struct{}), wake: make(chan struct{}, 1)} }
+func newNews() *news { return &news{wake: make(chan struct{}, 1)} }
 
-// changed says that a log has grown, or with an empty pod that something else about pods has
-// changed. alert is the sequence of the last alert that was raised, 0 if none was. A podd that has
-// the database alone has no news.
-func (n *news) changed(pod string, alert item.Seq) {
+// changed says that something about pods has changed. alert is the sequence of the last alert that was raised, 0 if none
+// was; they only grow. A podd that has the database alone has no news.
+func (n *news) changed(alert item.Seq) {
 	if n == nil {
 		return
 	}
-	n.mu.Lock()
-	if pod != "" {
-		n.pods[pod] = struct{}{}
+	for last := n.alert.Load(); last < int64(alert) && !n.alert.CompareAndSwap(last, int64(alert)); {
+		last = n.alert.Load()
 	}
-	n.alert = max(n.alert, alert)
-	n.mu.Unlock()
 	select {
 	case n.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take is the text of a notice: its node, the last alert, and pods.
-func (n *news) take(node string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var text strings.Builder
-	text.WriteString(node + " " + strconv.FormatInt(int64(n.alert), 10))
-	short := text.Len()
-	for pod := range n.pods {
-		text.WriteString(" " + pod)
-	}
-	n.alert = 0
-	clear(n.pods)
-	if text.Len() > noticeBytes {
-		return text.String()[:short] + " " + anyPod
-	}
-	return text.String()
-}
-
-// readNotice reads what take wrote.
-func readNotice(text string) (node string, n store.Notice) {
-	node, text, _ = strings.Cut(text, " ")
-	last, pods, _ := strings.Cut(text, " ")
-	alert, _ := strconv.ParseInt(last, 10, 64)
-	n = store.Notice{Pods: strings.Fields(pods), Alert: item.Seq(alert)}
-	n.Any = slices.Contains(n.Pods, anyPod)
-	return node, n
+// readNotice reads the node of a notice and the last alert that it raised. Nodes of earlier versions also name pods.
+func readNotice(text string) (node string, alert item.Seq) {
+	var n int64
+	_, _ = fmt.Sscan(text, &node, &n)
+	return node, item.Seq(n)
 }
 
 func (d *database) channel() string { return "podd_" + d.id }
@@ -93,8 +58,8 @@ func (m *Membership) announce(ctx context.Context) {
 			return
 		}
 		pause := noticeEvery
-		if err := m.notify(ctx, m.news.take(m.node)); err != nil {
-			m.news.changed(anyPod, 0)
+		if err := m.notify(ctx, fmt.Sprintf("%s %d", m.node, m.news.alert.Load())); err != nil {
+			m.news.changed(0)
 			pause = lookEvery
 		}
 		if !sleep(ctx, pause) {
@@ -111,20 +76,20 @@ func (m *Membership) notify(ctx context.Context, text string) error {
 	return err
 }
 
-// listener gets the notices of other nodes.
+// listener gets the notices of other nodes: something has changed, and this is the last alert, 0 if that is not known.
 type listener struct {
 	*database
-	noticed func(store.Notice)
+	noticed func(alert item.Seq)
 }
 
-// listen gets the notices of other nodes until ctx ends. Each second, and when it could not listen,
-// it says that something may have changed.
+// listen gets the notices of other nodes until ctx ends. Each second it says that something may have changed: a notice may
+// be lost.
 func (l *listener) listen(ctx context.Context) {
 	for ok := true; ok; ok = sleep(ctx, lookEvery) {
 		err := l.hear(ctx)
 		if ctx.Err() == nil {
 			l.log.Debug("no connection for the notices of other nodes", "database", l.where, "error", err)
-			l.noticed(store.Notice{Any: true})
+			l.noticed(0)
 		}
 	}
 }
@@ -136,10 +101,10 @@ func (l *listener) hear(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(ctx, conn)
-	for first := true; ; first = false {
-		// The first notice stands for those that were missed. The query also checks the connection.
-		last := store.Notice{Any: first}
-		if err := l.lastAlert(ctx, conn, &last.Alert); err != nil {
+	for {
+		// This stands for what was missed. The query also checks the connection.
+		var last item.Seq
+		if err := l.lastAlert(ctx, conn, &last); err != nil {
 			return err
 		}
 		l.noticed(last)
@@ -182,8 +147,8 @@ func (l *listener) hearFor(ctx context.Context, conn *pgx.Conn, d time.Duration)
 		if got == nil {
 			return nil
 		}
-		if node, n := readNotice(got.Payload); node != l.node {
-			l.noticed(n)
+		if node, alert := readNotice(got.Payload); node != l.node {
+			l.noticed(alert)
 		}
 	}
 }

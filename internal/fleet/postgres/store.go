@@ -168,7 +168,7 @@ func (d *database) changePods(ctx context.Context, fn func(ctx context.Context, 
 		return fn(ctx, tx)
 	})
 	if err == nil {
-		d.news.changed("", 0)
+		d.news.changed(0)
 	}
 	return err
 }

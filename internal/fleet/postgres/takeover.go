@@ -291,7 +291,7 @@ func (m *Membership) Release(ctx context.Context, busy []string) (released []str
 		return err
 	})
 	if len(released) > 0 {
-		m.news.changed("", 0)
+		m.news.changed(0)
 	}
 	return released, err
 }
