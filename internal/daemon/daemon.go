@@ -17,6 +17,7 @@ import (
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/files"
+	"podd/internal/fleet"
 	"podd/internal/guard/sandbox"
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
@@ -124,8 +125,8 @@ type Daemon struct {
 type storage struct {
 	keeper storeKeeper
 	store  store.Store
-	// link is the way to other nodes; nil for a podd that has its store alone.
-	link *nodeLink
+	// fleet shares the pods with other podd; nil for a podd that has its store alone.
+	fleet *fleet.Fleet
 }
 
 // life is the time of a Daemon.
@@ -173,7 +174,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Nodes: d.link.forServer(ctx),
+		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -265,8 +266,8 @@ func (d *Daemon) openHost(ctx context.Context) error {
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
 		CacheDir:      filepath.Join(d.StateDir, "caches"),
-		Node:          d.link.nodeName(),
-		Movable:       d.link.movable,
+		Node:          d.fleet.NodeName(),
+		Movable:       d.fleet.Movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
 		SkillsDir:     skillsDir(d.ConfigPath),
@@ -279,14 +280,14 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.link.nodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.fleet.NodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err != nil {
 		return err
 	}
 	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
 	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts(), Alone: server.ReachesSome, Redact: d.secrets.Redact})
-	d.link.open(d.host)
+	d.fleet.Attach(d.host)
 	return nil
 }
 
@@ -314,9 +315,8 @@ func branch(dir string) string {
 
 func (d *Daemon) status() server.Status {
 	l := d.loaded.Load()
-	age, _ := d.link.lease()
 	return server.Status{
-		Node: d.link.nodeName(), Lease: age,
+		Node: d.fleet.NodeName(), Lease: d.fleet.Lease(),
 		Version:   version.String(),
 		PID:       os.Getpid(),
 		StartedAt: d.started,
@@ -350,7 +350,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
-	nodesServed := d.link.serve(d.server)
+	nodesServed := d.fleet.Serve(d.server.ServeNodes)
 	defer func() { <-nodesServed }()
 	webServed := d.serveWeb(d.server, d.Logger)
 	defer func() { <-webServed }()
@@ -364,7 +364,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	case <-ctx.Done():
 	case <-d.store.Failed():
 		cause = d.keeper.Failure()
-		if d.link != nil {
+		if d.fleet != nil {
 			hurry = d.store.Failed() // Its pods may be another node's.
 		}
 	case err := <-served:
@@ -385,7 +385,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.Logger.Info("podd is stopping", "grace", d.Grace)
 	close(d.leaving)
-	d.link.leave()
+	d.fleet.Leave()
 	d.Manager.Stopping("running turns end at their next step")
 	d.server.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)
@@ -404,7 +404,7 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 		defer close(closed)
 		d.host.Close(grace)
 	}()
-	d.link.giveUp(ctx, d.host, closed)
+	d.fleet.GiveUp(ctx, closed)
 	<-closed
 	stop, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelStop()

@@ -19,7 +19,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	sweeper := retention.Sweeper{
 		Store:  d.store,
 		Alerts: d.host.Alerts,
-		Node:   d.link.nodeName(),
+		Node:   d.fleet.NodeName(),
 		Policy: d.Settings.Retention,
 		Logger: d.Logger,
 		Now:    time.Now,
@@ -30,9 +30,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
 	wg.Go(func() { d.watchSocket(ctx) })
-	if d.link != nil {
-		wg.Go(func() { d.link.tell(ctx) })
-	}
+	wg.Go(func() { d.fleet.Run(ctx) })
 	wg.Go(func() {
 		atRest(ctx, func() bool { return d.host.Counts().Running > 0 }, func() { giveBack(ctx, d.keeper) })
 	})

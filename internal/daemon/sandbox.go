@@ -60,7 +60,7 @@ func (d *Daemon) shell() shell.Config {
 	return shell.Config{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
-		Lease:    d.link.commands(),
+		Lease:    d.fleet.Commands(),
 		Confined: d.sandbox.Fate() != sandbox.Ask,
 		Env:      d.Settings.ShellEnv,
 		// Not even a name in env passes on a key of podd's.

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/fleet"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -51,7 +52,7 @@ func approval(a pod.Approval) *poddv1.Approval {
 func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprovalRequest) (*poddv1.ResolveApprovalResponse, error) {
 	rule, err := s.host.Resolve(ctx, pod.Resolution{
 		Pod: r.GetPod(), CallSeq: item.Seq(r.GetCallSeq()), Approve: r.GetApprove(), Always: r.GetAlways(),
-		Reason: r.GetReason(), By: answeredBy(r.GetClient(), userOf(ctx, s.user)), Digest: string(r.GetDigest()),
+		Reason: r.GetReason(), By: answeredBy(r.GetClient(), fleet.UserOf(ctx, s.user)), Digest: string(r.GetDigest()),
 	})
 	if err != nil {
 		return nil, err
@@ -118,8 +119,8 @@ func answeredBy(client, user string) string {
 	return client + " (" + user + ")"
 }
 
-// localUser is the name of the user who runs this process, the only one who is served.
-func localUser() string {
+// LocalUser is the name of the user who runs this process, the only one who is served.
+func LocalUser() string {
 	u, err := user.Current()
 	if err != nil {
 		return ""

@@ -17,13 +17,7 @@ func EmptyTokenOpens() bool {
 }
 
 // AnsweredBy is the recorded name of a client that answers under this name.
-func AnsweredBy(client string) string { return answeredBy(client, localUser()) }
-
-// Routed says whether a call is sent to another node, and the pod that a request names.
-func Routed(method string, req any) (routed bool, pod string) {
-	to, ok := routes[method]
-	return ok && to != here, podOf(req)
-}
+func AnsweredBy(client string) string { return answeredBy(client, LocalUser()) }
 
 // Scarce is scarce.
 var Scarce = scarce

@@ -5,56 +5,44 @@ import (
 	"context"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/fleet"
 	"podd/internal/report"
 	"podd/internal/search"
 	"podd/pkg/item"
 	"podd/pkg/pod"
-	"podd/pkg/store"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// fleet serves FleetService.
-type fleet struct {
+// allPods serves FleetService.
+type allPods struct {
 	poddv1.UnimplementedFleetServiceServer
 	host     *pod.Host
 	searcher *search.Searcher
-	nodes    *Nodes
-	// router is nil without nodes.
-	router *router
-}
-
-var nodeStates = map[store.NodeState]poddv1.NodeState{
-	store.NodeUp:       poddv1.NodeState_NODE_STATE_UP,
-	store.NodeDraining: poddv1.NodeState_NODE_STATE_DRAINING,
-	store.NodeStopped:  poddv1.NodeState_NODE_STATE_STOPPED,
-	store.NodeAway:     poddv1.NodeState_NODE_STATE_AWAY,
+	fleet    *fleet.Fleet
+	// route is nil for calls of other nodes, which are not sent on.
+	route *fleet.Fleet
 }
 
 // ListNodes lists the podd of the database.
-func (s *fleet) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*poddv1.ListNodesResponse, error) {
-	answer := new(poddv1.ListNodesResponse)
-	if s.nodes == nil {
-		return answer, nil
-	}
-	all, err := s.nodes.Store.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range all {
-		answer.Nodes = append(answer.Nodes, &poddv1.Node{
-			Name: n.Name, Address: n.Address, Version: n.Version, State: nodeStates[n.State], SeenAt: timestamppb.New(n.Seen), LeaseAge: durationpb.New(n.Age),
-			Pods: int32(n.Pods), Movable: int32(n.Movable), Running: int32(n.Running), ConfigDigest: n.Config, Self: n.Self, //nolint:gosec // Few.
-		})
-	}
-	return answer, nil
+func (s *allPods) ListNodes(ctx context.Context, _ *poddv1.ListNodesRequest) (*poddv1.ListNodesResponse, error) {
+	return s.fleet.ListNodes(ctx)
+}
+
+// RemoveNode removes a node that is gone for good.
+func (s *allPods) RemoveNode(ctx context.Context, r *poddv1.RemoveNodeRequest) (*poddv1.RemoveNodeResponse, error) {
+	return s.fleet.RemoveNode(ctx, r)
+}
+
+// MovePod gives a pod to this node.
+func (s *allPods) MovePod(ctx context.Context, r *poddv1.MovePodRequest) (*poddv1.MovePodResponse, error) {
+	return s.fleet.MovePod(ctx, r)
 }
 
 // GetUsageSeries sums up what pods used, by day or by pod.
-func (s *fleet) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequest) (*poddv1.GetUsageSeriesResponse, error) {
+func (s *allPods) GetUsageSeries(ctx context.Context, r *poddv1.GetUsageSeriesRequest) (*poddv1.GetUsageSeriesResponse, error) {
 	q := report.SeriesQuery{Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Days: int(cmp.Or(r.GetDays(), usualDays))}
 	switch r.GetBy() {
 	case poddv1.UsageBy_USAGE_BY_UNSPECIFIED, poddv1.UsageBy_USAGE_BY_DAY:
@@ -102,7 +90,7 @@ func workToProto(w *report.Work) *poddv1.PodWork {
 const searchKindPrefix = "SEARCH_KIND_"
 
 // Search searches the logs.
-func (s *fleet) Search(r *poddv1.SearchRequest, out poddv1.FleetService_SearchServer) error {
+func (s *allPods) Search(r *poddv1.SearchRequest, out poddv1.FleetService_SearchServer) error {
 	ctx := out.Context()
 	q := search.Query{Text: r.GetText(), Pod: r.GetPod(), Only: reaching(ctx).only(ctx), Limit: int(r.GetLimit())}
 	for _, kind := range r.GetKinds() {

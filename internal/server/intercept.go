@@ -13,20 +13,21 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"podd/internal/fleet"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 )
 
 // unary wraps each admitted unary call: it recovers panics and translates errors, in one
 // place.
-func unary(c Config, r *router) grpc.UnaryServerInterceptor {
+func unary(c Config, f *fleet.Fleet) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		defer busy(ctx)()
 		err = guard(func() error {
 			if err := checkKnown(info.FullMethod, req); err != nil {
 				return err
 			}
-			resp, err = r.unary(ctx, req, info.FullMethod, handler)
+			resp, err = f.Unary(ctx, req, info.FullMethod, handler)
 			return err
 		})
 		return resp, answer(c, info.FullMethod, err)
@@ -34,12 +35,12 @@ func unary(c Config, r *router) grpc.UnaryServerInterceptor {
 }
 
 // streaming does the same for streams, and counts the open ones.
-func streaming(c Config, r *router, open *atomic.Int64) grpc.StreamServerInterceptor {
+func streaming(c Config, f *fleet.Fleet, open *atomic.Int64) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		open.Add(1)
 		defer open.Add(-1)
 		defer busy(ss.Context())()
-		err := guard(func() error { return r.stream(srv, ss, info.FullMethod, handler) })
+		err := guard(func() error { return f.Stream(srv, ss, info.FullMethod, handler) })
 		return answer(c, info.FullMethod, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"podd/internal/fleet"
 	"podd/internal/guard/devices"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -128,7 +129,7 @@ var sorted = map[string]bool{
 // narrow refuses a request about a pod that is out of reach, and one that names no pod unless
 // its answer is sorted. Then the request has the pod's id, whatever name it gets meanwhile.
 func (r *reach) narrow(ctx context.Context, method string, req any) error {
-	named := podOf(req)
+	named := fleet.PodOf(req)
 	switch {
 	case r == nil || named == "" && sorted[method]:
 		return nil

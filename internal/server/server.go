@@ -19,6 +19,7 @@ import (
 	"podd/internal/checkouts"
 	"podd/internal/endpoints"
 	"podd/internal/files"
+	"podd/internal/fleet"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
@@ -89,8 +90,8 @@ type Config struct {
 	// Trust records which workspaces' configuration is trusted.
 	Trust  *trust.Book
 	Logger *slog.Logger
-	// Nodes is the way to other podd; nil for a podd that has its store alone.
-	Nodes *Nodes
+	// Fleet shares the pods with other podd; nil for a podd that has its store alone.
+	Fleet *fleet.Fleet
 	// Devices are the paired browsers, and Page says what is known of podd web.
 	Devices *devices.Book
 	Page    func() WebPage
@@ -130,23 +131,21 @@ func New(c Config) *Server {
 
 func newServer(c Config, a admission, conns int) *Server {
 	s := &Server{health: health.NewServer(), conns: conns, left: make(chan struct{}), streams: new(atomic.Int64)}
-	var r *router
-	if c.Nodes != nil {
-		r = &router{Nodes: c.Nodes, user: localUser()}
-		s.nodes = grpc.NewServer(append(s.options(c, nil), grpc.Creds(c.Nodes.Identity.Server(c.Nodes.Context, c.Nodes.Store.Nodes)), grpc.InTapHandle(admitNode))...)
+	if c.Fleet != nil {
+		s.nodes = grpc.NewServer(append(s.options(c, nil), c.Fleet.Options()...)...)
 		c.register(s.nodes, nil)
 	}
-	s.grpc = grpc.NewServer(append(s.options(c, r), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap), grpc.NumStreamWorkers(workers))...)
-	c.register(s.grpc, r)
+	s.grpc = grpc.NewServer(append(s.options(c, c.Fleet), grpc.Creds(newPeerCredentials()), grpc.InTapHandle(a.tap), grpc.NumStreamWorkers(workers))...)
+	c.register(s.grpc, c.Fleet)
 	poddv1.RegisterWebServiceServer(s.grpc, &web{book: c.Devices, host: c.Host, page: c.Page})
-	s.web = s.webServer(c, a.owner, r)
+	s.web = s.webServer(c, a.owner)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	return s
 }
 
 // options are those of both listeners.
-func (s *Server) options(c Config, r *router) []grpc.ServerOption {
+func (s *Server) options(c Config, f *fleet.Fleet) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(MaxRequest),
 		grpc.MaxSendMsgSize(MaxMessage),
@@ -155,18 +154,18 @@ func (s *Server) options(c Config, r *router) []grpc.ServerOption {
 		grpc.ConnectionTimeout(greetTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingAfter, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingPause, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(unary(c, r)),
-		grpc.ChainStreamInterceptor(streaming(c, r, s.streams)),
+		grpc.ChainUnaryInterceptor(unary(c, f)),
+		grpc.ChainStreamInterceptor(streaming(c, f, s.streams)),
 	}
 }
 
 // register registers the services.
-func (c Config) register(g *grpc.Server, r *router) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: localUser()})
+func (c Config) register(g *grpc.Server, f *fleet.Fleet) {
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: LocalUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
-	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
+	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: LocalUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
-	poddv1.RegisterFleetServiceServer(g, &fleet{host: c.Host, searcher: c.Search, nodes: c.Nodes, router: r})
+	poddv1.RegisterFleetServiceServer(g, &allPods{host: c.Host, searcher: c.Search, fleet: c.Fleet, route: f})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	for _, register := range c.Services {
 		register(g)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"podd/internal/fleet"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -19,7 +20,7 @@ func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.Can
 // Pause pauses a pod at its next step.
 func (s *pods) Pause(ctx context.Context, r *poddv1.PauseRequest) (*poddv1.PauseResponse, error) {
 	reason := r.GetReason()
-	if by := userOf(ctx, s.user); reason == "" && by != "" {
+	if by := fleet.UserOf(ctx, s.user); reason == "" && by != "" {
 		reason = "paused by " + by
 	}
 	p, err := s.host.Pause(ctx, r.GetPod(), reason)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/fleet"
 	"podd/internal/report"
 	"podd/pkg/pod"
 	"podd/pkg/wire"
@@ -19,10 +20,10 @@ import (
 const beatEvery = 15 * time.Second
 
 // Watch sends all pods and those that change and, on request, a log, alerts and beats.
-func (s *fleet) Watch(r *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
+func (s *allPods) Watch(r *poddv1.WatchRequest, out poddv1.FleetService_WatchServer) error {
 	ctx, cancel := context.WithCancelCause(out.Context())
 	defer cancel(nil)
-	w := &watch{fleet: s, ctx: ctx, req: r, out: out}
+	w := &watch{allPods: s, ctx: ctx, req: r, out: out}
 	var parts sync.WaitGroup
 	for _, part := range w.parts() {
 		parts.Go(func() { cancel(guard(part)) })
@@ -33,7 +34,7 @@ func (s *fleet) Watch(r *poddv1.WatchRequest, out poddv1.FleetService_WatchServe
 
 // watch is one Watch. Its parts send side by side; the first that ends ends all.
 type watch struct {
-	*fleet
+	*allPods
 	ctx context.Context //nolint:containedctx // That of one call.
 	req *poddv1.WatchRequest
 
@@ -94,8 +95,8 @@ func (w *watch) pods() error {
 func (w *watch) log() error {
 	req := &poddv1.StreamRequest{Pod: w.req.GetPod(), AfterSeq: w.req.GetAfterSeq(), Follow: true, Deltas: w.req.GetDeltas()}
 	srv := &pods{host: w.host}
-	first := &replayed{ServerStream: &logStream{ServerStream: w.out, w: w}, ctx: w.ctx, req: req}
-	return w.router.stream(srv, first, poddv1.PodService_Stream_FullMethodName, func(_ any, ss grpc.ServerStream) error {
+	first := fleet.Replayed(w.ctx, &logStream{ServerStream: w.out, w: w}, req)
+	return w.route.Stream(srv, first, poddv1.PodService_Stream_FullMethodName, func(_ any, ss grpc.ServerStream) error {
 		var req poddv1.StreamRequest
 		if err := ss.RecvMsg(&req); err != nil {
 			return err

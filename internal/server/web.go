@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/fleet"
 	"podd/internal/guard/devices"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -24,12 +25,12 @@ import (
 const maxWebConns = 8
 
 // webServer is the gRPC server for podd web.
-func (s *Server) webServer(c Config, owner int, r *router) *grpc.Server {
+func (s *Server) webServer(c Config, owner int) *grpc.Server {
 	gate := webGate{owner: owner, book: c.Devices, host: c.Host, logger: c.Logger}
 	// The gate comes first: what it refuses reaches no other node either.
 	first := []grpc.ServerOption{grpc.Creds(newPeerCredentials()), grpc.InTapHandle(gate.tap), grpc.ChainUnaryInterceptor(gate.unary), grpc.ChainStreamInterceptor(gate.streaming)}
-	g := grpc.NewServer(append(first, s.options(c, r)...)...)
-	c.register(g, r)
+	g := grpc.NewServer(append(first, s.options(c, c.Fleet)...)...)
+	c.register(g, c.Fleet)
 	poddv1.RegisterDeviceServiceServer(g, &browsers{book: c.Devices, host: c.Host})
 	return g
 }
@@ -122,7 +123,7 @@ func (g webGate) call(ctx context.Context, req any, method string, handler grpc.
 	}
 	ctx = withReach(ctx, within)
 	if need, _ := devices.CallScope(method); need != devices.View {
-		g.logger.Info("a browser calls", "device", device.Name, "method", method, "pod", podOf(req))
+		g.logger.Info("a browser calls", "device", device.Name, "method", method, "pod", fleet.PodOf(req))
 	}
 	resp, err := handler(ctx, req)
 	if ended := devices.Ended(ctx); err != nil && ended != nil {

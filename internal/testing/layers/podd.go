@@ -112,7 +112,6 @@ var ranks = map[string]int{
 	"internal/ops/debugserver":        3,
 	"internal/ops/keeper":             4,
 	"internal/ops/setup":              6,
-	"internal/nodes":                  4,
 	"internal/clients/markdown":       2,
 	"internal/clients/export":         4,
 	"internal/clients/view":           3,
@@ -144,6 +143,7 @@ var ranks = map[string]int{
 
 	"internal/config":    5,
 	"internal/checkouts": 6,
+	"internal/fleet":     5,
 	"internal/report":    5,
 	"internal/server":    7,
 	"internal/web":       6,
@@ -193,7 +193,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/nodes", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},

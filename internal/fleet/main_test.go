@@ -1,4 +1,4 @@
-package nodes_test
+package fleet_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package server
+package fleet
 
 import (
 	"context"
@@ -21,10 +21,10 @@ func cutMethod(method string) (service, name string, ok bool) {
 	return strings.Cut(strings.TrimPrefix(method, "/"), "/")
 }
 
-// stream answers a stream, here or by another node. All streams have one request.
-func (r *router) stream(srv any, ss grpc.ServerStream, method string, handler grpc.StreamHandler) error {
+// Stream answers a stream, here or by another node. All streams have one request.
+func (f *Fleet) Stream(srv any, ss grpc.ServerStream, method string, handler grpc.StreamHandler) error {
 	to := routes[method]
-	if r == nil || to == here {
+	if f == nil || to == here {
 		return handler(srv, ss)
 	}
 	req, _, err := types(method)
@@ -35,15 +35,15 @@ func (r *router) stream(srv any, ss grpc.ServerStream, method string, handler gr
 		return err
 	}
 	first := &replayed{ServerStream: ss, ctx: ss.Context(), req: req}
-	pod := podOf(req)
+	pod := PodOf(req)
 	if follow, ok := req.(*poddv1.StreamRequest); ok && follow.GetFollow() {
-		f := &following{router: r, out: &tracked{ServerStream: ss, cursor: follow.GetAfterSeq()}, req: follow}
-		return f.run(srv, handler)
+		on := &following{Fleet: f, out: &tracked{ServerStream: ss, cursor: follow.GetAfterSeq()}, req: follow}
+		return on.run(srv, handler)
 	}
 	if pod == "" || to == thereOrHere {
 		return handler(srv, first)
 	}
-	at, err := r.locate(ss.Context(), pod)
+	at, err := f.locate(ss.Context(), pod)
 	switch {
 	case err != nil:
 		return err
@@ -52,18 +52,18 @@ func (r *router) stream(srv any, ss grpc.ServerStream, method string, handler gr
 	case !at.Answers():
 		return store.Elsewhere(pod, at.Node)
 	}
-	return r.relay(ss.Context(), at.Node, req, method, ss.SendMsg)
+	return f.relay(ss.Context(), at.Node, req, method, ss.SendMsg)
 }
 
 // relay passes on what another node sends.
-func (r *router) relay(ctx context.Context, n store.Node, req proto.Message, method string, send func(any) error) error {
-	conn, err := r.Peers.Ready(ctx, n)
+func (f *Fleet) relay(ctx context.Context, n store.Node, req proto.Message, method string, send func(any) error) error {
+	conn, err := f.peers.Ready(ctx, n)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in, err := conn.NewStream(r.outgoing(ctx), &grpc.StreamDesc{ServerStreams: true}, method)
+	in, err := conn.NewStream(f.outgoing(ctx), &grpc.StreamDesc{ServerStreams: true}, method)
 	if err != nil {
 		return theirs(n, false, err)
 	}
@@ -87,6 +87,11 @@ func (r *router) relay(ctx context.Context, n store.Node, req proto.Message, met
 			return err
 		}
 	}
+}
+
+// Replayed is a stream whose request was read already.
+func Replayed(ctx context.Context, ss grpc.ServerStream, req proto.Message) grpc.ServerStream {
+	return &replayed{ServerStream: ss, ctx: ctx, req: req}
 }
 
 // replayed is a stream whose request was read.
@@ -140,7 +145,7 @@ func (s *tracked) SendMsg(m any) error {
 
 // following follows a pod: by its node while that answers, else by the database.
 type following struct {
-	*router
+	*Fleet
 	out *tracked
 	req *poddv1.StreamRequest
 }
@@ -158,7 +163,7 @@ func (f *following) run(srv any, handler grpc.StreamHandler) error {
 func (f *following) settled(srv any, handler grpc.StreamHandler) error {
 	ctx := f.out.Context()
 	for begun := false; ; begun = true {
-		at, err := f.Store.Locate(ctx, f.req.GetPod())
+		at, err := f.members.Locate(ctx, f.req.GetPod())
 		if err != nil && !isMoving(err) && (!begun || item.KindOf(err) != item.KindUnavailable) {
 			return err
 		}
@@ -200,7 +205,7 @@ func (f *following) reaches(ctx context.Context, at store.Place) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readFor)
 	defer cancel()
-	_, err := f.Peers.Ready(ctx, at.Node)
+	_, err := f.peers.Ready(ctx, at.Node)
 	return err == nil
 }
 
@@ -212,7 +217,7 @@ func (f *following) read(ctx context.Context, srv any, handler grpc.StreamHandle
 	go func() {
 		defer close(ended)
 		for sleep(reading, readFor) {
-			if at, err := f.Store.Locate(reading, f.req.GetPod()); err == nil && (at.Here || f.reaches(reading, at)) {
+			if at, err := f.members.Locate(reading, f.req.GetPod()); err == nil && (at.Here || f.reaches(reading, at)) {
 				cancel()
 			}
 		}

@@ -1,4 +1,4 @@
-package nodes
+package fleet
 
 import (
 	"context"
@@ -21,22 +21,22 @@ const maxMessage = 17 << 20
 // connectWithin bounds the time until a connection is open.
 const connectWithin = 3 * time.Second
 
-// Peers are the connections to other nodes. Its methods may be called from any goroutine.
-type Peers struct {
-	identity *Identity
+// peers are the connections to other nodes. Its methods may be called from any goroutine.
+type peers struct {
+	identity *identity
 
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn
 }
 
-// NewPeers has no connection yet.
-func NewPeers(id *Identity) *Peers {
-	return &Peers{identity: id, conns: make(map[string]*grpc.ClientConn)}
+// newPeers has no connection yet.
+func newPeers(id *identity) *peers {
+	return &peers{identity: id, conns: make(map[string]*grpc.ClientConn)}
 }
 
 // Ready is a connection to a node that has answered: a call that fails on it may have reached
 // the node. An error says that nothing was sent.
-func (p *Peers) Ready(ctx context.Context, n store.Node) (*grpc.ClientConn, error) {
+func (p *peers) Ready(ctx context.Context, n store.Node) (*grpc.ClientConn, error) {
 	conn, err := p.conn(n)
 	if err != nil {
 		return nil, err
@@ -52,20 +52,20 @@ func (p *Peers) Ready(ctx context.Context, n store.Node) (*grpc.ClientConn, erro
 			conn.Connect()
 		case connectivity.TransientFailure, connectivity.Shutdown:
 			conn.ResetConnectBackoff()
-			return nil, Unreachable(n, false, nil)
+			return nil, unreachable(n, false, nil)
 		case connectivity.Connecting:
 		}
 		if !conn.WaitForStateChange(wait, state) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, Unreachable(n, false, nil)
+			return nil, unreachable(n, false, nil)
 		}
 	}
 }
 
 // conn is the connection to a node, which may not be open yet.
-func (p *Peers) conn(n store.Node) (*grpc.ClientConn, error) {
+func (p *peers) conn(n store.Node) (*grpc.ClientConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := n.Name + " " + n.Address
@@ -92,7 +92,7 @@ func (p *Peers) conn(n store.Node) (*grpc.ClientConn, error) {
 }
 
 // Close ends all connections.
-func (p *Peers) Close() {
+func (p *peers) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.conns {
@@ -101,8 +101,8 @@ func (p *Peers) Close() {
 	clear(p.conns)
 }
 
-// Unreachable says that a node did not answer a call; sent says that it may have got it.
-func Unreachable(n store.Node, sent bool, cause error) error {
+// unreachable says that a node did not answer a call; sent says that it may have got it.
+func unreachable(n store.Node, sent bool, cause error) error {
 	e := item.Errorf(item.KindUnavailable, store.ReasonNodeAway, "node %s at %s does not answer: try again", n.Name, n.Address)
 	if sent {
 		e = item.Errorf(item.KindUnavailable, store.ReasonNodeAway,
@@ -112,8 +112,8 @@ func Unreachable(n store.Node, sent bool, cause error) error {
 	return e
 }
 
-// Each calls f for the numbers below n at once, and waits.
-func Each(n int, f func(i int)) {
+// each calls f for the numbers below n at once, and waits.
+func each(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() { f(i) })

@@ -1,4 +1,4 @@
-package nodes_test
+package fleet_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"podd/internal/nodes"
+	"podd/internal/fleet"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -21,7 +21,7 @@ func TestOpenShare(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			share, err := nodes.OpenShare(dir)
+			share, err := fleet.OpenShare(dir)
 			if err != nil {
 				t.Error(err)
 			}
@@ -44,7 +44,7 @@ func TestOpenShare(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	if share, err := nodes.OpenShare(link); err != nil || share != got[0] {
+	if share, err := fleet.OpenShare(link); err != nil || share != got[0] {
 		t.Errorf("by a symbolic link: %q, %v", share, err)
 	}
 }
@@ -61,11 +61,11 @@ func TestBadShare(t *testing.T) {
 		if err := make(filepath.Join(dir, store.ShareFile)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := nodes.OpenShare(dir); item.ReasonOf(err) != "NODE_SHARED" || !strings.Contains(err.Error(), store.ShareFile) {
+		if _, err := fleet.OpenShare(dir); item.ReasonOf(err) != "NODE_SHARED" || !strings.Contains(err.Error(), store.ShareFile) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := nodes.OpenShare(filepath.Join(t.TempDir(), "nowhere")); item.ReasonOf(err) != "NODE_SHARED" || !strings.Contains(err.Error(), "nowhere can't be opened (no such file or directory): mount it") {
+	if _, err := fleet.OpenShare(filepath.Join(t.TempDir(), "nowhere")); item.ReasonOf(err) != "NODE_SHARED" || !strings.Contains(err.Error(), "nowhere can't be opened (no such file or directory): mount it") {
 		t.Errorf("no directory: %v", err)
 	}
 }

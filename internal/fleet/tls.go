@@ -1,4 +1,4 @@
-package nodes
+package fleet
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"podd/pkg/store"
 )
 
-// Identity is a node's certificate and the authority that it trusts.
-type Identity struct {
+// identity is a node's certificate and the authority that it trusts.
+type identity struct {
 	name        string
 	certificate tls.Certificate
 	authority   *x509.CertPool
 }
 
-// LoadIdentity reads the certificate of the node with a name. It refuses one that other nodes
+// loadIdentity reads the certificate of the node with a name. It refuses one that other nodes
 // would refuse: KindInvalid, reason NODE_TLS.
-func LoadIdentity(name, certFile, keyFile, authorityFile string) (*Identity, error) {
+func loadIdentity(name, certFile, keyFile, authorityFile string) (*identity, error) {
 	certificate, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return nil, wrong("cannot use %s with %s (%v): check both files", certFile, keyFile, err)
@@ -33,7 +33,7 @@ func LoadIdentity(name, certFile, keyFile, authorityFile string) (*Identity, err
 	if err != nil {
 		return nil, wrong("cannot read the authority (%v)", err)
 	}
-	id := &Identity{name: name, certificate: certificate, authority: x509.NewCertPool()}
+	id := &identity{name: name, certificate: certificate, authority: x509.NewCertPool()}
 	if block, _ := pem.Decode(text); block == nil || !id.authority.AppendCertsFromPEM(text) {
 		return nil, wrong("%s has no certificate of an authority", authorityFile)
 	}
@@ -58,9 +58,9 @@ func wrong(format string, args ...any) error {
 // askWithin bounds the question whether a name is a node's.
 const askWithin = 2 * time.Second
 
-// Server are the credentials of the listener: it accepts the nodes that nodes
-// returns, while ctx lasts.
-func (id *Identity) Server(ctx context.Context, nodes func(context.Context) ([]store.Node, error)) credentials.TransportCredentials {
+// Server are the credentials of the listener: it accepts the nodes that nodes returns,
+// while ctx lasts.
+func (id *identity) Server(ctx context.Context, nodes func(context.Context) ([]store.Node, error)) credentials.TransportCredentials {
 	return credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{id.certificate},
 		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: id.authority,
@@ -81,7 +81,7 @@ func (id *Identity) Server(ctx context.Context, nodes func(context.Context) ([]s
 }
 
 // client are the credentials of a connection to a node.
-func (id *Identity) client(name string) credentials.TransportCredentials {
+func (id *identity) client(name string) credentials.TransportCredentials {
 	return credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{id.certificate}, RootCAs: id.authority, ServerName: name,
 	})

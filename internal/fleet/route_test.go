@@ -1,4 +1,4 @@
-package server_test
+package fleet_test
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	"podd/internal/server"
+	"podd/internal/fleet"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -31,7 +31,7 @@ func TestEveryCallOfAPodIsRouted(t *testing.T) {
 				name := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
 				pod := m.Input().Fields().ByName("pod")
 				about := pod != nil && pod.Kind() == protoreflect.StringKind && !pod.IsList()
-				routed, _ := server.Routed(name, nil)
+				routed, _ := fleet.Routed(name, nil)
 				if want := about && !slices.Contains(fromDatabase, name); routed != want {
 					t.Errorf("%s is routed: %t, want %t", name, routed, want)
 				}
@@ -43,7 +43,7 @@ func TestEveryCallOfAPodIsRouted(t *testing.T) {
 	if seen < 40 {
 		t.Errorf("only %d calls", seen)
 	}
-	if _, pod := server.Routed("", &poddv1.SubmitRequest{Pod: "p"}); pod != "p" {
+	if _, pod := fleet.Routed("", &poddv1.SubmitRequest{Pod: "p"}); pod != "p" {
 		t.Errorf("the pod of a submit is %q", pod)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package fleet
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	"podd/internal/nodes"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -24,15 +23,6 @@ import (
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
-
-// Nodes is the way to the other podd of a database.
-type Nodes struct {
-	// Context outlives the server.
-	Context  context.Context //nolint:containedctx // That of questions to the store at a handshake.
-	Store    store.Shared
-	Peers    *nodes.Peers
-	Identity *nodes.Identity
-}
 
 // route says where a call about a pod of another node is answered.
 type route int
@@ -88,12 +78,6 @@ var routes = map[string]route{
 // userKey is the metadata with the user who made a call that a node sends on.
 const userKey = "podd-user"
 
-// router sends calls about pods of other nodes on; a nil one sends none.
-type router struct {
-	*Nodes
-	user string
-}
-
 // tries bounds how often a call is sent on; triesPause is the time between two.
 const (
 	tries      = 3
@@ -102,8 +86,8 @@ const (
 	movePatience = time.Minute
 )
 
-// podOf is the pod that a request names; empty if it names none.
-func podOf(req any) string {
+// PodOf is the pod that a request names; empty if it names none.
+func PodOf(req any) string {
 	m, ok := req.(proto.Message)
 	if !ok {
 		return ""
@@ -140,24 +124,24 @@ func types(method string) (in, out proto.Message, err error) {
 	return in, out, nil
 }
 
-// unary answers a call, here or by another node.
-func (r *router) unary(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
-	if m, ok := req.(*poddv1.MovePodRequest); ok && r != nil {
-		return r.move(ctx, m, handler)
+// Unary answers a call, here or by another node.
+func (f *Fleet) Unary(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
+	if m, ok := req.(*poddv1.MovePodRequest); ok && f != nil {
+		return f.move(ctx, m, handler)
 	}
-	to, pod := routes[method], podOf(req)
+	to, pod := routes[method], PodOf(req)
 	switch {
-	case r == nil || to == here:
+	case f == nil || to == here:
 		return handler(ctx, req)
 	case pod == "" && to == anywhere:
-		return r.everywhere(ctx, req, method, handler)
+		return f.everywhere(ctx, req, method, handler)
 	case pod == "":
 		return handler(ctx, req)
 	}
 	if s, ok := req.(*poddv1.SubmitRequest); ok && s.GetRequestId() == "" {
 		s.RequestId = rand.Text()
 	}
-	return r.about(ctx, pod, req, method, handler)
+	return f.about(ctx, pod, req, method, handler)
 }
 
 // isMoving says that a pod did nothing because it is moving to another node.
@@ -167,9 +151,9 @@ func isMoving(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == st
 func wasMoved(err error) bool { return item.ReasonOf(wire.FromStatus(err)) == store.ReasonStaleEpoch }
 
 // about answers a call about a pod, once that does not move.
-func (r *router) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
+func (f *Fleet) about(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, err error) {
 	for until := time.Now().Add(movePatience); ; {
-		resp, err = r.aboutSettled(ctx, pod, req, method, handler)
+		resp, err = f.aboutSettled(ctx, pod, req, method, handler)
 		again := isMoving(err) || wasMoved(err) && routes[method] != there
 		if again && time.Now().Before(until) && sleep(ctx, triesPause) {
 			continue
@@ -181,9 +165,9 @@ func (r *router) about(ctx context.Context, pod string, req any, method string, 
 	}
 }
 
-func (r *router) aboutSettled(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (any, error) {
+func (f *Fleet) aboutSettled(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (any, error) {
 	for try := 1; ; try++ {
-		resp, again, err := r.aboutOnce(ctx, pod, req, method, handler)
+		resp, again, err := f.aboutOnce(ctx, pod, req, method, handler)
 		if routes[method] == thereOrHere && (isMoving(err) || item.ReasonOf(err) == store.ReasonNodeAway) {
 			return handler(ctx, req)
 		}
@@ -194,8 +178,8 @@ func (r *router) aboutSettled(ctx context.Context, pod string, req any, method s
 }
 
 // aboutOnce answers a call about a pod. again says that it may be sent once more.
-func (r *router) aboutOnce(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, again bool, err error) {
-	at, err := r.locate(ctx, pod)
+func (f *Fleet) aboutOnce(ctx context.Context, pod string, req any, method string, handler grpc.UnaryHandler) (resp any, again bool, err error) {
+	at, err := f.locate(ctx, pod)
 	if err != nil {
 		return nil, false, err
 	}
@@ -206,14 +190,14 @@ func (r *router) aboutOnce(ctx context.Context, pod string, req any, method stri
 			return resp, false, err
 		}
 		// It is in the trash of another node, or was moved.
-		if n, err = r.named(ctx, err); err != nil {
+		if n, err = f.named(ctx, err); err != nil {
 			return nil, false, err
 		}
 	}
 	if !n.Answers() {
 		return nil, false, store.Elsewhere(pod, n)
 	}
-	resp, again, err = r.send(ctx, n, req, method)
+	resp, again, err = f.send(ctx, n, req, method)
 	if again && at.Heir && leaves(err) {
 		return nil, false, store.Moving(pod, "")
 	}
@@ -227,8 +211,8 @@ func leaves(err error) bool {
 }
 
 // locate is Store.Locate; what no pod has is answered here.
-func (r *router) locate(ctx context.Context, pod string) (at store.Place, err error) {
-	at, err = r.Store.Locate(ctx, pod)
+func (f *Fleet) locate(ctx context.Context, pod string) (at store.Place, err error) {
+	at, err = f.members.Locate(ctx, pod)
 	if item.ReasonOf(err) == store.ReasonPodNotFound {
 		return store.Place{Here: true}, nil
 	}
@@ -236,8 +220,8 @@ func (r *router) locate(ctx context.Context, pod string) (at store.Place, err er
 }
 
 // named is the node that an error names.
-func (r *router) named(ctx context.Context, refused error) (store.Node, error) {
-	all, err := r.Store.Nodes(ctx)
+func (f *Fleet) named(ctx context.Context, refused error) (store.Node, error) {
+	all, err := f.members.Nodes(ctx)
 	if err != nil {
 		return store.Node{}, err
 	}
@@ -250,16 +234,16 @@ func (r *router) named(ctx context.Context, refused error) (store.Node, error) {
 }
 
 // send sends a call to a node. again says that it may be sent once more.
-func (r *router) send(ctx context.Context, n store.Node, req any, method string) (resp any, again bool, err error) {
+func (f *Fleet) send(ctx context.Context, n store.Node, req any, method string) (resp any, again bool, err error) {
 	_, out, err := types(method)
 	if err != nil {
 		return nil, false, err
 	}
-	conn, err := r.Peers.Ready(ctx, n)
+	conn, err := f.peers.Ready(ctx, n)
 	if err != nil {
 		return nil, true, err
 	}
-	err = conn.Invoke(r.outgoing(ctx), method, req, out)
+	err = conn.Invoke(f.outgoing(ctx), method, req, out)
 	if err == nil {
 		return out, false, nil
 	}
@@ -267,8 +251,8 @@ func (r *router) send(ctx context.Context, n store.Node, req any, method string)
 }
 
 // outgoing names the user to the other node.
-func (r *router) outgoing(ctx context.Context) context.Context {
-	return metadata.NewOutgoingContext(ctx, metadata.Pairs(userKey, r.user))
+func (f *Fleet) outgoing(ctx context.Context) context.Context {
+	return metadata.NewOutgoingContext(ctx, metadata.Pairs(userKey, f.User))
 }
 
 // theirs is the error of another node as one of this. sent says that what it was asked to do may be
@@ -280,31 +264,31 @@ func theirs(n store.Node, sent bool, err error) error {
 		return known
 	}
 	if e.Reason == wire.ReasonUnreachable {
-		return nodes.Unreachable(n, sent, err)
+		return unreachable(n, sent, err)
 	}
 	e.Cause = nil
 	return e
 }
 
-// askWithin bounds a question to all nodes.
-const askWithin = time.Second
+// allWithin bounds a question to all nodes.
+const allWithin = time.Second
 
 // everywhere adds the answers of the other nodes to that of this one.
-func (r *router) everywhere(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
+func (f *Fleet) everywhere(ctx context.Context, req any, method string, handler grpc.UnaryHandler) (any, error) {
 	resp, err := handler(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.Store.Nodes(ctx)
+	all, err := f.members.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]any, len(all))
-	asking, cancel := context.WithTimeout(ctx, askWithin)
+	asking, cancel := context.WithTimeout(ctx, allWithin)
 	defer cancel()
-	nodes.Each(len(all), func(i int) {
+	each(len(all), func(i int) {
 		if n := all[i]; !n.Self && n.Answers() {
-			answers[i], _, _ = r.send(asking, n, req, method)
+			answers[i], _, _ = f.send(asking, n, req, method)
 		}
 	})
 	var missing []string
@@ -338,16 +322,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// admitNode refuses what no node sends on.
-func admitNode(ctx context.Context, info *tap.Info) (context.Context, error) {
+// admit refuses what no node sends on.
+func admit(ctx context.Context, info *tap.Info) (context.Context, error) {
 	if to, ok := routes[info.FullMethodName]; ok && to != here {
 		return ctx, nil
 	}
 	return ctx, wire.ToStatus(item.Errorf(item.KindDenied, "NOT_FOR_NODES", "nodes do not send on the call %q", info.FullMethodName))
 }
 
-// userOf is the user who made a call: the one whom another node names, or else user.
-func userOf(ctx context.Context, user string) string {
+// UserOf is the user who made a call: the one whom another node names, or else user.
+func UserOf(ctx context.Context, user string) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return user

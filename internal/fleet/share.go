@@ -1,4 +1,4 @@
-package nodes
+package fleet
 
 import (
 	"crypto/rand"
@@ -17,10 +17,10 @@ import (
 // shareIDLen is the length of the id of a shared directory.
 const shareIDLen = 26
 
-// OpenShare is the share of a directory that several nodes have at the same path; see
+// openShare is the share of a directory that several nodes have at the same path; see
 // store.ShareOf. Its id is in a file, which the first node makes: KindPrecondition, reason
 // NODE_SHARED.
-func OpenShare(dir string) (string, error) {
+func openShare(dir string) (string, error) {
 	path, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", badShare("%s can't be opened (%v): mount it, then start podd again", dir, reasonOf(err))

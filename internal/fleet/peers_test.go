@@ -1,4 +1,4 @@
-package nodes_test
+package fleet_test
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
-	"podd/internal/nodes"
+	"podd/internal/fleet"
 	"podd/internal/testing/certs"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
 
-func load(t *testing.T, ca *certs.Authority, name string) *nodes.Identity {
+func load(t *testing.T, ca *certs.Authority, name string) *fleet.Identity {
 	t.Helper()
 	files := ca.Node(name)
-	id, err := nodes.LoadIdentity(name, files[0], files[1], files[2])
+	id, err := fleet.LoadIdentity(name, files[0], files[1], files[2])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func load(t *testing.T, ca *certs.Authority, name string) *nodes.Identity {
 }
 
 // serve serves health checks to the nodes a and b.
-func serve(t *testing.T, id *nodes.Identity) (address string) {
+func serve(t *testing.T, id *fleet.Identity) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,9 +49,9 @@ func serve(t *testing.T, id *nodes.Identity) (address string) {
 	return l.Addr().String()
 }
 
-func ask(t *testing.T, id *nodes.Identity, n store.Node) error {
+func ask(t *testing.T, id *fleet.Identity, n store.Node) error {
 	t.Helper()
-	peers := nodes.NewPeers(id)
+	peers := fleet.NewPeers(id)
 	defer peers.Close()
 	conn, err := peers.Ready(t.Context(), n)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestWhoTalks(t *testing.T) {
 	ca, other := certs.New(t), certs.New(t)
 	address := serve(t, load(t, ca, "a"))
 	for what, c := range map[string]struct {
-		id *nodes.Identity
+		id *fleet.Identity
 		to string
 		ok bool
 	}{
@@ -99,12 +99,12 @@ func TestBadIdentity(t *testing.T) {
 		"has no certificate":               {a[0], a[1], empty},
 		"other nodes would refuse " + a[0]: {a[0], a[1], b[2]},
 	} {
-		_, err := nodes.LoadIdentity("a", files[0], files[1], files[2])
+		_, err := fleet.LoadIdentity("a", files[0], files[1], files[2])
 		if item.ReasonOf(err) != "NODE_TLS" || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q: %v", says, err)
 		}
 	}
-	if _, err := nodes.LoadIdentity("c", a[0], a[1], a[2]); err == nil || !strings.Contains(err.Error(), "it needs the DNS name c") {
+	if _, err := fleet.LoadIdentity("c", a[0], a[1], a[2]); err == nil || !strings.Contains(err.Error(), "it needs the DNS name c") {
 		t.Errorf("another name: %v", err)
 	}
 }
