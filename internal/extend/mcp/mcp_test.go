@@ -32,7 +32,7 @@ type bench struct {
 func serverOf(mode string) mcp.Server {
 	return mcp.Server{
 		Name: "test", Command: os.Args[0], Env: []string{"MCP_TEST_SERVER=" + mode, "GIVEN", "A_TOKEN=${SECRET_ONE}"}, Expand: true,
-		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: time.Minute, Origin: "config.toml:1",
 	}
 }
 

@@ -261,7 +261,7 @@ func TestOverHTTP(t *testing.T) {
 	b := newBench(t, "good")
 	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
-		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: time.Minute, Origin: "config.toml:1",
 	}
 	b.goesOn()
 	if out := b.call("long", "{}"); len(out.Content) != 700 {
@@ -306,7 +306,7 @@ func TestTasksOverHTTP(t *testing.T) {
 			}
 		}))
 		b := newBench(t, "good")
-		b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1"}
+		b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: time.Minute, Timeout: time.Minute, Origin: "config.toml:1"}
 		wantTaskTools(t, b)
 		b.Close()
 		server.Close()
@@ -342,7 +342,7 @@ func callOfTheGone(t *testing.T) error {
 	b := newBench(t, "good", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
 	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
-		StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1",
+		StartTimeout: time.Minute, Timeout: time.Minute, Origin: "config.toml:1",
 	}
 	env := b.tool("env")
 	server.Close()

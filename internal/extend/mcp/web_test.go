@@ -85,7 +85,7 @@ func serveWeb(t *testing.T, s *webServer) *bench {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	b := newBench(t, "good", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Millisecond } })
-	b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: time.Minute, Timeout: 20 * time.Second, Origin: "config.toml:1"}
+	b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: time.Minute, Timeout: time.Minute, Origin: "config.toml:1"}
 	return b
 }
 
