@@ -7,8 +7,6 @@ MAKEFLAGS   += --no-builtin-rules
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
-# Where the Debian package goes.
-DEBDIR   ?= bin
 # The race detector; `make test RACE=` does without.
 RACE     ?= -race
 # How often `make crash` kills podd, and how often a store alone.
@@ -91,7 +89,7 @@ nightly: test-long crash chaos guards fuzz ## run everything long, for hours; `m
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
 
 # What the tests below integrations need.
-INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
+INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
 	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
@@ -229,14 +227,10 @@ install: build share ## install podd, podd-launch and podctl, manual pages and c
 extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, the extension of VS Code
 	$(DATED) && cd plugins/vscode && npm run --silent package >/dev/null
 
-.PHONY: deb
-deb: build share extension ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions, plugins
-	packaging/deb.sh bin $(DEBDIR)
-
 .PHONY: release
 release: release-need npm-need ## make all files of a release in OUT (bin/release): VERSION=v0.1.0 KEY=FILE, an SSH key, or none; URL=ADDRESS of the files, TARGETS=linux/amd64,..., CONTAINER=false
 	@cd packaging && go build -buildvcs=false -trimpath -o $(abspath $(TOOLS))/release ./release
-	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER))
+	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER)) $(if $(DIRTY),-dirty)
 
 .PHONY: clean
 clean: ## remove what was built, the tools too

@@ -60,16 +60,18 @@ func (p *program) status(ctx context.Context) (status *poddv1.GetStatusResponse,
 	return status, err
 }
 
-// age says in one sentence that podd and podctl have different API levels, and what to
-// do; empty when the levels are equal.
+// age says in one sentence that podd and podctl are of different versions, and what to do;
+// empty when they are of one.
 func age(s *poddv1.GetStatusResponse) string {
 	mine, theirs := wire.APILevel(), s.GetApiLevel()
 	both := fmt.Sprintf("podd is %s, podctl is %s", s.GetVersion(), version.String())
 	switch {
 	case theirs < mine:
-		return "podd is older than podctl; restart podd to get the new features (" + both + ")"
+		return "podd is older than podctl; restart podd to get the new features: podd service restart (" + both + ")"
 	case theirs > mine:
 		return "podd is newer than podctl; update podctl to see the new features (" + both + ")"
+	case s.GetVersion() != version.String():
+		return "podd and podctl are of different builds; restart podd after an update: podd service restart (" + both + ")"
 	}
 	return ""
 }

@@ -26,13 +26,13 @@ func newServiceCommand(p *program) *cobra.Command {
 			"See `podd service install --help`.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("choose a command: podd service install, uninstall, status or logs")}
+				return usageError{errors.New("choose a command: podd service install, uninstall, restart, status or logs")}
 			}
-			return usageError{fmt.Errorf("unknown command %q: use podd service install, uninstall, status or logs", args[0])}
+			return usageError{fmt.Errorf("unknown command %q: use podd service install, uninstall, restart, status or logs", args[0])}
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newServiceInstallCommand(p), newServiceUninstallCommand(p), newServiceStatusCommand(p), newServiceLogsCommand(p))
+	cmd.AddCommand(newServiceInstallCommand(p), newServiceUninstallCommand(p), newServiceRestartCommand(p), newServiceStatusCommand(p), newServiceLogsCommand(p))
 	return cmd
 }
 
@@ -103,7 +103,7 @@ func (p *program) install(ctx context.Context, s service.Service, plan service.P
 	case done.Restarted:
 		fmt.Fprintln(p.stdout, "podd was restarted because its service changed; running turns resume")
 	default:
-		fmt.Fprintf(p.stdout, "podd is running. After you update the binary, restart it: %s\n", s.Restart())
+		fmt.Fprintln(p.stdout, "podd is running. After you update the binary, restart it: podd service restart")
 	}
 	if settings.APIKey == "" && strings.Contains(settings.BaseURL, "api.openai.com") {
 		hints = append(hints, keyHint(p.env))
@@ -147,6 +147,33 @@ func newServiceUninstallCommand(p *program) *cobra.Command {
 	}
 }
 
+func newServiceRestartCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart",
+		Short: "Restart podd after an update; running turns resume",
+		Long: "Restarts the service. Each turn stops at its next step, at the latest after 10 s, and goes on in the new podd;\n" +
+			"commands and jobs run on meanwhile, and clients wait.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := p.service()
+			if err != nil {
+				return err
+			}
+			if is, _ := s.Status(cmd.Context()); len(is.Files) == 0 {
+				return errNoService
+			}
+			if err := service.Show(cmd.Context(), p.stdout, p.stderr, []string{"sh", "-c", s.Restart()}); err != nil {
+				return err
+			}
+			fmt.Fprintln(p.stdout, "podd was restarted; running turns resume")
+			return nil
+		},
+	}
+}
+
+// errNoService is the error about a service that is not there.
+var errNoService = item.Errorf(item.KindPrecondition, "NO_SERVICE", "podd is not installed as a service: run podd service install")
+
 func newServiceStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
@@ -175,7 +202,7 @@ func newServiceStatusCommand(p *program) *cobra.Command {
 			}
 			switch {
 			case len(is.Files) == 0:
-				return item.Errorf(item.KindPrecondition, "NO_SERVICE", "podd is not installed as a service: run podd service install")
+				return errNoService
 			case err != nil:
 				return item.Errorf(item.KindPrecondition, "NO_MANAGER", "the service is installed, but no service manager is running for you here (%v): run podd & instead", err)
 			case !is.Running:

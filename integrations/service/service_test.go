@@ -32,6 +32,7 @@ func TestService(t *testing.T) {
 	units := filepath.Join(u.dir, ".config", "systemd", "user")
 
 	u.fails([]string{"not installed as a service: run podd service install"}, "podd", "service", "status")
+	u.fails([]string{"not installed as a service: run podd service install"}, "podd", "service", "restart")
 	u.run([]string{
 		"wrote " + units + "/podd.socket", "wrote " + units + "/podd.service", "Nothing was started", "systemctl --user enable --now podd.socket podd.service",
 		"podd &", "loginctl enable-linger",
@@ -40,7 +41,7 @@ func TestService(t *testing.T) {
 	u.fails([]string{"no service manager is running for you here"}, "podd", "service", "status")
 
 	u.login()
-	u.run([]string{"podd is running", "systemctl --user restart podd.service"}, "podd", "service", "install")
+	u.run([]string{"podd is running", "podd service restart"}, "podd", "service", "install")
 	u.run([]string{"enabled", "active (running)", "answers at /run/user/podd/podd.sock", "off"}, "podd", "service", "status")
 	u.hardened()
 	pid := u.property("MainPID")
@@ -105,7 +106,7 @@ func (u *home) update() {
 	u.put("podd")
 	restarted := make(chan error, 1)
 	go func() {
-		_, err := u.try("systemctl", "--user", "restart", "podd.service")
+		_, err := u.try("podd", "service", "restart")
 		restarted <- err
 	}()
 	rig.Await(u.t, "the drain", func() bool { return strings.HasPrefix(u.property("StatusText"), "running turns end") })

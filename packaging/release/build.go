@@ -28,10 +28,6 @@ type file struct {
 
 // build builds the programs for each target, and what all targets share.
 func (r *release) build(ctx context.Context) error {
-	shared, err := r.shared(ctx)
-	if err != nil {
-		return err
-	}
 	for target := range strings.SplitSeq(r.targets, ",") {
 		system, arch, _ := strings.Cut(target, "/")
 		bin := filepath.Join(r.work, "bin", system+"-"+arch)
@@ -42,12 +38,18 @@ func (r *release) build(ctx context.Context) error {
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("build for %s: %w", target, err)
 		}
-		files := slices.Clone(shared)
+		var files []file
 		for _, program := range []string{"podd", "podd-launch", "podctl"} {
 			files = append(files, file{"bin/" + program, filepath.Join(bin, program), 0o755})
 		}
-		slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.place, b.place) })
 		r.built = append(r.built, built{system, arch, files})
+	}
+	shared, err := r.shared(ctx)
+	if err != nil {
+		return err
+	}
+	for i, b := range r.built {
+		r.built[i].files = slices.SortedFunc(slices.Values(append(b.files, shared...)), func(a, b file) int { return strings.Compare(a.place, b.place) })
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -32,15 +33,7 @@ func (r *release) container(ctx context.Context) error {
 	if !r.image {
 		return nil
 	}
-	var own *built
-	for i, b := range r.built {
-		if b.os == "linux" && b.arch == runtime.GOARCH {
-			own = &r.built[i]
-		}
-	}
-	if own == nil {
-		return fmt.Errorf("TARGETS lacks linux/%s, the system of the image; add it, or set CONTAINER=false", runtime.GOARCH)
-	}
+	own := r.built[slices.IndexFunc(r.built, func(b built) bool { return b.os == "linux" && b.arch == runtime.GOARCH })]
 	base, podd := filepath.Join(r.work, "debian.tar"), filepath.Join(r.work, "podd.tar")
 	if err := r.debian(ctx, base); err != nil {
 		return fmt.Errorf("a Debian with mmdebstrap: %w", err)

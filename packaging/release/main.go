@@ -1,7 +1,7 @@
 // Release makes all files of a release of podd from the commit that is checked out. The same
 // commit and version give the same bytes.
 //
-//	release -version v0.1.0 -key FILE [-out DIR] [-url URL] [-targets OS/ARCH,...] [-image=false]
+//	release -version v0.1.0 -key FILE [-out DIR] [-url URL] [-targets OS/ARCH,...] [-image=false] [-dirty]
 //
 // It builds into a directory beside DIR and renames that at the end: DIR has a whole release or
 // does not exist.
@@ -16,6 +16,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +39,8 @@ type options struct {
 	// targets are what Go calls GOOS/GOARCH.
 	targets string
 	image   bool
+	// dirty allows files that are not committed: for tests.
+	dirty bool
 }
 
 // release is a release in the making.
@@ -59,6 +63,7 @@ func main() {
 	flag.StringVar(&o.url, "url", "", "the `address` below which people will find the files")
 	flag.StringVar(&o.targets, "targets", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "the `systems` to build for")
 	flag.BoolVar(&o.image, "image", true, "make the container image too")
+	flag.BoolVar(&o.dirty, "dirty", false, "build what is not committed too; not for others")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -116,6 +121,9 @@ func begin(ctx context.Context, o options) (*release, error) {
 	if _, err := os.Stat(o.out); err == nil {
 		return nil, fmt.Errorf("%s exists; remove it, or set OUT to another directory", o.out)
 	}
+	if o.image && !slices.Contains(strings.Split(o.targets, ","), "linux/"+runtime.GOARCH) {
+		return nil, fmt.Errorf("TARGETS lacks linux/%s, the system of the container image; add it, or set CONTAINER=false", runtime.GOARCH)
+	}
 	for target := range strings.SplitSeq(o.targets, ",") {
 		if os, arch, ok := strings.Cut(target, "/"); !ok || os == "" || arch == "" {
 			return nil, fmt.Errorf("%q is no target; write TARGETS as linux/amd64,darwin/arm64", target)
@@ -123,7 +131,7 @@ func begin(ctx context.Context, o options) (*release, error) {
 	}
 	if changed, err := output(ctx, "git", "status", "--porcelain", "--untracked-files=no"); err != nil {
 		return nil, err
-	} else if changed != "" {
+	} else if changed != "" && !o.dirty {
 		return nil, fmt.Errorf("a release is made of a commit, and these files have changes that are not committed:\n%s", changed)
 	}
 	r := &release{options: o}

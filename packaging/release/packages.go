@@ -46,8 +46,8 @@ func (r *release) packageOf(b built, packager nfpm.PackagerWithExtension) error 
 		Overridables: nfpm.Overridables{
 			Recommends: []string{"bubblewrap", "git"},
 			Contents:   contents,
-			RPM:        nfpm.RPM{BuildHost: "localhost", Compression: "xz"},
-			Deb:        nfpm.Deb{Compression: "xz"},
+			RPM:        nfpm.RPM{BuildHost: "localhost", Compression: "zstd"},
+			Deb:        nfpm.Deb{Compression: "zstd"},
 		},
 		DisableGlobbing: true,
 	})

@@ -1,6 +1,6 @@
 // Package manpage writes the manual pages and completion scripts that are installed with a
 // command line. It is not part of podd: the programs link it only with the build tag
-// gendocs, for make install and make deb.
+// gendocs, for make install and make release.
 //
 // Rank 7: it imports cobra and its generator of manual pages.
 package manpage
