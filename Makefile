@@ -232,6 +232,10 @@ release: release-need npm-need ## make all files of a release in OUT (bin/releas
 	@cd packaging && go build -buildvcs=false -trimpath -o $(abspath $(TOOLS))/release ./release
 	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER)) $(if $(DIRTY),-dirty)
 
+.PHONY: module
+module: ## give podd another module path for publishing: MODULE=example.org/you/podd
+	@packaging/module.sh '$(MODULE)'
+
 .PHONY: clean
 clean: ## remove what was built, the tools too
 	rm -rf bin
