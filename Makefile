@@ -83,7 +83,7 @@ test-long: test-need ## run all tests in full
 	@$(call TEST,-timeout 60m,an hour)
 
 .PHONY: nightly
-nightly: test-long crash chaos guards fuzz ## run everything long, for hours; `make -k nightly` goes on after a failure
+nightly: test-long crash chaos guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
@@ -231,6 +231,10 @@ extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, t
 release: release-need npm-need ## make all files of a release in OUT (bin/release): VERSION=v0.1.0 KEY=FILE, an SSH key, or none; URL=ADDRESS of the files, TARGETS=linux/amd64,..., CONTAINER=false
 	@cd packaging && go build -buildvcs=false -trimpath -o $(abspath $(TOOLS))/release ./release
 	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER)) $(if $(DIRTY),-dirty)
+
+.PHONY: release-test
+release-test: release-need integrations-need ## make a whole release twice and compare the bytes, and install podd under another module path (half an hour)
+	PODD_RELEASE_FULL=1 go test -count=1 -tags integrations -vet=off -timeout 90m ./integrations/release
 
 .PHONY: module
 module: ## give podd another module path for publishing: MODULE=example.org/you/podd

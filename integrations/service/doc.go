@@ -1,5 +1,4 @@
 //go:build integrations
 
-// Package service tests podd as a service of systemd's user manager, and its Debian
-// package.
+// Package service tests podd as a service of systemd's user manager.
 package service

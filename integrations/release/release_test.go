@@ -1,6 +1,6 @@
 //go:build integrations && linux
 
-package service
+package release
 
 import (
 	"archive/zip"

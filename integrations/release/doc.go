@@ -1,0 +1,4 @@
+//go:build integrations
+
+// Package release makes a release of podd for this machine, and installs it as people do.
+package release
