@@ -124,7 +124,7 @@ func TestInstallScript(t *testing.T) {
 			t.Errorf("podd version says %q", said)
 		}
 	}
-	if said := program("podd", "demo"); !strings.Contains(said, "turn 1 finished") {
+	if said := program("podd", "demo"); !strings.Contains(said, "as the README promises") {
 		t.Errorf("podd demo says %s", said)
 	}
 	if left, err := filepath.Glob(filepath.Join(home, ".local/bin/*.podd-new")); err != nil || left != nil {

@@ -121,13 +121,13 @@ func begin(ctx context.Context, o options) (*release, error) {
 	if _, err := os.Stat(o.out); err == nil {
 		return nil, fmt.Errorf("%s exists; remove it, or set OUT to another directory", o.out)
 	}
-	if o.image && !slices.Contains(strings.Split(o.targets, ","), "linux/"+runtime.GOARCH) {
-		return nil, fmt.Errorf("TARGETS lacks linux/%s, the system of the container image; add it, or set CONTAINER=false", runtime.GOARCH)
-	}
 	for target := range strings.SplitSeq(o.targets, ",") {
 		if os, arch, ok := strings.Cut(target, "/"); !ok || os == "" || arch == "" {
 			return nil, fmt.Errorf("%q is no target; write TARGETS as linux/amd64,darwin/arm64", target)
 		}
+	}
+	if o.image && !slices.Contains(strings.Split(o.targets, ","), "linux/"+runtime.GOARCH) {
+		return nil, fmt.Errorf("TARGETS lacks linux/%s, the system of the container image; add it, or set CONTAINER=false", runtime.GOARCH)
 	}
 	if changed, err := output(ctx, "git", "status", "--porcelain", "--untracked-files=no"); err != nil {
 		return nil, err

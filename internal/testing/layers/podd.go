@@ -183,6 +183,7 @@ var ranks = map[string]int{
 	"integrations/rig":           8,
 	"integrations/rig/acpclient": 9,
 	"integrations/rig/neovim":    9,
+	"integrations/release":       10,
 	"integrations/service":       10,
 	"integrations/shell":         10,
 	"integrations/together":      10,
