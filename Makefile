@@ -31,8 +31,11 @@ all: generate-check vet lint test ## generate-check, vet, lint and the race test
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# One set of flags: programs, tests, vet and lint share what was compiled, in every clone.
+export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -trimpath,$(GOFLAGS)),,-trimpath))
+
 # How programs are built. grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method.
-BUILD = CGO_ENABLED=0 go $(1) -trimpath -tags 'grpcnotrace $(2)'
+BUILD = CGO_ENABLED=0 go $(1) -tags 'grpcnotrace $(2)'
 
 # The commit as git has it on disk: without the git program, the toolchain names none.
 COMMIT = $(shell r=$$(sed -n 's/^ref: //p' .git/HEAD 2>/dev/null); cat ".git/$${r:-HEAD}" 2>/dev/null || \
@@ -229,7 +232,7 @@ extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, t
 
 .PHONY: release
 release: release-need npm-need ## make all files of a release in OUT (bin/release): VERSION=v0.1.0 KEY=FILE, an SSH key, or none; URL=ADDRESS of the files, TARGETS=linux/amd64,..., CONTAINER=false
-	@cd packaging && go build -buildvcs=false -trimpath -o $(abspath $(TOOLS))/release ./release
+	@cd packaging && go build -buildvcs=false -o $(abspath $(TOOLS))/release ./release
 	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER)) $(if $(DIRTY),-dirty)
 
 .PHONY: release-test
