@@ -30,9 +30,9 @@ var release = sync.OnceValues(func() (dir string, err error) {
 	if said, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "releases@example.org", "-f", key).CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w: %s", err, said)
 	}
-	make := exec.Command("make", "-s", "-C", rig.Root(), "release", "VERSION="+version, "KEY="+key, "OUT="+filepath.Join(dir, "files"),
+	cmd := exec.Command("make", "-s", "-C", rig.Root(), "release", "VERSION="+version, "KEY="+key, "OUT="+filepath.Join(dir, "files"),
 		"URL=https://example.org/podd", "TARGETS=linux/"+runtime.GOARCH, "CONTAINER=false", "DIRTY=1")
-	if said, err := make.CombinedOutput(); err != nil {
+	if said, err := cmd.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w: %s", err, said)
 	}
 	return dir, nil

@@ -48,8 +48,8 @@ func (p Plan) Write() error {
 		}
 	}
 	path := p.Config
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // People keep their configuration elsewhere and link to it.
+	if linked, err := filepath.EvalSymlinks(path); err == nil {
+		path = linked // People keep their configuration elsewhere and link to it.
 	}
 	text := p.Lines
 	if len(old) > 0 {
