@@ -105,7 +105,7 @@ func (p *program) install(ctx context.Context, s service.Service, plan service.P
 	default:
 		fmt.Fprintln(p.stdout, "podd is running. After you update the binary, restart it: podd service restart")
 	}
-	if settings.APIKey == "" && strings.Contains(settings.BaseURL, "api.openai.com") {
+	if settings.Endpoint == item.DefaultEndpoint && settings.APIKey == "" && strings.Contains(settings.BaseURL, "api.openai.com") {
 		hints = append(hints, keyHint(p.env))
 	}
 	if is, err := s.Status(ctx); err == nil || done.Unreachable != nil {

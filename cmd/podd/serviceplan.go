@@ -72,6 +72,11 @@ func (p *program) heldByHand(ctx context.Context, s service.Service) (held, err 
 	if is, err := s.Status(ctx); err == nil && is.PID != "" {
 		return nil, nil
 	}
+	return p.held()
+}
+
+// held is why a podd of this state directory can't start: another one uses it.
+func (p *program) held() (held, err error) {
 	state, err := paths.StateDir(p.places, p.env)
 	if err != nil {
 		return nil, err

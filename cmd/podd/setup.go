@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,10 +46,8 @@ func runSetup(ctx context.Context, p *program) error {
 	if !terminal {
 		return proposeSetup(p, file.Path, found)
 	}
-	d := setup.Dialog{In: bufio.NewReader(in), Out: p.stdout, Secret: func() (string, error) {
-		key, err := term.ReadPassword(int(in.Fd()))
-		return strings.TrimSpace(string(key)), err
-	}}
+	signal.Reset(os.Interrupt) // Ctrl-C ends podd setup at once, in the middle of a line too.
+	d := setup.Dialog{In: bufio.NewReader(in), Out: p.stdout, Secret: func() (string, error) { return readSecret(in) }}
 	c, model, err := d.Choose(ctx, found)
 	if err != nil {
 		return err
@@ -58,10 +57,39 @@ func runSetup(ctx context.Context, p *program) error {
 	if yes, err := d.Yes("Write this?"); err != nil || !yes {
 		return errors.Join(err, leftSetup(yes))
 	}
-	if err := plan.Write(); err != nil {
+	accepted := func(path string) error {
+		_, err := config.Load(path, true, func(string) string { return "" })
 		return err
 	}
+	if err := plan.Write(accepted); err != nil {
+		return err
+	}
+	if p.env("PODD_MODEL") != "" {
+		fmt.Fprintln(p.stdout, "PODD_MODEL is set in this shell and takes precedence over the file: unset it before you start podd here.")
+	}
 	return startAfterSetup(ctx, p, d)
+}
+
+// readSecret reads a line that the terminal does not show. Ctrl-C leaves the terminal as it was.
+func readSecret(in *os.File) (string, error) {
+	state, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return "", err
+	}
+	interrupts, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Reset(os.Interrupt)
+	defer close(done)
+	go func() {
+		select {
+		case <-interrupts:
+			_ = term.Restore(int(in.Fd()), state)
+			os.Exit(exitFailed)
+		case <-done:
+		}
+	}()
+	key, err := term.ReadPassword(int(in.Fd()))
+	return strings.TrimSpace(string(key)), err
 }
 
 // leftSetup is the error of a person who did not agree.
@@ -120,25 +148,37 @@ func proposeSetup(p *program, config string, found []setup.Choice) error {
 
 // startAfterSetup offers the service, and ends with what to type next.
 func startAfterSetup(ctx context.Context, p *program, d setup.Dialog) error {
+	if err := offerService(ctx, p, d); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, "\nNext, in a directory with your work:\n    podctl submit -f \"what is in this directory?\"")
+	return nil
+}
+
+func offerService(ctx context.Context, p *program, d setup.Dialog) error {
+	held, err := p.held()
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		fmt.Fprintln(p.stdout, "podd runs already. Let it read the file: podctl reload")
+		return nil
+	}
 	yes, err := d.Yes("Run podd in the background, now and from each login on (podd service install)?")
 	if err != nil && !errors.Is(err, setup.ErrLeft) {
 		return err
 	}
-	if yes {
-		s, err := p.service()
-		if err != nil {
-			return err
-		}
-		plan, err := p.servicePlan()
-		if err != nil {
-			return err
-		}
-		if err := p.install(ctx, s, plan); err != nil {
-			return err
-		}
-	} else {
+	if !yes {
 		fmt.Fprintln(p.stdout, "Start podd when you want it: podd &")
+		return nil
 	}
-	fmt.Fprintln(p.stdout, "\nNext, in a directory with your work:\n    podctl submit -f \"what is in this directory?\"")
-	return nil
+	s, err := p.service()
+	if err != nil {
+		return err
+	}
+	plan, err := p.servicePlan()
+	if err != nil {
+		return err
+	}
+	return p.install(ctx, s, plan)
 }

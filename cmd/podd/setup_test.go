@@ -61,15 +61,59 @@ func TestSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := config.Load(file, true, func(string) string { return "" })
-	if err != nil || settings.BaseURL != base || settings.APIKey != "sk-secret" || !bytes.Contains(written, []byte("model = \"scripted\"\n")) {
+	// Other keys in the environment go nowhere else.
+	other := func(name string) string {
+		return map[string]string{"OPENAI_API_KEY": "sk-other", "OPENAI_BASE_URL": "http://other/v1"}[name]
+	}
+	settings, err := config.Load(file, true, other)
+	if err != nil || settings.Endpoint != "custom" || !bytes.Contains(written, []byte("model = \"custom/scripted\"\n")) {
 		t.Errorf("the configuration is %s, %v", written, err)
+	}
+	for _, e := range settings.Endpoints {
+		if e.Name == "custom" && (e.BaseURL != base || e.Key.Value != "sk-secret") {
+			t.Errorf("the endpoint is %v", e)
+		}
 	}
 
 	// The second time it changes nothing.
 	said, err := setupIn(home, "OPENAI_BASE_URL="+base).CombinedOutput()
 	if after, _ := os.ReadFile(file); err == nil || !bytes.Contains(said, []byte("already says ")) || !bytes.Equal(written, after) {
 		t.Errorf("again: %v, %s", err, said)
+	}
+}
+
+// Ctrl-C ends podd setup, and nothing is written.
+func TestSetupInterrupted(t *testing.T) {
+	for prompt, typed := range map[string]string{"Endpoint [1]: ": "", "Write this? ": "1\n1\n", "Enter for none): ": "2\nhttp://127.0.0.1:1/v1\n"} {
+		home := t.TempDir()
+		cmd := setupIn(home, "OPENAI_BASE_URL="+model(t, ready))
+		term, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(term, typed); err != nil {
+			t.Fatal(err)
+		}
+		var shown bytes.Buffer
+		chunk, sent := make([]byte, 4096), false
+		for {
+			n, err := term.Read(chunk)
+			shown.Write(chunk[:n])
+			if err != nil {
+				break // With EIO.
+			}
+			if !sent && strings.Contains(shown.String(), prompt) {
+				sent = true
+				_, _ = io.WriteString(term, "\x03")
+			}
+		}
+		_ = term.Close()
+		if err := cmd.Wait(); err == nil || !sent {
+			t.Errorf("after %q it ended with %v:\n%s", prompt, err, &shown)
+		}
+		if files, err := os.ReadDir(home); err != nil || len(files) > 0 {
+			t.Errorf("it wrote %v, %v", files, err)
+		}
 	}
 }
 

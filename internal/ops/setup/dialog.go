@@ -88,7 +88,7 @@ func (d Dialog) Choose(ctx context.Context, found []Choice) (Choice, string, err
 		}
 		if len(c.Models) == 0 {
 			if err := c.List(ctx); err != nil {
-				fmt.Fprintf(d.Out, "%s lists no models: %s\n", c.BaseURL, sanitize.Line(c.redact(err.Error())))
+				fmt.Fprintf(d.Out, "%s lists no models: %s\n", sanitize.Line(c.address()), sanitize.Line(c.redact(err.Error())))
 			}
 		}
 		model, err := d.model(c)
@@ -122,7 +122,7 @@ func (d Dialog) endpoint(found []Choice) (Choice, error) {
 	if n < len(found) {
 		return found[n], nil
 	}
-	c := Choice{Name: "endpoint", KeyFile: "api_key"}
+	c := Choice{ID: custom, Name: "endpoint"}
 	for c.BaseURL == "" {
 		if c.BaseURL, err = d.Ask("Its address with the version, such as https://api.example.org/v1", ""); err != nil {
 			return c, err
@@ -131,6 +131,9 @@ func (d Dialog) endpoint(found []Choice) (Choice, error) {
 	fmt.Fprint(d.Out, "Its key (it does not show; Enter for none): ")
 	c.Key, err = d.Secret()
 	fmt.Fprintln(d.Out)
+	if errors.Is(err, io.EOF) {
+		err = ErrLeft
+	}
 	return c, err
 }
 
@@ -159,11 +162,11 @@ func (d Dialog) model(c Choice) (model string, err error) {
 func (c Choice) String() string {
 	switch {
 	case c.Variable != "":
-		return c.Name + ", with the key in " + c.Variable + " (" + c.BaseURL + ")"
+		return c.Name + ", with the key in " + c.Variable + " (" + c.address() + ")"
 	case len(c.Models) == 1:
-		return c.Name + " on this machine, with " + c.Models[0] + " (" + c.BaseURL + ")"
+		return c.Name + " on this machine, with " + c.Models[0] + " (" + c.address() + ")"
 	case len(c.Models) > 1:
-		return fmt.Sprintf("%s on this machine, with %d models (%s)", c.Name, len(c.Models), c.BaseURL)
+		return fmt.Sprintf("%s on this machine, with %d models (%s)", c.Name, len(c.Models), c.address())
 	}
-	return c.Name + " (" + c.BaseURL + ")"
+	return c.Name + " (" + c.address() + ")"
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -14,13 +15,13 @@ import (
 
 // Choice is an endpoint that a person may use.
 type Choice struct {
-	// Name is what people call it, such as "Ollama".
-	Name string
+	// ID is its name in config.toml, Name what people call it, such as "Ollama".
+	ID, Name string
 	// BaseURL includes the version.
 	BaseURL string
-	// Variable has the key in the environment, KeyFile is what the file of the key is called
-	// then; both are empty for an endpoint without a key.
-	Variable, KeyFile string
+	// Variable has the key in the environment; empty for an endpoint without a key, or with
+	// one that a person typed.
+	Variable string
 	// Key is the key itself.
 	Key string
 	// Models are those that it lists, in its order.
@@ -29,21 +30,24 @@ type Choice struct {
 
 // local are servers that run on a person's own machine, at the ports that they choose by default.
 var local = []Choice{
-	{Name: "Ollama", BaseURL: "http://127.0.0.1:11434/v1"},
-	{Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1"},
-	{Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1"},
-	{Name: "vLLM", BaseURL: "http://127.0.0.1:8000/v1"},
+	{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434/v1"},
+	{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1"},
+	{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1"},
+	{ID: "vllm", Name: "vLLM", BaseURL: "http://127.0.0.1:8000/v1"},
 }
 
 // hosted are vendors, by the variable that their own programs read.
 var hosted = []Choice{
-	{Name: "OpenAI", BaseURL: "https://api.openai.com/v1", Variable: "OPENAI_API_KEY", KeyFile: "openai_api_key"},
-	{Name: "Anthropic", BaseURL: "https://api.anthropic.com/v1", Variable: "ANTHROPIC_API_KEY", KeyFile: "anthropic_api_key"},
-	{Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", Variable: "OPENROUTER_API_KEY", KeyFile: "openrouter_api_key"},
-	{Name: "Groq", BaseURL: "https://api.groq.com/openai/v1", Variable: "GROQ_API_KEY", KeyFile: "groq_api_key"},
-	{Name: "Mistral", BaseURL: "https://api.mistral.ai/v1", Variable: "MISTRAL_API_KEY", KeyFile: "mistral_api_key"},
-	{Name: "DeepSeek", BaseURL: "https://api.deepseek.com/v1", Variable: "DEEPSEEK_API_KEY", KeyFile: "deepseek_api_key"},
+	{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", Variable: "OPENAI_API_KEY"},
+	{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com/v1", Variable: "ANTHROPIC_API_KEY"},
+	{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", Variable: "OPENROUTER_API_KEY"},
+	{ID: "groq", Name: "Groq", BaseURL: "https://api.groq.com/openai/v1", Variable: "GROQ_API_KEY"},
+	{ID: "mistral", Name: "Mistral", BaseURL: "https://api.mistral.ai/v1", Variable: "MISTRAL_API_KEY"},
+	{ID: "deepseek", Name: "DeepSeek", BaseURL: "https://api.deepseek.com/v1", Variable: "DEEPSEEK_API_KEY"},
 }
+
+// custom is the ID of an endpoint that podd does not know.
+const custom = "custom"
 
 // probe bounds the wait for a server on this machine.
 const probe = 2 * time.Second
@@ -53,9 +57,9 @@ const probe = 2 * time.Second
 func Find(ctx context.Context, env func(string) string) []Choice {
 	var found []Choice
 	if base := env("OPENAI_BASE_URL"); base != "" {
-		c := Choice{Name: "OPENAI_BASE_URL", BaseURL: base, Key: env("OPENAI_API_KEY")}
+		c := Choice{ID: custom, Name: "OPENAI_BASE_URL", BaseURL: base, Key: env("OPENAI_API_KEY")}
 		if c.Key != "" {
-			c.Variable, c.KeyFile = "OPENAI_API_KEY", "openai_api_key"
+			c.Variable = "OPENAI_API_KEY"
 		}
 		found = append(found, c)
 	}
@@ -90,4 +94,17 @@ func (c Choice) open() (*dial.Set, error) {
 		Learn:     func(string, ...string) {},
 		Redact:    c.redact,
 	}, nil)
+}
+
+// address is the endpoint's address without what may be secret: its user and its query.
+func (c Choice) address() string {
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return "an address that is none"
+	}
+	base.User = nil
+	if base.RawQuery != "" {
+		base.RawQuery = "..."
+	}
+	return base.String()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,11 +86,11 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// What is written stands above what was there; a linked file stays linked; another key stays.
+// What was in the file stays; a linked file stays linked; another key stays; a file that podd refuses is not written.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	linked := filepath.Join(dir, "dotfiles.toml")
-	if err := os.WriteFile(linked, []byte("[limits]\nmax_steps = 7\n"), 0o600); err != nil {
+	if err := os.WriteFile(linked, []byte("\ufeff[limits]\nmax_steps = 7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "podd", "config.toml")
@@ -99,29 +100,57 @@ func TestWrite(t *testing.T) {
 	if err := os.Symlink(linked, file); err != nil {
 		t.Fatal(err)
 	}
-	plan := setup.Choice{BaseURL: "http://h/v1", KeyFile: "key", Key: "sk-1"}.Plan(file, `a"b`)
-	if strings.Contains(plan.String(), "sk-1") {
-		t.Errorf("the plan shows the key:\n%s", plan)
+	plan := setup.Choice{ID: "groq", BaseURL: "http://ann:pw@h/v1?key=k", Key: "sk-1"}.Plan(file, "groq/a\"b")
+	for _, secret := range []string{"sk-1", "pw", "key=k"} {
+		if strings.Contains(plan.String(), secret) {
+			t.Errorf("the plan shows %q:\n%s", secret, plan)
+		}
 	}
-	if err := plan.Write(); err != nil {
+	files := func() (names []string) {
+		for _, d := range []string{dir, filepath.Dir(file)} {
+			entries, err := os.ReadDir(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+		}
+		return names
+	}
+	before := files()
+	refuses := errors.New("refused")
+	if err := plan.Write(func(string) error { return refuses }); !errors.Is(err, refuses) || !slices.Equal(files(), before) {
+		t.Errorf("%v, and %v is there", err, files())
+	}
+	accepts := func(string) error { return nil }
+	if err := plan.Write(accepts); err != nil {
 		t.Fatal(err)
 	}
-	want := "base_url = \"http://h/v1\"\nmodel = \"a\\\"b\"\napi_key_file = \"" + filepath.Dir(file) + "/key\"\n\n[limits]\nmax_steps = 7\n"
+	key := filepath.Dir(file) + "/groq_api_key"
+	want := "endpoint = \"groq\"\nmodel = \"groq/groq/a\\\"b\"\n\n[limits]\nmax_steps = 7\n\n" +
+		"[endpoints.groq]\nbase_url = \"http://ann:pw@h/v1?key=k\"\nkey_file = \"" + key + "\"\n"
 	if got, err := os.ReadFile(linked); err != nil || string(got) != want {
 		t.Errorf("config.toml has %q, %v", got, err)
 	}
 	if info, err := os.Lstat(file); err != nil || info.Mode().Type() != os.ModeSymlink {
 		t.Errorf("config.toml is %v, %v", info, err)
 	}
-	info, err := os.Stat(plan.KeyFile)
-	if err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file is %v, %v", info, err)
 	}
 	plan.Key = "sk-2"
-	if err := plan.Write(); err == nil || !strings.Contains(err.Error(), "has another key") {
+	if err := plan.Write(accepts); err == nil || !strings.Contains(err.Error(), "has another key") {
 		t.Error(err)
 	}
-	if key, err := os.ReadFile(plan.KeyFile); err != nil || string(key) != "sk-1\n" {
-		t.Errorf("the key is %q, %v", key, err)
+	if got, err := os.ReadFile(key); err != nil || string(got) != "sk-1\n" {
+		t.Errorf("the key is %q, %v", got, err)
+	}
+	if err := os.Remove(linked); err != nil {
+		t.Fatal(err)
+	}
+	plan.Key = ""
+	if err := plan.Write(accepts); err == nil || !strings.Contains(err.Error(), "a link to a file that is not there") {
+		t.Error(err)
 	}
 }
