@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 
 	"podd/internal/sanitize"
 )
@@ -27,7 +29,9 @@ func (p *program) browse(ctx context.Context, address string) {
 	default:
 		name = "xdg-open"
 	}
-	if text, err := exec.CommandContext(ctx, name, address).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(ctx, name, address)
+	cmd.WaitDelay = time.Second // A browser that goes on may keep the output open.
+	if text, err := cmd.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		fmt.Fprintf(p.stderr, "! cannot open a browser with %s (%v%s): open the address yourself\n", sanitize.Line(name), err, sanitize.Line(string(text)))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,8 +71,8 @@ func age(s *poddv1.GetStatusResponse) string {
 		return "podd is older than podctl; restart podd to get the new features: podd service restart (" + both + ")"
 	case theirs > mine:
 		return "podd is newer than podctl; update podctl to see the new features (" + both + ")"
-	case s.GetVersion() != version.String():
-		return "podd and podctl are of different builds; restart podd after an update: podd service restart (" + both + ")"
+	case strings.SplitN(s.GetVersion(), " ", 2)[0] != version.Get().Version:
+		return "podd and podctl are of different versions; restart podd after an update: podd service restart (" + both + ")"
 	}
 	return ""
 }

@@ -50,9 +50,12 @@ type Note struct {
 
 // Of reads an entry of the wing.
 func Of(e item.Entry) (Note, error) {
-	k, _ := e.Kind.(item.WingEntry)
+	k, ok := e.Kind.(item.WingEntry)
+	if !ok || k.Wing != wing || k.Name != kind {
+		return Note{}, fmt.Errorf("entry #%d is no note", e.Seq)
+	}
 	var d data
-	if err := json.Unmarshal([]byte(k.Data), &d); err != nil || k.Wing != wing || k.Name != kind {
+	if err := json.Unmarshal([]byte(k.Data), &d); err != nil {
 		return Note{}, fmt.Errorf("entry #%d is no note: %w", e.Seq, err)
 	}
 	return Note{Seq: e.Seq, Time: e.Time, Text: d.Text}, nil

@@ -70,22 +70,21 @@ func (r *release) shared(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	nvim, err := below("plugins/nvim", "share/nvim/site/pack/podd/start/podd")
+	known, err := output(ctx, "git", "ls-files", "plugins/nvim", "docs/*.md", ":!docs/decisions")
 	if err != nil {
 		return nil, err
+	}
+	for path := range strings.SplitSeq(known, "\n") {
+		if plugin, ok := strings.CutPrefix(path, "plugins/nvim/"); ok {
+			files = append(files, file{"share/nvim/site/pack/podd/start/podd/" + plugin, path, 0o644})
+		} else {
+			files = append(files, file{"share/doc/podd/" + path, path, 0o644})
+		}
 	}
 	tags := filepath.Join(r.work, "tags")
 	if err := helpTags("plugins/nvim/doc", tags); err != nil {
 		return nil, err
 	}
-	docs, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		return nil, err
-	}
-	for _, page := range docs {
-		files = append(files, file{"share/doc/podd/" + page, page, 0o644})
-	}
-	files = append(files, nvim...)
 	return append(files,
 		file{"share/nvim/site/pack/podd/start/podd/doc/tags", tags, 0o644},
 		file{"share/podd/podd.vsix", "plugins/vscode/dist/podd.vsix", 0o644},

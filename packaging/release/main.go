@@ -1,5 +1,6 @@
 // Release makes all files of a release of podd from the commit that is checked out. The same
-// commit and version give the same bytes.
+// commit, version and Go give the same bytes, but for the container image, which has Debian's
+// packages of the day.
 //
 //	release -version v0.1.0 -key FILE [-out DIR] [-url URL] [-targets OS/ARCH,...] [-image=false] [-dirty]
 //
@@ -20,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/mod/semver"
@@ -65,7 +67,7 @@ func main() {
 	flag.BoolVar(&o.image, "image", true, "make the container image too")
 	flag.BoolVar(&o.dirty, "dirty", false, "build what is not committed too; not for others")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "make release:", err)
@@ -79,7 +81,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(r.work)
-	defer os.RemoveAll(r.dir)
 	steps := []struct {
 		what string
 		do   func(ctx context.Context) error
@@ -129,10 +130,10 @@ func begin(ctx context.Context, o options) (*release, error) {
 	if o.image && !slices.Contains(strings.Split(o.targets, ","), "linux/"+runtime.GOARCH) {
 		return nil, fmt.Errorf("TARGETS lacks linux/%s, the system of the container image; add it, or set CONTAINER=false", runtime.GOARCH)
 	}
-	if changed, err := output(ctx, "git", "status", "--porcelain", "--untracked-files=no"); err != nil {
+	if changed, err := output(ctx, "git", "status", "--porcelain", "--untracked-files=normal"); err != nil {
 		return nil, err
 	} else if changed != "" && !o.dirty {
-		return nil, fmt.Errorf("a release is made of a commit, and these files have changes that are not committed:\n%s", changed)
+		return nil, fmt.Errorf("a release is made of a commit, and these files are changed or new, and not committed:\n%s", changed)
 	}
 	r := &release{options: o}
 	head, err := output(ctx, "git", "log", "-1", "--format=%H %ct")
@@ -148,23 +149,21 @@ func begin(ctx context.Context, o options) (*release, error) {
 	return r, r.room()
 }
 
-// room makes the directories in which files are made, and removes those of a release that was
-// killed.
+// room makes the directories in which files are made, beside what the release will be.
 func (r *release) room() error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {
 		return err
 	}
-	r.out, r.dir, r.work = out, out+".partial", out+".work"
-	for _, dir := range []string{r.dir, r.work} {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+	r.out = out
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
 	}
-	return nil
+	if r.work, err = os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".partial-"); err != nil {
+		return err
+	}
+	r.dir = filepath.Join(r.work, "files")
+	return os.Mkdir(r.dir, 0o755)
 }
 
 // number is the version without its v.
@@ -177,7 +176,7 @@ func (r *release) file(name string) string { return filepath.Join(r.dir, name) }
 // goes to the person's terminal.
 func (r *release) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C", "CGO_ENABLED=0", "GOFLAGS=-trimpath",
+	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C", "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=",
 		"SOURCE_DATE_EPOCH="+strconv.FormatInt(r.made.Unix(), 10))
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd

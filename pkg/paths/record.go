@@ -3,6 +3,7 @@ package paths
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
@@ -18,7 +19,7 @@ func ReadRecord(path string, v any) error {
 		return err
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
-		return errors.Join(err, errors.New("it was open to other users"))
+		return errors.Join(err, fmt.Errorf("%s is open to other users, who may have changed it: look at it, then run chmod 600 %[1]s", path))
 	}
 	return json.Unmarshal(text, v)
 }

@@ -2,6 +2,8 @@ package pod
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -42,6 +44,9 @@ func (h *Host) Attach(w Wing) {
 // Record stores an entry of a wing in a pod's log, whatever the pod does, and returns its sequence. Notes are for the
 // model; they are stored in the same commit.
 func (h *Host) Record(ctx context.Context, idOrName string, k item.WingEntry, notes ...item.Note) (seq item.Seq, err error) {
+	if k.Wing == "" || k.Name == "" || strings.Contains(k.Line, "\n") || k.Data != "" && !json.Valid([]byte(k.Data)) {
+		return 0, item.Errorf(item.KindInternal, "WING_ENTRY", "the wing %q wrote an entry %q without a name, with more than a line, or with data that is no JSON", k.Wing, k.Name)
+	}
 	entries := []item.Entry{{Kind: k}}
 	for _, note := range notes {
 		entries = append(entries, item.Entry{Kind: note})

@@ -50,7 +50,10 @@ func TestRecord(t *testing.T) {
 // A note of a wing may wake an idle pod.
 func TestRecordWakes(t *testing.T) {
 	h := newHouse(t, greets)
-	if _, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: "mail", Line: "a letter"}, item.Note{Text: "look", Wake: true}); err != nil {
+	if _, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: "mail", Name: "letter", Line: "two\nlines"}); item.ReasonOf(err) != "WING_ENTRY" {
+		t.Errorf("two lines: %v", err)
+	}
+	if _, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: "mail", Name: "letter", Line: "a letter"}, item.Note{Text: "look", Wake: true}); err != nil {
 		t.Fatal(err)
 	}
 	for e := range h.follow(t.Context(), 0) {
@@ -67,7 +70,7 @@ func TestRecordWakes(t *testing.T) {
 func TestWingEntries(t *testing.T) {
 	h := newHouse(t, greets)
 	record := func(wing, line string) item.Seq {
-		seq, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: wing, Line: line})
+		seq, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: wing, Name: "note", Line: line})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // APILevel counts the calls, fields and enum values of the API that this program was built
-// with. Nothing is ever removed from the API, so of two programs the one with the higher
+// with. Each version adds more than it removes, so of two programs the one with the higher
 // level is newer and knows something that the other does not.
 func APILevel() int32 {
 	n := 0

@@ -60,9 +60,10 @@ tar -xzf "$dir/podd.tar.gz" -C "$dir"
 mkdir -p "$prefix"
 # A program that runs can't be written over, but another file can take its name.
 (cd "$dir/$name" && find . -type d) | while read -r d; do mkdir -p "$prefix/$d"; done
-(cd "$dir/$name" && find . -type f) | while read -r f; do
-	cp -p "$dir/$name/$f" "$prefix/$f.podd-new" && mv -f "$prefix/$f.podd-new" "$prefix/$f" || fail "could not write $prefix/$f"
-done
+(cd "$dir/$name" && find . -type f) > "$dir/files"
+trap 'while read -r f; do rm -f "$prefix/$f.podd-new"; done < "$dir/files"; rm -rf "$dir"' EXIT
+while read -r f; do cp -p "$dir/$name/$f" "$prefix/$f.podd-new" || fail "could not write $prefix/$f.podd-new; nothing was installed"; done < "$dir/files"
+while read -r f; do mv -f "$prefix/$f.podd-new" "$prefix/$f"; done < "$dir/files"
 
 echo "podd $version is in $prefix/bin"
 case :$PATH: in
@@ -70,4 +71,4 @@ case :$PATH: in
 *) echo "Add it to your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
 [ "$system" != linux ] || command -v bwrap >/dev/null || echo "For the best sandbox install bubblewrap with your system's package manager."
-echo "Next: podd demo"
+echo "Next: podd demo. After an update: podd service restart"

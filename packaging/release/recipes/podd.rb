@@ -52,6 +52,6 @@ class Podd < Formula
   end
 
   test do
-    assert_match version.to_s, shell_output("#{bin}/podctl version --client")
+    assert_match version.to_s, shell_output("#{bin}/podctl version")
   end
 end
