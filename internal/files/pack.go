@@ -159,9 +159,9 @@ func (p *packer) finish() error {
 	return nil
 }
 
-// write adds the directories that the repository lacks.
+// write adds the directories that the repository lacks. It may lack one in a directory that it has: a pack can be lost.
 func (p *packer) write(n *node) error {
-	if !n.known || p.repo.has(n.Hash) {
+	if !n.known {
 		return nil
 	}
 	for _, k := range n.kids {
@@ -170,6 +170,9 @@ func (p *packer) write(n *node) error {
 				return err
 			}
 		}
+	}
+	if p.repo.has(n.Hash) {
+		return nil
 	}
 	_, err := p.add(plumbing.TreeObject, n.encode())
 	return err

@@ -49,8 +49,9 @@ type stamp struct {
 type scanner struct {
 	ctx  context.Context
 	root *os.Root
-	// keep stores the bytes of a file.
+	// keep stores the bytes of a file; has says that it did before, and they are not lost.
 	keep func(data []byte) (plumbing.Hash, error)
+	has  func(plumbing.Hash) bool
 	// hidden are paths, relative to the directory, that no checkpoint has.
 	hidden map[string]bool
 	began  time.Time
@@ -293,7 +294,7 @@ func (s *scanner) file(rel, name string, st *unix.Stat_t, old *node) (*node, err
 		return nil, errLarge
 	}
 	now := stampOf(st)
-	if old != nil && old.stamp == now && old.Mode == modeOf(st)&^0o7000 {
+	if old != nil && old.stamp == now && old.Mode == modeOf(st)&^0o7000 && s.has(old.Hash) {
 		return old, nil
 	}
 	data, mode, now, err := readFile(s.root, rel)

@@ -48,6 +48,10 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 	}
 	also := compare(last.covers, seen.covers)
 	if last.root != nil && last.root.Hash == seen.root.Hash && len(also.fresh) == 0 && !other {
+		// What a lost pack had of these files is written again.
+		if err := cmp.Or(p.write(seen.root), p.finish()); err != nil {
+			return nil, err
+		}
 		return nil, w.found(seen, last.commit, l.Branch)
 	}
 	steps, err := w.sides(last.root, seen.root, l, also)

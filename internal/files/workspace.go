@@ -268,7 +268,7 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 		return seen{}, err
 	}
 	defer root.Close()
-	s := &scanner{ctx: ctx, root: root, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), keep: func(data []byte) (plumbing.Hash, error) {
+	s := &scanner{ctx: ctx, root: root, began: time.Now(), hidden: w.hidden(), outs: make(leftOut), has: w.repo.has, keep: func(data []byte) (plumbing.Hash, error) {
 		return p.add(plumbing.BlobObject, data)
 	}}
 	o := overlay{repo: w.repo, scan: s, before: before}
