@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,9 @@ type repo struct {
 	path string
 	// packs are those that were read, the newest last.
 	packs []pack
-	zip   *zlib.Writer
+	// many is how many packs there are before they are gathered.
+	many int
+	zip  *zlib.Writer
 }
 
 const (
@@ -68,7 +71,7 @@ const config = `[core]
 
 // openRepo opens a repository, and makes it if it is missing.
 func openRepo(path string) (*repo, error) {
-	r := &repo{path: path}
+	r := &repo{path: path, many: manyPacks}
 	for _, dir := range []string{"objects/pack", "refs/heads"} {
 		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
 			return nil, err
@@ -84,19 +87,37 @@ func openRepo(path string) (*repo, error) {
 			return nil, err
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(r.packDir(), unfinished+"*"))
-	if err != nil {
+	if err := r.sweep(); err != nil {
 		return nil, err
 	}
-	for _, name := range left {
-		if err := os.Remove(name); err != nil {
-			return nil, err
-		}
-	}
+	var err error
 	if r.zip, err = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed); err != nil {
 		return nil, err
 	}
 	return r, r.load()
+}
+
+// sweep removes what nothing reads: unfinished packs, indexes whose pack is gone, and the journal of an earlier podd.
+func (r *repo) sweep() error {
+	left, err := filepath.Glob(filepath.Join(r.packDir(), unfinished+"*"))
+	if err != nil {
+		return err
+	}
+	indexes, err := filepath.Glob(filepath.Join(r.packDir(), "*.idx"))
+	if err != nil {
+		return err
+	}
+	for _, name := range indexes {
+		if _, err := os.Lstat(strings.TrimSuffix(name, ".idx") + ".pack"); errors.Is(err, fs.ErrNotExist) {
+			left = append(left, name)
+		}
+	}
+	for _, name := range append(left, filepath.Join(r.path, "journal")) {
+		if err := gone(os.Remove(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace writes a file of the repository as a whole or not at all.
@@ -191,20 +212,30 @@ func (r *repo) read(id plumbing.Hash) ([]byte, error) {
 	return data, err
 }
 
-// object is read with its kind.
+// object is read with its kind. It is errObject if it is missing or damaged; what the system refuses now may work later.
 func (r *repo) object(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
+	kind, data, err = r.find(id)
+	if errors.Is(err, fs.ErrNotExist) && r.load() == nil {
+		// A person's git has moved it to another pack, or it is lost.
+		kind, data, err = r.find(id)
+	}
+	var refused *fs.PathError
+	switch {
+	case err == nil && plumbing.ComputeHash(kind, data) != id:
+		err = fmt.Errorf("%w: %s has other bytes", errObject, id)
+	case err != nil && (errors.Is(err, fs.ErrNotExist) || !errors.As(err, &refused)):
+		err = fmt.Errorf("%w: %s: %w", errObject, id, err)
+	}
+	return kind, data, err
+}
+
+// find reads an object from the first pack that has it.
+func (r *repo) find(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
 	i := slices.IndexFunc(r.packs, func(p pack) bool { return p.has(id) })
 	if i < 0 {
-		return kind, nil, fmt.Errorf("%w: %s is missing", errObject, id)
+		return kind, nil, errors.New("it is missing")
 	}
-	kind, data, err = r.packs[i].read(id)
-	if err != nil {
-		return kind, nil, fmt.Errorf("%w: %s: %w", errObject, id, err)
-	}
-	if plumbing.ComputeHash(kind, data) != id {
-		return kind, nil, fmt.Errorf("%w: %s has other bytes", errObject, id)
-	}
-	return kind, data, nil
+	return r.packs[i].read(id)
 }
 
 func (p pack) read(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
@@ -269,8 +300,12 @@ func (r *repo) store(ctx context.Context, p *packer, branch string, id plumbing.
 	if err := r.point(branch, id); err != nil {
 		return err
 	}
-	if len(r.packs) >= manyPacks {
+	if len(r.packs) >= r.many {
 		_ = r.gather(ctx) // It saves time alone: what does not work is tried again later.
+		r.many = manyPacks
+		if len(r.packs) >= manyPacks {
+			r.many += len(r.packs)
+		}
 	}
 	return nil
 }
@@ -279,11 +314,7 @@ func (r *repo) store(ctx context.Context, p *packer, branch string, id plumbing.
 func (r *repo) gather(ctx context.Context) error {
 	var small []pack
 	for _, p := range r.packs {
-		n, err := p.size()
-		if err != nil {
-			return err
-		}
-		if n < smallPack {
+		if n, err := p.size(); err == nil && n < smallPack {
 			small = append(small, p)
 		}
 	}
@@ -293,27 +324,30 @@ func (r *repo) gather(ctx context.Context) error {
 	return r.repack(ctx, small, func(plumbing.Hash) bool { return true })
 }
 
-// repack makes one pack of what packs have that is live. It removes them when that one is on disk.
+// repack makes one pack of what packs have that is live. It removes them when that one is on disk. A pack that cannot be
+// read stays.
 func (r *repo) repack(ctx context.Context, packs []pack, live func(plumbing.Hash) bool) error {
 	made := &packer{repo: r, again: true}
 	defer made.drop()
-	for _, p := range packs {
-		if err := made.copy(ctx, p, live); err != nil {
+	var copied []pack
+	for _, p := range slices.Clone(packs) {
+		switch err := made.copy(ctx, p, live); {
+		case err == nil:
+			copied = append(copied, p)
+		case !errors.Is(err, errObject):
 			return err
 		}
 	}
 	if err := made.finish(); err != nil {
 		return err
 	}
-	for _, p := range packs {
-		if p.name == made.made {
-			continue
-		}
-		if err := errors.Join(os.Remove(p.name+".pack"), os.Remove(p.name+".idx")); err != nil {
-			return err
+	var err error
+	for _, p := range copied {
+		if p.name != made.made {
+			err = errors.Join(err, gone(os.Remove(p.name+".pack")), gone(os.Remove(p.name+".idx")))
 		}
 	}
-	return r.load()
+	return errors.Join(err, r.load())
 }
 
 // point sets a branch to a commit: for people who look with git.
