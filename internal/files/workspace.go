@@ -284,6 +284,9 @@ func (w *Workspace) look(ctx context.Context, p *packer, before *node, covers, n
 		if w.large = errors.Is(err, errLarge); !w.large {
 			return seen{}, err
 		}
+		if err := w.unwatch(); err != nil {
+			return seen{}, err
+		}
 	}
 	p.drop()
 	now, err := o.partial(w.inside(named))
