@@ -85,14 +85,24 @@ func (o overlay) cover(s *seen, named []string) {
 		if never(rel, o.scan.hidden) || slices.Contains(s.covers, rel) || find(s.root, rel) != nil {
 			continue
 		}
-		info, err := o.scan.root.Lstat(rel)
+		info, err := lstat(o.scan.root, rel)
 		there := err == nil
-		if there && (info.IsDir() || info.Size() > maxFile) || !there && !ignoredAt(o.scan.root, rel) {
+		if errors.Is(err, errWay) || there && (info.IsDir() || info.Size() > maxFile) || !there && !ignoredAt(o.scan.root, rel) {
 			continue
 		}
 		s.covers = append(s.covers, rel)
 	}
 	s.covers = s.covers[max(len(s.covers)-maxCovers, 0):]
+}
+
+// lstat is what a path is, never through a link.
+func lstat(root *os.Root, rel string) (os.FileInfo, error) {
+	dir, name, err := way(root, rel, false)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Lstat(name)
 }
 
 // never says that no checkpoint may have a path.

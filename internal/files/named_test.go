@@ -62,6 +62,16 @@ func TestNamedLeftOutFiles(t *testing.T) {
 	d.same(before, "after the undo")
 }
 
+// A file behind a link is no file of the checkpoint that names it so.
+func TestNamedThroughALink(t *testing.T) {
+	d := ignoring(t)
+	d.must(os.Symlink("out", d.path("link")))
+	d.take(files.Look{})
+	if taken := d.take(files.Look{Agent: true, Named: all(d.path, []string{"link/b", "link/new"})}); taken != nil {
+		t.Errorf("a checkpoint without a change: %+v", taken)
+	}
+}
+
 // Another pod in the directory does not take the files for its own work.
 func TestNamedByAnotherPod(t *testing.T) {
 	d := ignoring(t)
