@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
 	"podd/pkg/item"
@@ -48,11 +49,7 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 	}
 	also := compare(last.covers, seen.covers)
 	if last.root != nil && last.root.Hash == seen.root.Hash && len(also.fresh) == 0 && !other {
-		// What a lost pack had of these files is written again.
-		if err := cmp.Or(p.write(seen.root), p.finish()); err != nil {
-			return nil, err
-		}
-		return nil, w.found(seen, last.commit, l.Branch)
+		return nil, w.unchanged(p, seen, last.commit, l.Branch)
 	}
 	steps, err := w.sides(last.root, seen.root, l, also)
 	if err != nil {
@@ -77,6 +74,17 @@ func (w *Workspace) take(ctx context.Context, l Look) (taken []item.Checkpoint, 
 		return nil, err
 	}
 	return taken, w.found(seen, after, l.Branch)
+}
+
+// unchanged keeps what a look found without a change. What a lost pack had of it is written again.
+func (w *Workspace) unchanged(p *packer, s seen, commit plumbing.Hash, pod string) error {
+	if err := p.write(s.root); err != nil {
+		return err
+	}
+	if err := p.finish(); err != nil {
+		return err
+	}
+	return w.found(s, commit, pod)
 }
 
 // last is the checkpoint to which a look compares the directory, which is at; still says that nothing
