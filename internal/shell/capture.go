@@ -57,6 +57,7 @@ type capture struct {
 
 // newCapture follows a file that has its header.
 func newCapture(file *os.File, header string, quota, spare int64, keep int, report func(string)) *capture {
+	readPlainly(file)
 	return &capture{file: file, header: []byte(header), quota: quota, spare: spare, keep: keep, report: report,
 		offset: int64(len(header)), buffer: make([]byte, smallBuffer)}
 }

@@ -12,4 +12,6 @@ var errNoHoles = errors.New("the file system cannot free parts of a file")
 
 func punchHole(*os.File, int64, int64) error { return errNoHoles }
 
+func readPlainly(*os.File) {}
+
 func dataFrom(_ *os.File, offset int64) int64 { return offset }
