@@ -81,18 +81,18 @@ func silent(dir string) error {
 // visit lets a client's call use the pod's workspace. It gives up when ctx ends, or the
 // workspace does not answer.
 func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, errSilent)
+	within, cancel := context.WithTimeoutCause(ctx, reachTime, errSilent)
 	defer cancel()
-	answered := reach(ctx, a, a.site.lanes.clients, func() (T, error) { return look(ctx) })
+	answered := reach(within, a, a.site.lanes.clients, func() (T, error) { return look(within) })
 	var got answer[T]
 	select {
 	case got = <-answered:
-	case <-ctx.Done():
-		got.err = context.Cause(ctx)
+	case <-within.Done():
+		got.err = context.Cause(within)
 	}
 	if errors.Is(got.err, errSilent) {
 		var dir string
-		if got.err = a.mailbox.do(a.host.base, func() { dir = a.journal.rec.Spec.Dir }); got.err == nil {
+		if got.err = a.mailbox.do(ctx, func() { dir = a.journal.rec.Spec.Dir }); got.err == nil {
 			got.err = silent(dir)
 		}
 	}
