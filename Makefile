@@ -79,7 +79,7 @@ endef
 
 .PHONY: test
 test: test-need ## run all tests with the race detector, the long ones in a short form; installs what they need
-	@$(call TEST,-short -timeout 20m,a quarter of an hour)
+	@$(call TEST,-short -timeout 20m,about ten minutes)
 
 .PHONY: test-long
 test-long: test-need ## run all tests in full

@@ -5,7 +5,9 @@ package neovim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -69,17 +71,22 @@ func (e *Editor) Kill() {
 	}
 }
 
-// Expr is the value of an expression, as text. Neovim 0.7 prints it to standard error, as
-// a message, later ones to standard output; JSON survives both.
+// Expr is the value of an expression, as text. It comes by a file: Neovim 0.7 prints it as a
+// message, which it shortens.
 func (e *Editor) Expr(expression string) string {
 	e.t.Helper()
-	out, err := e.world.Command("nvim", "--server", e.socket, "--remote-expr", "json_encode("+expression+")").CombinedOutput()
+	answer := e.socket + ".answer"
+	said, err := e.world.Command("nvim", "--server", e.socket, "--remote-expr", "writefile([json_encode("+expression+")], "+Quote(answer)+")").CombinedOutput()
+	var out []byte
+	if err == nil {
+		out, err = os.ReadFile(answer)
+	}
 	var value any
 	if err == nil {
-		err = json.Unmarshal(out, &value)
+		err = errors.Join(json.Unmarshal(out, &value), os.Remove(answer))
 	}
 	if err != nil {
-		e.t.Fatalf("%s: %v\n%s", expression, err, out)
+		e.t.Fatalf("%s: %v\n%s%s", expression, err, out, said)
 	}
 	return fmt.Sprint(value)
 }
