@@ -135,7 +135,7 @@ func TestPastedStaysText(t *testing.T) {
 	d.keys("wait\r")
 	d.log.out.await(t, "wait")
 	d.types("queued "+paste+"\r", "queued: queued")
-	d.types("\x1b", "> queued [pasted: 3 lines]")
+	d.types("\x1b", "[pasted: 3 lines]")
 	d.log.out.await(t, "turn 9 cancelled")
 	d.turns++
 	d.turn("\r")
