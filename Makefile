@@ -155,7 +155,7 @@ guards: integrations/npm/node_modules integrations-need ## switch each guard aga
 
 .PHONY: vet
 vet: ## go vet, for Linux and for macOS
-	go vet -tags integrations ./...
+	go vet -tags integrations,release ./...
 	GOOS=darwin go vet ./...
 
 .PHONY: lint
@@ -237,7 +237,7 @@ release: release-need npm-need ## make all files of a release in OUT (bin/releas
 
 .PHONY: release-test
 release-test: release-need integrations-need ## make a whole release twice and compare the bytes, and install podd under another module path (half an hour)
-	PODD_RELEASE_FULL=1 go test -count=1 -tags integrations -vet=off -timeout 90m ./integrations/release
+	go test -count=1 -tags integrations,release -vet=off -timeout 90m ./integrations/release
 
 .PHONY: module
 module: ## give podd another module path for publishing: MODULE=example.org/you/podd

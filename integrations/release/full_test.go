@@ -1,4 +1,6 @@
-//go:build integrations && linux
+//go:build integrations && release && linux
+
+// These tests take many minutes: make release-test.
 
 package release
 
@@ -13,17 +15,8 @@ import (
 	"podd/integrations/rig"
 )
 
-// full says whether the tests run that take many minutes: make release-test.
-func full(t *testing.T) {
-	t.Helper()
-	if os.Getenv("PODD_RELEASE_FULL") == "" {
-		t.Skip("this runs in make release-test")
-	}
-}
-
 // Two runs of make release, for all systems and with the container image, give the same bytes.
 func TestReleaseIsReproducible(t *testing.T) {
-	full(t)
 	dir := t.TempDir()
 	var sums [2][]byte
 	for i := range sums {
@@ -44,7 +37,6 @@ func TestReleaseIsReproducible(t *testing.T) {
 
 // Under another module path, the go command installs podctl, and a program uses the client.
 func TestModule(t *testing.T) {
-	full(t)
 	const module = "example.org/you/podd"
 	dir := t.TempDir()
 	clone, proxy := filepath.Join(dir, "podd"), filepath.Join(dir, "proxy", module, "@v")

@@ -62,7 +62,7 @@ func TestNamedLeftOutFiles(t *testing.T) {
 	d.same(before, "after the undo")
 }
 
-// A file behind a link is no file of the checkpoint that names it so.
+// A checkpoint does not cover a file whose path leads through a link.
 func TestNamedThroughALink(t *testing.T) {
 	d := ignoring(t)
 	d.must(os.Symlink("out", d.path("link")))

@@ -70,7 +70,7 @@ func remote(kind uint32) bool {
 	return false
 }
 
-// quiet takes all events, and says that there was none.
+// quiet reads all events that wait, and reports whether there were none.
 func (w *watch) quiet() bool {
 	if w == nil {
 		return false

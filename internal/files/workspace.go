@@ -189,7 +189,7 @@ func unknown(r *repo, id string) error {
 	return ErrUnknown
 }
 
-// use calls fn with the open repository, while nobody else reads or writes the directory.
+// use calls fn with the open repository, and keeps other uses of the directory out meanwhile.
 func (w *Workspace) use(fn func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -37,12 +37,12 @@ func shownOn(t *testing.T, follow func(a *app) error) (written string, err error
 	}()
 	ctx, fail := context.WithCancelCause(t.Context())
 	// The view asks podd now and then, whatever the test does.
-	nobody, err := client.New(client.Config{Socket: "/nowhere"})
+	unreachable, err := client.New(client.Config{Socket: "/nowhere"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nobody.Close()
-	a := newApp(ctx, fail, Config{Client: nobody, Desk: desk.Defaults(), Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
+	defer unreachable.Close()
+	a := newApp(ctx, fail, Config{Client: unreachable, Desk: desk.Defaults(), Env: noEnv, In: terminal, Out: terminal, Color: true}, &poddv1.Pod{Name: "p"})
 	err = a.run(func() error { return follow(a) })
 	after, stateErr := term.GetState(int(terminal.Fd()))
 	if stateErr != nil || !reflect.DeepEqual(before, after) {

@@ -150,7 +150,7 @@ func (l *link) inOrder(last **sent, ask func(ctx context.Context) error, done fu
 			}
 			done(err)
 		})
-		close(now.ended) // After the answer stands in line: the next one must come behind it.
+		close(now.ended) // Only now may the next one go: its answer comes after this one.
 		return nil
 	})
 }

@@ -102,7 +102,7 @@ func (l *listener) hear(ctx context.Context) error {
 	}
 	defer closeConn(ctx, conn)
 	for {
-		// This stands for what was missed. The query also checks the connection.
+		// One round makes up for missed notices. The query also checks the connection.
 		var last item.Seq
 		if err := l.lastAlert(ctx, conn, &last); err != nil {
 			return err

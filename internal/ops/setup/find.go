@@ -100,7 +100,7 @@ func (c Choice) open() (*dial.Set, error) {
 func (c Choice) address() string {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
-		return "an address that is none"
+		return "an invalid address"
 	}
 	base.User = nil
 	if base.RawQuery != "" {
