@@ -2,6 +2,7 @@ package crash
 
 import (
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"podd/pkg/item"
@@ -38,11 +39,20 @@ func (s *scene) answer(a *poddv1.Approval) {
 	_, err := s.client.Approvals().ResolveApproval(s.ctx, &poddv1.ResolveApprovalRequest{
 		Pod: a.GetPod(), CallSeq: a.GetCallSeq(), Approve: sum.Sum32()%4 != 0, Client: "crash", Digest: a.GetDigest(),
 	})
-	// Of several podd, one may list a question of a pod that was just moved away.
-	if s.several && item.KindOf(err) == item.KindNotFound {
+	// The turn may have ended, and the next one begun, since the list was made. And of several podd, one may list a
+	// question of a pod that was just moved away.
+	if item.KindOf(err) == item.KindNotFound && (s.several || !s.stillAsks(a)) {
 		return
 	}
 	if k := item.KindOf(err); err != nil && k != item.KindUnavailable && k != item.KindPrecondition && k != item.KindExhausted && s.ctx.Err() == nil {
 		s.pods[0].submits.complain("the approval of %s: %v", a.GetCallId(), err)
 	}
+}
+
+// stillAsks says whether a call is still in the list of those that wait.
+func (s *scene) stillAsks(a *poddv1.Approval) bool {
+	list, _ := s.client.Approvals().ListApprovals(s.ctx, &poddv1.ListApprovalsRequest{})
+	return slices.ContainsFunc(list.GetApprovals(), func(b *poddv1.Approval) bool {
+		return b.GetPod() == a.GetPod() && b.GetCallSeq() == a.GetCallSeq()
+	})
 }
