@@ -19,8 +19,6 @@ func newACPCommand(p *program) *cobra.Command {
 		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session " +
 			"gets its own pod with the editor's directory as its workspace; with --pod, all sessions share that pod. Pods " +
 			"keep running after the editor is closed.",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			outliveReaders()
 			return p.with(func(c *client.Client) error {

@@ -20,11 +20,9 @@ func newAlertsCommand(p *program) *cobra.Command {
 	var options client.AlertOptions
 	var follow bool
 	cmd := &cobra.Command{
-		Use:               "alerts [POD]",
-		Short:             "Show alerts of podd and its pods",
-		Annotations:       withoutPod("all pods"),
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Use:         "alerts [POD]",
+		Short:       "Show alerts of podd and its pods",
+		Annotations: withoutPod("all pods"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Pod = valid(args[0])
 			return p.with(func(c *client.Client) error { return p.alerts(cmd.Context(), c, options, follow) })

@@ -16,12 +16,10 @@ import (
 
 func newApprovalsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "approvals [POD]",
-		Short:             "List the tool calls that wait for approval",
-		Long:              "Lists the tool calls that wait for approval, of one pod or of all, each with exactly what would run.",
-		Annotations:       withoutPod("all pods"),
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Use:         "approvals [POD]",
+		Short:       "List the tool calls that wait for approval",
+		Long:        "Lists the tool calls that wait for approval, of one pod or of all, each with exactly what would run.",
+		Annotations: withoutPod("all pods"),
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			resp, err := c.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: valid(args[0])})
 			if err != nil {

@@ -31,7 +31,6 @@ func newApproveCommand(p *program) *cobra.Command {
 		Long: "Approves the pending tool call CALL and prints it. Exactly what is printed is approved: a call that has changed " +
 			"asks again. podctl approvals lists the pending calls.",
 		Example:           "  podctl approvals\n  podctl approve api 42",
-		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seq, err := callArg(args[1])
@@ -113,7 +112,6 @@ func newDenyCommand(p *program) *cobra.Command {
 		Short:             "Deny a tool call that waits",
 		Long:              "Denies the pending tool call CALL. The model gets the reason and continues without the call.",
 		Example:           "  podctl deny api 42 --reason \"use the staging database\"",
-		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seq, err := callArg(args[1])

@@ -60,18 +60,38 @@ func operands(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// podFlags lets every verb whose first operand is POD take it as -p too, as submit does.
-// Where the usage line has [POD], the verb runs with "" in its place if it was not given.
-func (p *program) podFlags(cmd *cobra.Command) {
+// finish gives each verb what its usage line says: a check and completions of its operands, and -p for POD. A
+// command that does nothing itself has subcommands.
+func (p *program) finish(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		p.podFlags(sub)
+		p.finish(sub)
 	}
-	operand := strings.Fields(cmd.Use)
-	if len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
+	if cmd.RunE == nil {
+		cmd.Args, cmd.RunE = verbArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		return
 	}
+	if cmd.Args == nil {
+		cmd.Args = operands
+	}
+	operand := strings.Fields(cmd.Use)
+	pod := len(operand) > 1 && strings.Trim(operand[1], "[]") == "POD"
+	switch {
+	case cmd.ValidArgsFunction != nil, len(cmd.ValidArgs) > 0:
+	case pod:
+		cmd.ValidArgsFunction = p.completePods
+	default:
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	if pod {
+		p.podFlag(cmd, operand[1])
+	}
+}
+
+// podFlag lets a verb whose first operand is POD take it as -p too, as submit does. Where the usage line has
+// [POD], the verb runs with "" in its place if it was not given.
+func (p *program) podFlag(cmd *cobra.Command, operand string) {
 	usage := "pod name, instead of the argument POD"
-	if strings.HasPrefix(operand[1], "[") {
+	if strings.HasPrefix(operand, "[") {
 		usage += " (default: " + cmp.Or(cmd.Annotations[withoutPodKey], "$PODD_POD, else the pod of this directory") + ")"
 	}
 	flag := cmd.Flags().StringP("pod", "p", "", usage)
@@ -264,3 +284,37 @@ func (e usageError) Unwrap() error { return e.error }
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
+
+// parseSequence reads the number of an entry, a call or an alert, also as podctl shows
+// it: 120, #120. It is 0 or more.
+func parseSequence(text string) (seq int64, ok bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 63)
+	return int64(n), err == nil //nolint:gosec // 63 bits
+}
+
+// sequence is a flag's sequence.
+type sequence int64
+
+// errSequence is why a flag's value is refused; flagError names the flag.
+type errSequence string
+
+// Error is a sentence without the flag.
+func (e errSequence) Error() string {
+	return fmt.Sprintf("%q is not a number: write 120 or #120", string(e))
+}
+
+// Set takes the flag's value.
+func (s *sequence) Set(value string) error {
+	seq, ok := parseSequence(value)
+	if !ok {
+		return errSequence(value)
+	}
+	*s = sequence(seq)
+	return nil
+}
+
+// String is the flag's value.
+func (s *sequence) String() string { return strconv.FormatInt(int64(*s), 10) }
+
+// Type names the value in the help.
+func (s *sequence) Type() string { return "SEQ" }

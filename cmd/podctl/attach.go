@@ -22,8 +22,6 @@ func newAttachCommand(p *program) *cobra.Command {
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line. " +
 			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues. Where no pod works in this directory, it offers to create one.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := desk.Load(desk.File(p.env, "desk.toml"))
 			if err != nil {

@@ -17,7 +17,6 @@ func newBridgeCommand(p *program) *cobra.Command {
 			"easily speak gRPC. It survives restarts of podd and ends when its input ends. docs/clients.md describes the " +
 			"protocol; -o has no effect.",
 		Example: `  echo '{"id":1,"method":"ListPods"}' | podctl bridge`,
-		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			outliveReaders()
 			cfg, err := p.at.clientConfig()

@@ -20,8 +20,6 @@ func newCancelCommand(p *program) *cobra.Command {
 		Short:      "Cancel the running turn of a pod",
 		Long: "Cancels the pod's running turn, even if it is stuck. Queued prompts stay, and the next one " +
 			"starts; with --queued they leave the queue first, as with Esc in podctl attach.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			waiting, err := p.unqueue(ctx, c, pod, queued)
 			if err != nil {

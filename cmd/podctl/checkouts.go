@@ -21,9 +21,7 @@ func newLandCommand(p *program) *cobra.Command {
 			"your repository, and moves the branch: the one that is checked out, or --into. A working tree that has the " +
 			"branch follows, unless it has changes of your own in the same files. If a merge has conflicts, land names them " +
 			"and moves nothing.",
-		Example:           "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			r.Pod = pod
 			resp, err := c.Checkouts().LandCheckout(ctx, r)
@@ -45,9 +43,7 @@ func newApplyCommand(p *program) *cobra.Command {
 		Long: "Brings what a pod changed in its checkout (podctl create --worktree) into your working tree, without a commit: " +
 			"all since the pod began, or since the last apply. It never overwrites a file that differs from the one the pod " +
 			"began with: if there is one, it changes nothing and names it. Files that git ignores stay out.",
-		Example:           "  podctl apply fix-login --dry-run",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl apply fix-login --dry-run",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			r.Pod = pod
 			resp, err := c.Checkouts().ApplyCheckout(ctx, r)

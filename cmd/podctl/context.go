@@ -21,8 +21,6 @@ func newContextCommand(p *program) *cobra.Command {
 		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or " +
 			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped on " +
 			"a terminal.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			resp, err := c.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: pod})
 			if err != nil {

@@ -24,9 +24,7 @@ func newCreateCommand(p *program) *cobra.Command {
 			"workspace and the directories given with --read and --write. podctl update changes any of this later.\n" +
 			"With --worktree the pod works in a checkout of its own of the git repository, on branch podd/NAME. Your files " +
 			"and branches stay as they are. podctl delete --checkout removes it.",
-		Example:           "  podctl create api --dir ~/src/api --budget 5\n  podctl create fix-login --worktree --base main",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  podctl create api --dir ~/src/api --budget 5\n  podctl create fix-login --worktree --base main",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !worktree && (tree.GetBase() != "" || tree.GetWithChanges()) {
 				return usagef("--base and --with-changes are for a checkout: add --worktree")

@@ -24,9 +24,7 @@ func newDeleteCommand(p *program) *cobra.Command {
 			"brings them back, for 14 days unless podd's configuration says otherwise. With --now they are gone for good, " +
 			"and POD may be one that was deleted before. The workspace is not touched. A checkout that podd made for the pod " +
 			"stays, and --checkout removes it too, unless it has something that is nowhere else: then nothing is deleted.",
-		Example:           "  podctl delete fix-login --checkout --drop node_modules",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl delete fix-login --checkout --drop node_modules",
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			req.Pod = valid(args[0])
 			return p.deletePod(ctx, c, req)
@@ -81,7 +79,6 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"several with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted " +
 			"pods.",
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
-		Args:              operands,
 		ValidArgsFunction: p.completeTrash,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			req := &poddv1.RestorePodRequest{Pod: valid(args[0])}

@@ -14,7 +14,6 @@ func newDialStdioCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:    "dial-stdio",
 		Short:  "Join standard input and output to podd's socket, for podctl -H",
-		Args:   operands,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.at.localConfig()

@@ -35,9 +35,7 @@ func newExportCommand(of *program) *cobra.Command {
 		Long: "Writes a pod's conversation as Markdown, as one HTML file without scripts, or as JSON Lines, one entry of the log " +
 			"each. The HTML file holds the pictures; the others name them. Without --to it prints it. A new file is " +
 			"readable for you alone.",
-		Example:           "  podctl export api --to api.md\n  podctl export api --format html --to /tmp/api.html",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl export api --to api.md\n  podctl export api --format html --to /tmp/api.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.fromAfter = cmd.Flags().Changed("after")
 			if err := p.check(cmd); err != nil {

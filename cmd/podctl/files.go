@@ -25,9 +25,7 @@ func newDiffCommand(p *program) *cobra.Command {
 		Long: "Shows what the agent changed in files, by tools and commands: in the last turn that changed some, in --turn or " +
 			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD " +
 			"first.",
-		Example:           "  podctl diff api\n  podctl diff api --turn 3 src",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl diff api\n  podctl diff api --turn 3 src",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("turn") && r.GetTurn() < 1 {
 				return usageError{fmt.Errorf("--turn %d is not the number of a turn: podctl tail shows them", r.GetTurn())}
@@ -148,9 +146,7 @@ func newUndoCommand(p *program) *cobra.Command {
 			"changes nothing and names it. --merge takes the agent's lines out of a text that somebody changed in other " +
 			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits, branches and tags stay in " +
 			"any case: git reflog shows where HEAD was.",
-		Example:           "  podctl undo api --dry-run",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl undo api --dry-run",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			r.Pod = pod
 			resp, err := c.Files().RestoreFiles(ctx, r)

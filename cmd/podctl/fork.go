@@ -18,9 +18,7 @@ func newForkCommand(p *program) *cobra.Command {
 		Short: "Create a pod from another pod's history",
 		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may " +
 			"keep running. Files are not copied: both pods work in the same directory.",
-		Example:           "  podctl fork api api-try --at 120",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl fork api api-try --at 120",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at < 1 && cmd.Flags().Changed("at") {
 				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail lists them", at)}
@@ -50,9 +48,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. With --files " +
 			"it also takes back what the agent changed in files since, as podctl undo does. Commits, branches and tags stay. The pod must not be running a " +
 			"turn. Without --files, a turn that waits for disk space is cancelled first.",
-		Example:           "  podctl rewind api 120 --files",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl rewind api 120 --files",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, ok := parseSequence(args[1])
 			if !ok || to < 1 {

@@ -33,7 +33,6 @@ func newImageCommand(p *program) *cobra.Command {
 			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet. " +
 			"The bytes are those that models get: podd reduces large images and converts GIF and WebP.",
 		Example:           "  podctl image api shot.png /tmp/shot.png",
-		Args:              operands,
 		ValidArgsFunction: gallery{program: p}.complete,
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
 			g := gallery{p, c, pod}

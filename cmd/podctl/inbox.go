@@ -16,11 +16,9 @@ import (
 
 func newInboxCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "inbox [POD]",
-		Short:             "List the queued prompts of a pod",
-		Long:              "Lists the queued prompts of a pod, the next one first.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Use:   "inbox [POD]",
+		Short: "List the queued prompts of a pod",
+		Long:  "Lists the queued prompts of a pod, the next one first.",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
 			if err != nil {
@@ -37,7 +35,6 @@ func newInboxRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm [POD] REQUEST_ID",
 		Short:             "Remove a queued prompt",
-		Args:              operands,
 		ValidArgsFunction: p.completeRequests,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := valid(args[1])

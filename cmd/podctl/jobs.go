@@ -22,9 +22,7 @@ func newJobsCommand(p *program) *cobra.Command {
 		Short: "List background commands",
 		Long: "Lists the jobs of a pod: the background commands that run, and the last ones that ended. Without POD, lists the " +
 			"running jobs of all pods.",
-		Annotations:       withoutPod("all pods"),
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Annotations: withoutPod("all pods"),
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: valid(args[0])})
 			if err != nil {
@@ -43,7 +41,6 @@ func newJobsStopCommand(p *program) *cobra.Command {
 		Use:               "stop [POD] ID...",
 		Short:             "End background commands",
 		Long:              "Ends jobs and everything that they started, and shows how they ended. The pod's model gets a note.",
-		Args:              operands,
 		ValidArgsFunction: p.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids := make([]string, len(args)-1)
@@ -87,7 +84,6 @@ func newJobsLogsCommand(p *program) *cobra.Command {
 		Short: "Show the output of a background command",
 		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it " +
 			"begins at a mark. With -f it prints new output until the job ends, across restarts of podd.",
-		Args:              operands,
 		ValidArgsFunction: p.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if after < 0 {

@@ -24,8 +24,6 @@ func newMCPCommand(p *program) *cobra.Command {
 		Short: "Manage MCP servers",
 		Long: "Lists and tests the MCP servers of a workspace, accepts changes to their tools, and signs in at servers over " +
 			"HTTP. Servers come from podd's configuration and, once you run podctl trust, from the workspace's .mcp.json.",
-		Args: verbArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newMCPAddCommand(p), newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p), newMCPLoginCommand(p), newMCPLogoutCommand(p))
 	return cmd
@@ -54,9 +52,7 @@ func newMCPListCommand(p *program) *cobra.Command {
 		Short: "List MCP servers and what they offer",
 		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts. It " +
 			"does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
-		Annotations:       withoutPod("the current directory"),
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Annotations: withoutPod("the current directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
 			if r.GetPod() == "" {
@@ -171,7 +167,6 @@ func newMCPTestCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "test NAME",
 		Short:             "Start an MCP server, list what it offers, and stop it",
-		Args:              operands,
 		ValidArgsFunction: p.completeServers,
 		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
 			resp, err := c.MCP().TestMcpServer(ctx, &poddv1.TestMcpServerRequest{Name: name, Dir: dir})
@@ -196,7 +191,6 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 		Short: "Accept the changed tools of an MCP server",
 		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks " +
 			"because they changed. Rules and the approval mode still apply.",
-		Args:              operands,
 		ValidArgsFunction: p.completeServers,
 		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
 			resp, err := c.MCP().AcceptMcpTools(ctx, &poddv1.AcceptMcpToolsRequest{Name: name, Dir: dir})
@@ -218,7 +212,7 @@ func newMCPAddCommand(p *program) *cobra.Command {
 			"an address. Its key does not belong in the file: give the name of a variable of podd's environment.",
 		Example: "  podctl mcp add search -- npx -y search-server >> ~/.config/podd/config.toml\n" +
 			"  podctl mcp add tickets --url https://tickets.example.com/mcp",
-		Args: operands,
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lines, err := p.serverLines(args[0], url, args[1:], env)
 			if err != nil {

@@ -29,7 +29,6 @@ func newMCPLoginCommand(p *program) *cobra.Command {
 		Long: "Prints an address to open in a browser on this machine, and waits until you have signed in. podd keeps the " +
 			"tokens and renews them. If the browser runs elsewhere, use --paste and copy the address where it ends.",
 		Example:           "  podctl mcp login tickets --browser",
-		Args:              operands,
 		ValidArgsFunction: p.completeServers,
 		RunE: p.onServer(&flags.dir, func(ctx context.Context, c *client.Client, name, dir string) error {
 			if flags.port < 0 || flags.port > 65535 {
@@ -110,7 +109,6 @@ func newMCPLogoutCommand(p *program) *cobra.Command {
 		Short: "Forget the tokens of an MCP server",
 		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A warning " +
 			"says if the server did not revoke them: end the sign-in there, too.",
-		Args:              operands,
 		ValidArgsFunction: p.completeServers,
 		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
 			resp, err := c.MCP().LogoutMcpServer(ctx, &poddv1.LogoutMcpServerRequest{Name: name, Dir: dir})

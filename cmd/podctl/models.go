@@ -26,7 +26,6 @@ func newModelsCommand(p *program) *cobra.Command {
 		Short: "List the models of endpoints",
 		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint that " +
 			"has no list shows the models of the configuration, and those that its vendor publishes.",
-		Args:              operands,
 		ValidArgsFunction: p.completeEndpoints,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.listModels(cmd.Context(), strings.Join(args, ""))
@@ -50,7 +49,6 @@ func newModelsRefreshCommand(p *program) *cobra.Command {
 			"what changes for models that pods use. Prices and windows take effect at each pod's next turn. podd itself " +
 			"never gets it.",
 		Example: "  podctl models refresh\n  podctl models refresh --from catalog.json",
-		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.builtin && flags.from != "" {
 				return usagef("--builtin and --from exclude each other")

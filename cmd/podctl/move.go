@@ -17,9 +17,7 @@ func newMoveCommand(p *program) *cobra.Command {
 		Short: "Give a pod to another node",
 		Long: "Gives a pod, with its sub-pods, to the node NODE, which goes on with its turn and its submits. A running turn " +
 			"stops as when podd stops. Files are not copied: NODE needs the same directory, or another one with --dir.",
-		Example:           "  podctl move api n2 --dir /srv/api",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl move api n2 --dir /srv/api",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
 			r.Pod, r.Node, r.Dir = pod, valid(args[1]), valid(r.GetDir())
 			resp, err := c.Fleet().MovePod(ctx, r)
@@ -38,11 +36,9 @@ func newMoveCommand(p *program) *cobra.Command {
 func newNodesRmCommand(p *program) *cobra.Command {
 	r := new(poddv1.RemoveNodeRequest)
 	cmd := &cobra.Command{
-		Use:               "rm NAME",
-		Short:             "Remove a node that is gone for good",
-		Long:              "Removes a node from the list. Its podd must not run. If podd runs there again, the node is back.",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:   "rm NAME",
+		Short: "Remove a node that is gone for good",
+		Long:  "Removes a node from the list. Its podd must not run. If podd runs there again, the node is back.",
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			r.Name = valid(args[0])
 			resp, err := c.Fleet().RemoveNode(ctx, r)

@@ -16,10 +16,8 @@ import (
 
 func newNodesCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "nodes",
-		Short:             "List the nodes that share a database",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:   "nodes",
+		Short: "List the nodes that share a database",
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
 			resp, err := c.Fleet().ListNodes(ctx, &poddv1.ListNodesRequest{})
 			if err != nil {

@@ -18,9 +18,7 @@ func newNotifyCommand(p *program) *cobra.Command {
 		Short: "Leave a note for the model's next step",
 		Long: "Leaves a note that the model reads at its next step. The note is TEXT followed by standard input, as with " +
 			"submit. If you pipe the note, a single argument names the pod. An idle pod reads the note in its next turn; --wake starts one.",
-		Example:           "  podctl notify api \"the tests are flaky today\"",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl notify api \"the tests are flaky today\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			segments, err := p.input(cmd, args[1:], "note", noStdin)
 			if err != nil {

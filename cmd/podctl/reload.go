@@ -20,8 +20,6 @@ func newReloadCommand(p *program) *cobra.Command {
 		Long: "Makes podd reread its configuration file, as SIGHUP does, and lists the keys that changed and those that need a " +
 			"restart. An invalid file is rejected and the current configuration stays in effect. Running turns keep the " +
 			"settings that they started with.",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
 			resp, err := c.Admin().Reload(ctx, &poddv1.ReloadRequest{})
 			if err != nil {

@@ -15,9 +15,7 @@ func newRenameCommand(p *program) *cobra.Command {
 		Short: "Give a pod another name",
 		Long: "Gives a pod the name NEW. Its id stays: turns, sub-pods, jobs, and clients that follow it go on. Its old name " +
 			"is free at once.",
-		Example:           "  podctl rename my-project-2 hotfix",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl rename my-project-2 hotfix",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				now, err := c.Pod(cmd.Context(), pod)

@@ -14,11 +14,9 @@ import (
 
 func newResumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "resume [POD]",
-		Short:             "Resume a paused or interrupted pod",
-		Long:              "Resumes a paused pod where it stopped. If the last turn was interrupted, a new turn continues its work.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Use:   "resume [POD]",
+		Short: "Resume a paused or interrupted pod",
+		Long:  "Resumes a paused pod where it stopped. If the last turn was interrupted, a new turn continues its work.",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			before, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
 			if err != nil {
@@ -44,8 +42,6 @@ func newPauseCommand(p *program) *cobra.Command {
 		Short: "Pause a pod at its next step",
 		Long: "Pauses a pod: a running turn stops at its next step, and no other turn starts until podctl resume. The pause " +
 			"survives restarts of podd. New prompts are queued.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			resp, err := c.Pods().Pause(ctx, &poddv1.PauseRequest{Pod: pod})
 			if err != nil {

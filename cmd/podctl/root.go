@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,8 +66,6 @@ func newRootCommand(p *program) *cobra.Command {
 		Example: "  podctl submit -f \"explain @README.md\"    ask the pod of this directory; created on first use\n" +
 			"  podctl attach                            work with it interactively\n" +
 			"  podctl tail -f                           watch it from another terminal",
-		Args:              verbArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		ValidArgsFunction: completeAliases,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -91,7 +90,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newSetupCommand(), newCompletionCommand(p),
 	)
-	p.podFlags(root)
+	p.finish(root)
 	wrapHelp(p, root)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
@@ -99,4 +98,53 @@ func newRootCommand(p *program) *cobra.Command {
 		help.Long, help.Example = "Shows the help of podctl or of a command.", "  podctl help jobs logs"
 	}
 	return root
+}
+
+// helpColumns is the width of help on a wide terminal, in a pipe and in a file.
+const helpColumns = 100
+
+// wrapHelp breaks the lines of help texts, which have one line for each paragraph.
+func wrapHelp(p *program, root *cobra.Command) {
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			if p.unknown = verbArgs(cmd, cmd.Flags().Args()); p.unknown != nil {
+				return
+			}
+		}
+		columns := helpColumns
+		if shown := p.columns(p.stdout); shown > 0 {
+			columns = min(columns, shown)
+		}
+		var text strings.Builder
+		cmd.SetOut(&text)
+		show(cmd, args)
+		cmd.SetOut(p.stdout)
+		for line := range strings.Lines(text.String()) {
+			_, _ = io.WriteString(p.stdout, wrapHelpLine(line, columns))
+		}
+	})
+}
+
+// wrapHelpLine breaks a line of help between words. The lines that follow begin where the
+// description of a flag or verb does. An example stays whole, to be copied.
+func wrapHelpLine(line string, columns int) string {
+	text := strings.TrimLeft(line, " ")
+	indent := len(line) - len(text)
+	if gap := strings.Index(text, "   "); gap > 0 {
+		indent = len(line) - len(strings.TrimLeft(text[gap:], " "))
+	} else if indent > 0 {
+		return line
+	}
+	var wrapped strings.Builder
+	// A description needs some columns, however narrow the terminal is.
+	for columns = max(columns, indent+20); len(strings.TrimRight(line, "\n")) > columns; {
+		cut := strings.LastIndexByte(line[indent:columns+1], ' ') + indent
+		if cut <= indent {
+			break
+		}
+		wrapped.WriteString(line[:cut] + "\n")
+		line = strings.Repeat(" ", indent) + line[cut+1:]
+	}
+	return wrapped.String() + line
 }

@@ -23,8 +23,6 @@ func newRulesCommand(p *program) *cobra.Command {
 		Short:       "List the rules of a pod",
 		Long: "Lists the rules that pods have of their own, of one pod or of all: an answer with \"always\" adds one. podd " +
 			"config shows the rules for all pods.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			resp, err := c.Approvals().ListRules(ctx, &poddv1.ListRulesRequest{Pod: valid(args[0])})
 			if err != nil {
@@ -42,7 +40,6 @@ func newRulesRmCommand(p *program) *cobra.Command {
 		Use:               "rm [POD] ID",
 		Short:             "Remove a rule of a pod",
 		Long:              "Removes a rule of a pod. It no longer applies to the next call, also in a running turn.",
-		Args:              operands,
 		ValidArgsFunction: p.completeRules,
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
 			resp, err := c.Approvals().RemoveRule(ctx, &poddv1.RemoveRuleRequest{Pod: pod, Id: valid(args[1])})

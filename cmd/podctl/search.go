@@ -42,9 +42,7 @@ func newSearchCommand(of *program) *cobra.Command {
 		Long: "Finds TEXT in prompts, answers, reasoning, tool calls and their results, and notes: literally, in any case, the " +
 			"newest entry first. It also finds what a rewind took back, and says so, but nothing in the trash. podctl tail " +
 			"--after SEQ shows what followed. Exit code 4: nothing found.",
-		Example:           "  podctl search connection refused\n  podctl search -p api --kind prompt --since 7d \"retry\"",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  podctl search connection refused\n  podctl search -p api --kind prompt --since 7d \"retry\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := p.request(cmd, strings.Join(args, " "))
 			if err != nil {

@@ -16,7 +16,6 @@ func newSetupCommand() *cobra.Command {
 		Use:   "setup",
 		Short: "Find a model endpoint, write config.toml and start podd",
 		Long:  "Becomes podd setup, which finds a model endpoint, tries it, writes config.toml and offers to run podd as a service.",
-		Args:  operands,
 		RunE:  func(*cobra.Command, []string) error { return becomeSetup() },
 	}
 }

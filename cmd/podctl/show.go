@@ -18,10 +18,8 @@ import (
 
 func newShowCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "show [POD]",
-		Short:             "Show details of a pod",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Use:   "show [POD]",
+		Short: "Show details of a pod",
 		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
 			resp, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod, ModelSettings: true, ToolsOnly: true})
 			if err != nil {

@@ -17,10 +17,9 @@ import (
 
 func newStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "status",
-		Short:             "Show the state and settings of podd",
-		Args:              statusArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:   "status",
+		Short: "Show the state and settings of podd",
+		Args:  statusArgs,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
 			status, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
 			return p.answer(status, err, statusFacts(status, p.now()).writeTo)

@@ -27,8 +27,6 @@ func newTailCommand(p *program) *cobra.Command {
 		Short:   "Show the last entries of a pod's log",
 		Long: "Shows the last entries of a pod's log, or with --after all entries above a number. With -f it keeps printing " +
 			"new entries, across restarts of podd; stopping it does not affect the pod.",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.fromAfter = cmd.Flags().Changed("after")
 			if err := flags.check(cmd); err != nil {

@@ -24,8 +24,6 @@ func newTopCommand(p *program) *cobra.Command {
 		Long: "Shows what each pod does, waits for and costs, and keeps the table current. Enter attaches to the marked pod, q " +
 			"quits. With --once, without a terminal or with -o json it prints the pods once. It takes up to three " +
 			"seconds to measure how fast models write.",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, out, err := p.wholeTerminal("top")
 			if once || err != nil {

@@ -27,8 +27,8 @@ func newTrustCommand(p *program) *cobra.Command {
 		Long: "Prints .podd/config.toml and .mcp.json of a workspace and asks whether podd may use them. You trust exactly " +
 			"what is printed: when a file changes, podd ignores it until you trust it again; rules that you trusted stay in " +
 			"force.",
-		Example: "  podctl trust .",
-		Args:    operands,
+		Example:           "  podctl trust .",
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var dir string
 			if err := p.at.directory(args[0], &dir); err != nil {

@@ -39,8 +39,7 @@ func newTryCommand(of *program) *cobra.Command {
 		Long: "Creates several pods, each with its own checkout of the same commit (podctl create --worktree), submits the prompt to each, " +
 			"waits for their turns to end, and runs the check in each checkout as a command of the pod. A table shows who " +
 			"passed. Nothing lands by itself: take one with podctl land or apply. --budget is that of all of them together.",
-		Example:           "  podctl try -n 3 --check 'make test' --budget 3 \"fix the login\"",
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  podctl try -n 3 --check 'make test' --budget 3 \"fix the login\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if t.count < 1 || t.count > mostTries {
 				return usagef("-n %d: use a number from 1 to %d", t.count, mostTries)

@@ -17,9 +17,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 		Short: "Change a pod's settings",
 		Long: "Changes the settings of a pod for which you give a flag, and no others. --read and --write replace the whole " +
 			"list; --read '' empties it. Other flags with an empty value or 0 restore podd's default.",
-		Example:           "  podctl update greeter --model gpt-5.1 --budget 5",
-		Args:              operands,
-		ValidArgsFunction: p.completePods,
+		Example: "  podctl update greeter --model gpt-5.1 --budget 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var spec item.PodSpec
 			fields, err := flags.apply(p, cmd, &spec)

@@ -27,8 +27,6 @@ func newVersionCommand(p *program) *cobra.Command {
 		Short: "Show the versions of podctl and podd",
 		Long: "Shows the versions of podctl and of the running podd. With -o json it prints podd's status; if podd is not " +
 			"running, a status with podctl's version and pid 0.",
-		Args:              operands,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p.startFor = -1 // "podd is not running" is an answer too.
 			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)

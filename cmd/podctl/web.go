@@ -6,10 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"rsc.io/qr"
 
+	"podd/internal/clients/remote"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -21,8 +27,6 @@ func newWebCommand(p *program) *cobra.Command {
 		Use:   "web",
 		Short: "Let browsers use the page of podd web",
 		Long:  "Lets browsers use the page of podd web, lists them, and removes them.",
-		Args:  verbArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newWebPairCommand(p, false), newWebPairCommand(p, true), newWebDevicesCommand(p), newWebRevokeCommand(p), newWebStatusCommand(p))
 	return cmd
@@ -50,7 +54,6 @@ func newWebPairCommand(p *program, open bool) *cobra.Command {
 		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it, " +
 			"podctl shows its number and asks: say yes only if the browser shows the same.",
 		Example: "  podctl web pair --scope answer --days 7\n  podctl web pair --pod web --pod api",
-		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error { return p.pair(cmd.Context(), c, flags) })
 		},
@@ -156,7 +159,6 @@ func newWebDevicesCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "devices",
 		Short: "List the paired browsers",
-		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
 			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
 			if err != nil {
@@ -203,7 +205,6 @@ func newWebRevokeCommand(p *program) *cobra.Command {
 		Use:     "revoke NAME",
 		Short:   "Remove a browser, and end what it does",
 		Example: "  podctl web revoke \"Firefox on Linux\"",
-		Args:    operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
 			resp, err := c.Web().RevokeDevice(ctx, &poddv1.RevokeDeviceRequest{Device: args[0]})
 			return p.answer(resp.GetDevice(), err, line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
@@ -215,7 +216,6 @@ func newWebStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Say where the page is, and how podd web is confined",
-		Args:  operands, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
 			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
 			return p.answer(resp, err, webFacts(resp))
@@ -243,4 +243,136 @@ func webFacts(s *poddv1.ListDevicesResponse) func(io.Writer) error {
 		_, err := fmt.Fprintf(w, "browsers: %d paired\n", len(s.GetDevices()))
 		return err
 	}
+}
+
+// forwarded is the page of another machine at the same port of this one.
+type forwarded struct {
+	*program
+	host    remote.Host
+	address string
+	*remote.Forwarding
+}
+
+// forwardPage makes the page at an origin reachable here. It returns nil if there is nothing to
+// forward: if podd runs on this machine, or if the page has a name of its own.
+func (p *program) forwardPage(ctx context.Context, origin string) (*forwarded, error) {
+	text, err := p.at.hostText()
+	if err != nil || text == "" || origin == "" || strings.HasPrefix(origin, "https://") {
+		return nil, err
+	}
+	where, err := netip.ParseAddrPort(strings.TrimPrefix(origin, "http://"))
+	if err != nil || !where.Addr().IsLoopback() {
+		// Nothing that another machine says opens a port to others.
+		return nil, item.Errorf(item.KindPrecondition, "WEB_PORT", "podd there serves its page at %s, which ssh cannot forward: let podd web listen at 127.0.0.1", sanitize.Line(origin))
+	}
+	f := &forwarded{program: p, address: where.String()}
+	if f.host, err = parseHost(text); err != nil {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.address)
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "WEB_PORT", "the page of %s needs %s on this machine, which is taken: stop what uses it, or give podd web there another port with --listen", f.host, f.address)
+		e.Cause = err
+		return nil, e
+	}
+	_ = l.Close()
+	if f.Forwarding, err = f.host.Forward(ctx, f.address); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// close ends the forwarding.
+func (f *forwarded) close() {
+	if f != nil {
+		_ = f.Close()
+	}
+}
+
+// forwardPause is the time between two tries to forward again.
+const forwardPause = time.Second
+
+// keep forwards until ctx ends, and again when a connection breaks.
+func (f *forwarded) keep(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	outliveReaders()
+	fmt.Fprintf(f.stderr, "http://%s leads to %s until you press Ctrl-C\n", f.address, f.host)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.Ended():
+		}
+		fmt.Fprintf(f.stderr, "! the connection to %s is lost: connecting again\n", f.host)
+		if err := f.again(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// again forwards once more. The error is the end of ctx.
+func (f *forwarded) again(ctx context.Context) error {
+	_ = f.Close()
+	for {
+		next, err := f.host.Forward(ctx, f.address)
+		if err == nil {
+			f.Forwarding = next
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(forwardPause):
+		}
+	}
+}
+
+// quietZone is the light frame of a QR code, in modules.
+const quietZone = 4
+
+// The colours are the same on every terminal: readers want dark modules on light ones.
+const (
+	blackOnWhite = "\x1b[38;5;16;48;5;231m"
+	usualColours = "\x1b[0m"
+)
+
+// showQR shows a text as a QR code if out is a terminal that is wide enough.
+func showQR(out io.Writer, text string) error {
+	fd, ok := terminal(out)
+	if !ok {
+		return nil
+	}
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return nil // It is too long for one. The text itself is shown beside it.
+	}
+	if width, _, err := term.GetSize(fd); err != nil || width < code.Size+2*quietZone {
+		return nil
+	}
+	_, err = io.WriteString(out, drawQR(code))
+	return err
+}
+
+// drawQR draws two modules a character, one above the other.
+func drawQR(code *qr.Code) string {
+	var b strings.Builder
+	for y := -quietZone; y < code.Size+quietZone; y += 2 {
+		b.WriteString(blackOnWhite)
+		for x := -quietZone; x < code.Size+quietZone; x++ {
+			switch above, below := code.Black(x, y), code.Black(x, y+1); {
+			case above && below:
+				b.WriteRune('█')
+			case above:
+				b.WriteRune('▀')
+			case below:
+				b.WriteRune('▄')
+			default:
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(usualColours + "\n")
+	}
+	return b.String()
 }
