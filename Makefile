@@ -210,6 +210,10 @@ crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each sto
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
 	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
 
+.PHONY: states
+states: ## keep what this podd leaves behind for all later ones to open, when it is released: VERSION=v0.1.0
+	PODD_MAKE_STATES=$(VERSION) go test -count=1 -v -run '^TestStoredStates$$' ./cmd/podd
+
 # The same commit gives the same files.
 DATED := export TZ=UTC SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 

@@ -159,8 +159,13 @@ func createAndSubmit(t *testing.T, c *client.Client, dir string) *poddv1.SubmitR
 
 func submit(t *testing.T, c *client.Client, text string) *poddv1.SubmitResponse {
 	t.Helper()
+	return submitTo(t, c, "p", text)
+}
+
+func submitTo(t *testing.T, c *client.Client, pod, text string) *poddv1.SubmitResponse {
+	t.Helper()
 	got, err := c.Submit(t.Context(), &poddv1.SubmitRequest{
-		Pod: "p", Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: text}}}},
+		Pod: pod, Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: text}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,12 +173,18 @@ func submit(t *testing.T, c *client.Client, text string) *poddv1.SubmitResponse 
 	return got
 }
 
-// until follows the pod's log from its start to the first entry that matches, and returns
-// all entries up to it.
+// until follows the log of the pod "p" from its start to the first entry that matches, and
+// returns all entries up to it.
 func until(t *testing.T, c *client.Client, match func(*poddv1.Entry) bool) []*poddv1.Entry {
 	t.Helper()
+	return untilOf(t, c, "p", match)
+}
+
+// untilOf is until for any pod.
+func untilOf(t *testing.T, c *client.Client, pod string, match func(*poddv1.Entry) bool) []*poddv1.Entry {
+	t.Helper()
 	var entries []*poddv1.Entry
-	for r, err := range c.Stream(t.Context(), client.StreamOptions{Pod: "p", Follow: true}) {
+	for r, err := range c.Stream(t.Context(), client.StreamOptions{Pod: pod, After: beforeFirst(t, c, pod), Follow: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,6 +197,16 @@ func until(t *testing.T, c *client.Client, match func(*poddv1.Entry) bool) []*po
 	}
 	t.Fatal("the stream ended")
 	return nil
+}
+
+// beforeFirst is the sequence before the first entry of a log: 0, unless the log was purged.
+func beforeFirst(t *testing.T, c *client.Client, pod string) int64 {
+	t.Helper()
+	got, err := c.Pods().GetPod(t.Context(), &poddv1.GetPodRequest{Pod: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return max(got.GetPod().GetFirstSeq(), 1) - 1
 }
 
 func turnEnded(turn int64) func(*poddv1.Entry) bool {
