@@ -18,11 +18,13 @@ PODD_CHAOS_SEED   ?= 1
 
 TOOLS    := bin/tools
 BUF      := $(TOOLS)/buf
-PLUGINS  := $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc
+PLUGINS  := $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/protoc-gen-pyi
 LINTER   := $(TOOLS)/golangci-lint
 # What the protocol was when it was last generated: buf's image of it.
 BASELINE := proto/baseline.binpb
 IMAGE    := $(BUF) build --exclude-source-info -o
+# What sdk/python makes its classes of.
+DESCRIPTORS := sdk/python/podd/v1.binpb
 
 .PHONY: all
 all: generate-check vet lint test ## generate-check, vet, lint and the race tests (plain `make`)
@@ -98,7 +100,7 @@ INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
 .PHONY: test-integrations
-test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
+test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules sdk/typescript/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
 	go test -tags integrations -vet=off -timeout 40m ./integrations/...
 
 .PHONY: cast
@@ -167,12 +169,13 @@ size: ## print where the code is: lines of each package, imports, and the widest
 	@go run ./internal/testing/size
 
 .PHONY: generate
-generate: $(BUF) $(PLUGINS) ## generate the Go code of proto/; refuses a breaking change (see proto/README.md)
+generate: $(BUF) $(PLUGINS) ## generate the Go and Python code of proto/; refuses a breaking change (see proto/README.md)
 	$(BUF) format -w
 	$(BUF) lint
 	[ ! -e $(BASELINE) ] || $(BUF) breaking --against $(BASELINE)
 	$(BUF) generate
 	$(IMAGE) $(BASELINE)
+	$(IMAGE) $(DESCRIPTORS) --as-file-descriptor-set
 
 .PHONY: generate-check
 generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and that the protocol breaks nobody
@@ -182,7 +185,8 @@ generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and 
 	$(BUF) breaking --against $(BASELINE); \
 	$(BUF) generate -o "$$tmp"; \
 	$(IMAGE) "$$tmp/$(BASELINE)"; \
-	diff -rq -x '*.proto' -x '*.md' "$$tmp/proto" proto || { echo "The generated code is not fresh: run 'make generate' and commit what it changes." >&2; exit 1; }
+	$(IMAGE) "$$tmp/$(DESCRIPTORS)" --as-file-descriptor-set; \
+	diff -rq -x '*.proto' -x '*.md' "$$tmp/proto" proto && cmp "$$tmp/$(DESCRIPTORS)" $(DESCRIPTORS) && cmp "$$tmp/$(DESCRIPTORS:.binpb=.pyi)" $(DESCRIPTORS:.binpb=.pyi) || { echo "The generated code is not fresh: run 'make generate' and commit what it changes." >&2; exit 1; }
 
 # ONLY names parts of the comparison, with commas between; then the Go benchmarks are left out.
 .PHONY: bench
@@ -231,7 +235,7 @@ install: build share ## install podd, podd-launch and podctl, manual pages and c
 	cd bin/share && find man bash-completion zsh fish -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
 
 .PHONY: extension
-extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, the extension of VS Code
+extension: plugins/vscode/node_modules sdk/typescript/node_modules ## build plugins/vscode/dist/podd.vsix, the extension of VS Code
 	$(DATED) && cd plugins/vscode && npm run --silent package >/dev/null
 
 .PHONY: release
@@ -250,6 +254,9 @@ module: ## give podd another module path for publishing: MODULE=example.org/you/
 .PHONY: clean
 clean: ## remove what was built, the tools too
 	rm -rf bin
+
+$(TOOLS)/protoc-gen-pyi: tools/protoc-gen-pyi/main.go tools/go.mod tools/go.sum
+	cd tools && go build -trimpath -o ../$@ ./protoc-gen-pyi
 
 # A tool is built from the versions that tools/go.mod pins, when it is needed.
 $(TOOLS)/%: tools/go.mod tools/go.sum

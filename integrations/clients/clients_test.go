@@ -1,15 +1,19 @@
 //go:build integrations
 
-// Package clients runs the example clients of examples/clients, written in languages
-// other than Go, against a real podd.
+// Package clients runs the packages of sdk, their examples and those of examples/clients
+// against a real podd.
 package clients
 
 import (
+	"bufio"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"podd/integrations/rig"
@@ -35,70 +39,48 @@ func newWorld(t *testing.T, script string) *rig.World {
 	return w
 }
 
-func examples() string { return filepath.Join(rig.Root(), "examples", "clients") }
+const debian = "/usr/bin/python3"
 
-// python is ask.py with Debian's Python, which has gRPC.
-func python(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
+func sdk(elem ...string) string {
+	return filepath.Join(append([]string{rig.Root(), "sdk"}, elem...)...)
+}
+
+// python is a program with Debian's Python, which has gRPC, and the package in sdk/python.
+func python(t *testing.T, w *rig.World, program string, args ...string) *exec.Cmd {
 	t.Helper()
-	const debian = "/usr/bin/python3"
-	if out, err := exec.Command(debian, "-c", "import grpc, grpc_tools").CombinedOutput(); err != nil {
+	if out, err := exec.Command(debian, "-c", "import grpc").CombinedOutput(); err != nil {
 		t.Fatalf("%s has no gRPC; `make test-integrations` installs what these tests need where it can: %v\n%s", debian, err, out)
 	}
-	dir := t.TempDir()
-	protos, err := filepath.Glob(filepath.Join(rig.Root(), "proto", "podd", "v1", "*.proto"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	generate := []string{"-m", "grpc_tools.protoc", "-I", filepath.Join(rig.Root(), "proto"), "-I", examples(), "--python_out=" + dir, "--grpc_python_out=" + dir}
-	rig.Run(t, w.Command(debian, append(append(generate, protos...), filepath.Join(examples(), "rpc_error.proto"))...))
-	c := w.Command(debian, append([]string{filepath.Join(examples(), "python", "ask.py")}, args...)...)
-	c.Env = append(c.Env, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	c := w.Command(debian, append([]string{sdk("python", program+".py")}, args...)...)
+	c.Env = append(c.Env, "PYTHONPATH="+sdk("python"), "PYTHONDONTWRITEBYTECODE=1")
 	return c
 }
 
-// compiled is the directory of ask.js; TestMain removes it.
-var compiled string
+// build compiles sdk/typescript with its tests and examples, once.
+var build = sync.OnceValues(func() ([]byte, error) {
+	c := exec.Command("npm", "run", "--silent", "build")
+	c.Dir = sdk("typescript")
+	return c.CombinedOutput()
+})
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if compiled != "" {
-		os.RemoveAll(compiled)
-	}
-	os.Exit(code)
-}
-
-// typescript is ask.ts, compiled once in a directory with the npm packages.
-func typescript(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
+// typescript is a compiled program of sdk/typescript.
+func typescript(t *testing.T, w *rig.World, program string, args ...string) *exec.Cmd {
 	t.Helper()
-	if compiled == "" {
-		compile(t, w)
-	}
-	c := w.Command("node", append([]string{filepath.Join(compiled, "ask.js")}, args...)...)
-	c.Env = append(c.Env, "PODD_PROTO="+filepath.Join(rig.Root(), "proto"), "PODD_EXAMPLES="+examples())
-	return c
+	compiled(t)
+	return w.Command("node", append([]string{sdk("typescript", "dist", "sdk", "typescript", program+".js")}, args...)...)
 }
 
-func compile(t *testing.T, w *rig.World) {
+func compiled(t *testing.T) {
 	t.Helper()
-	packages := rig.NPM(t)
-	dir, err := os.MkdirTemp("", "podd-client") //nolint:usetesting // It outlives the test that makes it.
-	if err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(sdk("typescript", "node_modules", ".bin", "tsc")); err != nil {
+		t.Fatal("the packages of sdk/typescript are not installed; `make test-integrations` installs them")
 	}
-	compiled = dir
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(examples(), "typescript"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(packages, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	tsc := w.Command("node", rig.NPM(t, "typescript", "bin", "tsc"), "-p", dir)
-	if out, err := tsc.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if out, err := build(); err != nil {
+		t.Fatalf("sdk/typescript cannot be built: %v\n%s", err, out)
 	}
 }
 
-var languages = map[string]func(*testing.T, *rig.World, ...string) *exec.Cmd{"python": python, "typescript": typescript}
+var languages = map[string]func(*testing.T, *rig.World, string, ...string) *exec.Cmd{"python": python, "typescript": typescript}
 
 // output is everything a client has written.
 type output struct {
@@ -121,7 +103,7 @@ func TestAsk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, script)
 			w.Podctl("create", "p", "--dir", w.Workspace, "--ask", "always")
-			c := client(t, w, w.Workspace, "run it")
+			c := client(t, w, "example/ask", w.Workspace, "run it")
 			in, err := c.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -151,7 +133,7 @@ func TestAsk(t *testing.T) {
 				t.Fatalf("the client ended: %v\n%s", err, out.text.String())
 			}
 			text := out.text.String()
-			for _, want := range []string{"I will run it.\n", `? shell {"command":"echo hi"`, "[OUTCOME_FINISHED]\n"} {
+			for _, want := range []string{"I will run it.\n", `? shell {"command":"echo hi"`, "[finished]\n"} {
 				if strings.Count(text, want) < 1 {
 					t.Errorf("the client did not say %q:\n%s", want, text)
 				}
@@ -168,18 +150,141 @@ func TestMakesThePodAndTellsErrors(t *testing.T) {
 	for name, client := range languages {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "otherwise\ntext Yes.\n")
-			if out := rig.Run(t, client(t, w, w.Workspace, "hello")); out != "Yes.\n[OUTCOME_FINISHED]\n" {
+			if out := rig.Run(t, client(t, w, "example/ask", w.Workspace, "hello")); out != "Yes.\n[finished]\n" {
 				t.Errorf("the client said %q", out)
 			}
 			if out := w.Podctl("list"); !strings.Contains(out, "work ") {
 				t.Errorf("the pods are\n%s", out)
 			}
-			out, err := client(t, w, w.Workspace, "").CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "INVALID_ARGUMENT EMPTY_PROMPT: ") {
+			out, err := client(t, w, "example/ask", w.Workspace, "").CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "EMPTY_PROMPT: ") {
 				t.Errorf("the client ended with %v and %q", err, out)
 			}
 		})
 	}
+}
+
+// A client follows over a kill -9 of podd in the middle of an answer: it sees each entry once, and what it
+// submits meanwhile runs once.
+func TestCrash(t *testing.T) {
+	for name, client := range languages {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "step\ntext The first half\nstall times=1\ntext and the second.\non \"after\"\nstep\ntext Yes.\n")
+			w.Podctl("create", "p", "--dir", w.Workspace)
+			program := map[string]string{"python": "tests/crash", "typescript": "test/crash"}[name]
+			c := client(t, w, program, "p")
+			stdout, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stderr strings.Builder
+			c.Stderr = &stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var last string
+			killed, away := false, false
+			for lines := bufio.NewScanner(stdout); lines.Scan(); {
+				last = lines.Text()
+				if last == "live" && !killed {
+					killed = true
+					w.Kill()
+				} else if last == "away" {
+					away = true
+					w.Start()
+				}
+			}
+			if err := c.Wait(); err != nil || !away {
+				t.Fatalf("the client ended: %v\n%s\n%s", err, last, stderr.String())
+			}
+			var seqs []int
+			if err := json.Unmarshal([]byte(last), &seqs); err != nil {
+				t.Fatalf("%q: %v", last, err)
+			}
+			submits := 0
+			var want []int
+			for line := range strings.Lines(w.Podctl("tail", "p", "--after", "0", "-o", "json")) {
+				var message struct {
+					Entry *struct{ Submitted *struct{} }
+				}
+				if err := json.Unmarshal([]byte(line), &message); err != nil {
+					t.Fatal(err)
+				}
+				if message.Entry == nil {
+					continue // The end of the log.
+				}
+				if message.Entry.Submitted != nil {
+					submits++
+				}
+				want = append(want, len(want)+1)
+			}
+			if !slices.Equal(seqs, want) || submits != 2 {
+				t.Errorf("the client saw the entries %v of %d; there are %d submits", seqs, len(want), submits)
+			}
+		})
+	}
+}
+
+// Both packages make the same blocks of a stream as pkg/transcript.
+func TestSharedCases(t *testing.T) {
+	compiled(t)
+	ts := exec.Command("npm", "--silent", "test")
+	ts.Dir = sdk("typescript")
+	rig.Run(t, ts)
+	py := exec.Command(debian, "-B", "-m", "unittest", "discover", "-s", "tests")
+	py.Dir = sdk("python")
+	rig.Run(t, py)
+}
+
+// The programs of the READMEs run.
+func TestReadmes(t *testing.T) {
+	program := func(t *testing.T, w *rig.World, language, fence string) (dir string) {
+		t.Helper()
+		page, err := os.ReadFile(sdk(language, "README.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, ok := strings.Cut(string(page), "```"+fence+"\n")
+		text, _, ended := strings.Cut(text, "```")
+		if !ok || !ended {
+			t.Fatalf("sdk/%s/README.md has no program", language)
+		}
+		dir = t.TempDir()
+		text = strings.Replace(text, "/home/ada/greeter", w.Workspace, 1)
+		if err := os.WriteFile(filepath.Join(dir, "hello."+map[string]string{"python": "py", "typescript": "ts"}[fence]), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	check := func(t *testing.T, said string) {
+		t.Helper()
+		if strings.Join(strings.Fields(said), " ") != "answer Yes. end" {
+			t.Errorf("the program said %q", said)
+		}
+	}
+	t.Run("python", func(t *testing.T) {
+		w := newWorld(t, "otherwise\ntext Yes.\n")
+		c := w.Command(debian, filepath.Join(program(t, w, "python", "python"), "hello.py"))
+		c.Env = append(c.Env, "PYTHONPATH="+sdk("python"), "PYTHONDONTWRITEBYTECODE=1")
+		check(t, rig.Run(t, c))
+	})
+	t.Run("typescript", func(t *testing.T) {
+		compiled(t)
+		w := newWorld(t, "otherwise\ntext Yes.\n")
+		dir := program(t, w, "typescript", "typescript")
+		if err := os.Mkdir(filepath.Join(dir, "node_modules"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, to := range map[string]string{"podd": sdk("typescript"), "@types": sdk("typescript", "node_modules", "@types")} {
+			if err := os.Symlink(to, filepath.Join(dir, "node_modules", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tsc := w.Command("node", sdk("typescript", "node_modules", "typescript", "bin", "tsc"), "--strict", "--target", "es2022", "--module", "node16", "hello.ts")
+		tsc.Dir = dir
+		rig.Run(t, tsc)
+		check(t, rig.Run(t, w.Command("node", filepath.Join(dir, "hello.js"))))
+	})
 }
 
 func TestGrpcurl(t *testing.T) {
@@ -190,7 +295,7 @@ func TestGrpcurl(t *testing.T) {
 	}
 	rig.Need(t, "jq")
 	w := newWorld(t, "otherwise\ntext Yes.\n")
-	c := w.Command("sh", filepath.Join(examples(), "grpcurl", "ask.sh"), "p", w.Workspace, "hello")
+	c := w.Command("sh", filepath.Join(rig.Root(), "examples", "clients", "grpcurl", "ask.sh"), "p", w.Workspace, "hello")
 	c.Env = append(c.Env, "PATH="+filepath.Join(rig.Root(), "bin", "tools")+":"+os.Getenv("PATH"))
 	out := rig.Run(t, c)
 	for _, want := range []string{"made pod p\n", `"assistantMessage":{"text":"Yes."}`, `"outcome":"OUTCOME_FINISHED"`} {
@@ -225,7 +330,36 @@ func TestDocsQuoteTheExamples(t *testing.T) {
 			}
 		}
 	}
-	if quoted < 3 {
+	if quoted < 1 {
 		t.Errorf("docs/clients.md quotes %d examples", quoted)
+	}
+}
+
+// The committed types match proto/. The test generates them with Debian's protoc; they
+// equal buf's except for the line that names the compiler.
+func TestTypesAreFresh(t *testing.T) {
+	proto := filepath.Join(rig.Root(), "proto")
+	dir := t.TempDir()
+	args := []string{"-m", "grpc_tools.protoc", "-I", proto, "--plugin=protoc-gen-ts_proto=node_modules/.bin/protoc-gen-ts_proto", "--ts_proto_out=" + dir}
+	template, err := os.ReadFile(sdk("typescript", "buf.gen.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(template)) {
+		if option, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && !strings.Contains(option, ":") {
+			args = append(args, "--ts_proto_opt="+option)
+		}
+	}
+	messages, err := filepath.Glob(filepath.Join(proto, "podd", "v1", "*.proto"))
+	if err != nil || len(messages) == 0 {
+		t.Fatalf("no messages in %s: %v", proto, err)
+	}
+	args = append(args, messages...)
+	c := exec.Command(debian, args...)
+	c.Dir = sdk("typescript")
+	rig.Run(t, c)
+	diff := exec.Command("diff", "-r", "-I", `^//   protoc  `, filepath.Join(dir, "podd"), sdk("typescript", "src", "gen", "podd"))
+	if out, err := diff.CombinedOutput(); err != nil {
+		t.Errorf("run `npm run generate` in sdk/typescript and commit what it changes: %v\n%s", err, out)
 	}
 }

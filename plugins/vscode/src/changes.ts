@@ -1,4 +1,4 @@
-import type { ChangedFile } from "./gen/podd/v1/file";
+import type { ChangedFile } from "podd";
 import { content, patched, reversed, shown } from "./patch";
 
 /** Change is what became of a file, as the two sides of a diff. */

@@ -1,16 +1,11 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { type Answer, type Approval, Outcome, places, type Pod, type Segment } from "podd";
 
-import type { Approval } from "./gen/podd/v1/approval";
-import { Outcome } from "./gen/podd/v1/entry";
-import type { Segment } from "./gen/podd/v1/item";
-import type { Pod } from "./gen/podd/v1/pod";
 import { images } from "./images";
-import { type Answer, Connection } from "./podd/connection";
+import { Connection } from "./podd/connection";
 import { type Choice, effortChoices, modelChoices } from "./podd/models";
-import { outcome } from "./podd/follow";
-import { places } from "./podd/places";
 import type { Ended } from "./podd/turns";
 import { type State, Watch } from "./podd/watch";
 import { proposals } from "./proposal";
@@ -47,7 +42,7 @@ class Extension {
       inSight: (pod: string, a?: Approval) => (this.panels.get(pod)?.visible ?? false) || (!!a && this.diffs.visible(a)),
       patience: (pod: string) => this.patience(pod),
       uses: (pod: string) => this.used.has(pod),
-      finished: async ({ pod, turn }: Ended) => (await outcome(this.connect(), pod, turn)) === Outcome.FINISHED,
+      finished: async ({ pod, turn }: Ended) => (await this.connect().outcome(pod, turn)) === Outcome.FINISHED,
       report: (what: Promise<unknown>) => this.report(what),
     };
     this.notifier = new Notifier(asks, new Claims(claimsDir()));
@@ -289,7 +284,7 @@ class Extension {
   }
 
   private async send(pod: Pod, what: Segment[]): Promise<void> {
-    const reply = await this.connect().submit(pod.id, what);
+    const reply = await this.connect().send(pod.id, what);
     this.open(pod.id);
     for (const a of reply.alerts) void vscode.window.showWarningMessage(visible(`podd: ${a.text}`));
   }

@@ -1,7 +1,7 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import type { Segment } from "podd";
 
-import type { Segment } from "./gen/podd/v1/item";
 
 /** podd accepts so many bytes of images in a prompt. */
 const most = 10 << 20;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as path from "node:path";
+import type { Preview } from "podd";
 
-import type { Preview } from "./gen/podd/v1/entry";
 import { content, patched, shown } from "./patch";
 
 /** Proposal is what a call that waits would make of a file, as the two sides of a diff. They are the same if it runs the file. */

@@ -1,5 +1,5 @@
+import type { Segment } from "podd";
 import { parts } from "../../../internal/web/page/transcript/written.js";
-import type { Segment } from "./gen/podd/v1/item";
 
 /** Selected is the selection in an editor. */
 export interface Selected {

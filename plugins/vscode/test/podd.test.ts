@@ -6,26 +6,18 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { status } from "@grpc/grpc-js";
+import { Outcome, type PoddError, type Segment, Transcript, places } from "podd";
 
-import { Outcome } from "../src/gen/podd/v1/entry";
-import type { Segment } from "../src/gen/podd/v1/item";
-import type { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Connection } from "../src/podd/connection";
-import { PoddError } from "../src/podd/errors";
-import { follow, outcome } from "../src/podd/follow";
 import { images } from "../src/images";
 import { effortChoices, modelChoices, modelOf } from "../src/podd/models";
-import { places } from "../src/podd/places";
 import { type State, Watch } from "../src/podd/watch";
 import { segments } from "../src/selection";
-import { json } from "../src/stream/json";
 import { ending } from "../../../internal/web/page/transcript/blocks.js";
-import { Transcript } from "../../../internal/web/page/transcript/fold.js";
 import type { Block } from "../../../internal/web/page/types";
 
 const work = process.env.WORK!;
-const c = new Connection(places({}));
+const c = new Connection(places());
 after(() => c.close());
 
 const text = (t: string): Segment => ({ kind: { $case: "text", value: { text: t } } });
@@ -34,13 +26,11 @@ const text = (t: string): Segment => ({ kind: { $case: "text", value: { text: t 
 async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ transcript: Transcript; seqs: number[] }> {
   const transcript = new Transcript();
   const seqs: number[] = [];
-  const stop = new AbortController();
-  const message = (m: StreamResponse) => {
+  for await (const m of c.stream(pod, { deltas: true })) {
     if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
-    transcript.take(json(m));
-    if (until(transcript)) stop.abort();
-  };
-  await follow(c, pod, 0, { message, restarted() {}, lost() {} }, stop.signal);
+    transcript.take(m);
+    if (until(transcript)) break;
+  }
   return { transcript, seqs };
 }
 
@@ -50,7 +40,7 @@ const said = (t: Transcript, what: string) => t.all().some((b) => line(b).includ
 
 test("a pod is made, given input, and its stream is shown", async () => {
   await c.create("talk", work);
-  const reply = await c.submit("talk", [text("good morning")]);
+  const reply = await c.send("talk", [text("good morning")]);
   assert.equal(reply.seq, 1);
   const { transcript, seqs } = await seen("talk", (t) => said(t, "Turn 1 finished"));
   assert.deepEqual(
@@ -63,7 +53,7 @@ test("a pod is made, given input, and its stream is shown", async () => {
   );
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
   const pod = (await c.settings("talk")).pod!;
-  assert.deepEqual([await outcome(c, pod, 1), await outcome(c, pod, 2)], [Outcome.FINISHED, undefined]);
+  assert.deepEqual([await c.outcome(pod, 1), await c.outcome(pod, 2)], [Outcome.FINISHED, undefined]);
 });
 
 test("while plan mode is on, a prompt begins a turn that only plans, and one that steers does not say", async () => {
@@ -71,29 +61,26 @@ test("while plan mode is on, a prompt begins a turn that only plans, and one tha
   const runs: [plan: boolean, steer: boolean][] = [[true, false], [true, true], [false, false]];
   for (const [i, [plan, steer]] of runs.entries()) {
     c.plans.set("plans", plan);
-    await c.submit("plans", [text("hello")], steer);
+    await c.send("plans", [text("hello")], steer);
     await seen("plans", (t) => said(t, `Turn ${i + 1} finished`));
   }
   const planned: boolean[] = [];
-  const stop = new AbortController();
-  const message = (m: StreamResponse) => {
+  for await (const m of c.stream("plans", { follow: false })) {
     const entry = m.kind?.$case === "entry" ? m.kind.value.kind : undefined;
     if (entry?.$case === "turnStarted") planned.push(entry.value.plan);
-    if (planned.length === runs.length) stop.abort();
-  };
-  await follow(c, "plans", 0, { message, restarted() {}, lost() {} }, stop.signal);
+  }
   assert.deepEqual(planned, [true, false, false]);
 });
 
 test("a selection is a reference to lines, or a paste", async () => {
   fs.writeFileSync(path.join(work, "three.txt"), "one\ntwo\nthree\n");
   await c.create("select", work);
-  await c.submit("select", segments("look", { text: "two", path: "three.txt", name: "three.txt", start: 2, end: 2 }));
+  await c.send("select", segments("look", { text: "two", path: "three.txt", name: "three.txt", start: 2, end: 2 }));
   const { transcript } = await seen("select", (t) => said(t, "Turn 1 finished"));
   const note = transcript.all().find((b) => b.kind === "notice");
   assert.match(note?.text ?? "", /two/);
   assert.doesNotMatch(note?.text ?? "", /three\n/);
-  await c.submit("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
+  await c.send("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
   await seen("select", (t) => said(t, 'You said: <paste name="new.txt:1-1, as it is in the editor"'));
 });
 
@@ -104,13 +91,13 @@ test("images go with a prompt, byte for byte", async () => {
     return path.join(work, name);
   };
   await c.create("pictures", work);
-  await c.submit("pictures", [text("what is this?"), ...(await images([file("shot.png", shot), file("again.png", shot)]))]);
+  await c.send("pictures", [text("what is this?"), ...(await images([file("shot.png", shot), file("again.png", shot)]))]);
   const { transcript } = await seen("pictures", (t) => said(t, "Turn 1 finished"));
   assert.ok(transcript.all().some((b) => b.kind === "user" && b.text === "what is this?" && b.images?.map((i) => i.name).join() === "shot.png,again.png"));
   const digest = createHash("sha256").update(shot).digest("hex");
   assert.deepEqual(Buffer.from(await c.image(digest)), shot);
   await assert.rejects(c.image("00"), (e: PoddError) => e.reason === "IMAGE_NOT_FOUND");
-  const refused = async (name: string, data: Buffer | string) => c.submit("pictures", await images([file(name, data)]));
+  const refused = async (name: string, data: Buffer | string) => c.send("pictures", await images([file(name, data)]));
   await assert.rejects(refused("text.png", "no image"), (e: PoddError) => e.reason === "BAD_IMAGE" && /text\.png/.test(e.message));
   await assert.rejects(refused("empty.png", ""), /empty\.png is empty/);
   await assert.rejects(refused("large.png", Buffer.alloc((10 << 20) + 1)), /large\.png is too large/);
@@ -136,7 +123,7 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
     });
   watch.start();
   try {
-    await c.submit("asks", [text("run rm -rf ./build")]);
+    await c.send("asks", [text("run rm -rf ./build")]);
     await until((s) => s.approvals.some((a) => a.podName === "asks"));
     const what = watch.state.approvals.find((a) => a.podName === "asks")!;
     assert.equal(JSON.parse(what.arguments).command, "rm -rf ./build");
@@ -157,7 +144,7 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
 
 test("a digest of something else approves nothing", async () => {
   await c.create("digest", work);
-  await c.submit("digest", [text("run rm -rf ./dist")]);
+  await c.send("digest", [text("run rm -rf ./dist")]);
   await seen("digest", (t) => t.all().some((b) => b.state === "asks"));
   const what = (await c.waiting()).find((a) => a.podName === "digest")!;
   await assert.rejects(c.answer({ ...what, digest: Buffer.alloc(32) }, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_CHANGED");
@@ -193,35 +180,9 @@ test("a pod's model and effort are chosen from what podd lists", async () => {
 });
 
 test("errors have one sentence and a reason", async () => {
-  await assert.rejects(c.submit("unknown", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
-  await assert.rejects(c.create("Not A Name", work), (e: PoddError) => e.code === status.INVALID_ARGUMENT && e.message.length > 10);
+  await assert.rejects(c.send("unknown", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
+  await assert.rejects(c.create("Not A Name", work), (e: PoddError) => e.reason === "BAD_NAME" && e.message.length > 10);
   const away = new Connection({ socket: path.join(work, "none"), token: "" });
   await assert.rejects(away.list(), (e: PoddError) => e.reason === "UNREACHABLE" && /start podd with/.test(e.message));
   away.close();
-});
-
-test("a stream goes on over a restart of podd, each entry once", async () => {
-  await c.create("lasting", work);
-  await c.submit("lasting", [text("before")]);
-  const seqs: number[] = [];
-  const stop = new AbortController();
-  let lost = 0;
-  const transcript = new Transcript();
-  const message = (m: StreamResponse) => {
-    if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
-    transcript.take(json(m));
-    if (lost === 0 && said(transcript, "You said: before") && said(transcript, "Turn 1 finished")) {
-      // integrations/vscode kills and restarts podd when this file is there.
-      fs.writeFileSync(path.join(work, "restart"), "");
-    }
-    if (said(transcript, "Turn 2 finished")) stop.abort();
-  };
-  let sent: Promise<unknown> = Promise.resolve();
-  const gone = () => {
-    if (lost++ === 0) sent = c.submit("lasting", [text("after")]);
-  };
-  await follow(c, "lasting", 0, { message, restarted() {}, lost: gone }, stop.signal);
-  await sent;
-  assert.ok(lost > 0);
-  assert.deepEqual(seqs, seqs.map((_, i) => i + 1));
 });

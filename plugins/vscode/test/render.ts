@@ -2,17 +2,13 @@
 // node render.js POD UNTIL PAGE, where UNTIL is a text that will appear in the stream.
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { Transcript, places } from "podd";
 
-import type { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Connection } from "../src/podd/connection";
-import { follow } from "../src/podd/follow";
-import { places } from "../src/podd/places";
 import { html } from "../src/stream/html";
 import type { ToPage } from "../src/stream/messages";
-import { json } from "../src/stream/json";
 import { pageChange } from "../src/stream/page";
 import { ending } from "../../../internal/web/page/transcript/blocks.js";
-import { Transcript } from "../../../internal/web/page/transcript/fold.js";
 
 /** In VS Code messages come one by one; here they are replayed when the page is ready. */
 function host(messages: ToPage[]): string {
@@ -88,19 +84,13 @@ function host(messages: ToPage[]): string {
 }
 
 async function main(pod: string, until: string, page: string): Promise<void> {
-  const c = new Connection(places({}));
+  const c = new Connection(places());
   const transcript = new Transcript();
   const messages: ToPage[] = [{ type: "reset", blocks: [] }];
-  const stop = new AbortController();
-  const to = {
-    message(m: StreamResponse) {
-      messages.push({ type: "change", ...pageChange(transcript.take(json(m))) });
-      if (transcript.all().some((b) => b.state === until || (b.kind === "end" && ending(b).includes(until)))) stop.abort();
-    },
-    restarted() {},
-    lost() {},
-  };
-  await follow(c, pod, 0, to, stop.signal);
+  for await (const m of c.stream(pod, { deltas: true })) {
+    messages.push({ type: "change", ...pageChange(transcript.take(m)) });
+    if (transcript.all().some((b) => b.state === until || (b.kind === "end" && ending(b).includes(until)))) break;
+  }
   messages.push({ type: "state", text: `${pod}: asks`, busy: true, plan: false });
   c.close();
   const dir = path.dirname(page);

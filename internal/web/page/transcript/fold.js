@@ -121,7 +121,8 @@ export class Transcript {
     } else if (e.approvalRequested) {
       const { callId = "", tool = "", question = "", arguments: args = "", digest = "", previews = [] } = e.approvalRequested;
       const call_seq = this.#open(callId)?.seq ?? "0";
-      const asked = { text: question, digest: hex(digest), call_seq, files: previews.length || undefined };
+      const runs = previews.filter((p) => p.runs).length;
+      const asked = { text: question, digest: hex(digest), call_seq, files: previews.length - runs || undefined, runs: runs || undefined };
       this.#call(e.turn, callId, { state: "asks" }, { tool, arguments: args, question: asked });
     } else if (e.approvalResolved) {
       const { callId = "", approved = false, by = "", reason = "" } = e.approvalResolved;

@@ -1,95 +1,45 @@
-import * as fs from "node:fs";
-import { randomUUID } from "node:crypto";
-import { type ClientUnaryCall, Metadata, type ServiceError, credentials, status } from "@grpc/grpc-js";
+import {
+  AdminServiceClient,
+  type Alert,
+  AlertServiceClient,
+  type Approval,
+  type ChangedFile,
+  Client,
+  FileServiceClient,
+  type GetPodResponse,
+  type GetStatsResponse,
+  type ListModelsResponse,
+  Options,
+  type Outcome,
+  type Places,
+  type Pod,
+  PodSpec,
+  type RestoreFilesRequest,
+  type RestoreFilesResponse,
+  type Segment,
+  type SubmitResponse,
+  make,
+  read,
+} from "podd";
 
-import { AdminServiceClient, type ListModelsResponse } from "../gen/podd/v1/admin";
-import { type Alert, SubmitMode } from "../gen/podd/v1/entry";
-import { AlertServiceClient } from "../gen/podd/v1/alert";
-import { type Approval, ApprovalServiceClient } from "../gen/podd/v1/approval";
-import { type ChangedFile, FileServiceClient, type RestoreFilesRequest, type RestoreFilesResponse } from "../gen/podd/v1/file";
-import { Options, type Segment } from "../gen/podd/v1/item";
-import { type GetPodResponse, type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type SubmitResponse } from "../gen/podd/v1/pod";
-import { drain } from "./drain";
-import { PoddError, poddError } from "./errors";
-import { type Places, refusal } from "./places";
+/** How many of the last entries are read for the end of a turn. */
+const lastEntries = 100;
 
-/** podd accepts and sends messages of up to 16 MiB. */
-const options = {
-  "grpc.max_receive_message_length": 16 << 20,
-  "grpc.max_send_message_length": 16 << 20,
-  "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.min_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 2000,
-  // There is no host name on a Unix socket.
-  "grpc.default_authority": "podd",
-};
-
-/** How long a call may take, in milliseconds. */
-const callTime = 30_000;
-
-/** Answer is a person's decision on a waiting call. */
-export interface Answer {
-  approve: boolean;
-  always?: boolean;
-  reason?: string;
-}
-
-type Call<Q, R> = (
-  request: Q,
-  metadata: Metadata,
-  options: { deadline: number },
-  done: (err: ServiceError | null, reply: R) => void,
-) => ClientUnaryCall;
-
-/** Connection is the way to one podd. Its calls fail with a PoddError. */
-export class Connection {
-  readonly pods: PodServiceClient;
-  readonly alerts: AlertServiceClient;
-  private readonly approvals: ApprovalServiceClient;
-  private readonly admin: AdminServiceClient;
-  private readonly files: FileServiceClient;
-
-  constructor(private readonly at: Places) {
-    const address = `unix:${at.socket}`;
-    this.pods = new PodServiceClient(address, credentials.createInsecure(), options);
-    const channelOverride = this.pods.getChannel();
-    const shared = { ...options, channelOverride };
-    this.alerts = new AlertServiceClient(address, credentials.createInsecure(), shared);
-    this.approvals = new ApprovalServiceClient(address, credentials.createInsecure(), shared);
-    this.admin = new AdminServiceClient(address, credentials.createInsecure(), shared);
-    this.files = new FileServiceClient(address, credentials.createInsecure(), shared);
-  }
-
-  close(): void {
-    this.pods.close();
-  }
-
+/** Connection is the package's client with the calls of an editor. */
+export class Connection extends Client {
+  private readonly alerts = this.service(AlertServiceClient);
+  private readonly admin = this.service(AdminServiceClient);
+  private readonly files = this.service(FileServiceClient);
   /** By pod id, whether a person here switched plan mode on or off; a pod without one follows its own setting. */
   readonly plans = new Map<string, boolean>();
 
-  /** check throws a PoddError when the socket is not safe to use. */
-  check(): void {
-    const why = refusal(this.at.socket);
-    if (why) {
-      throw new PoddError(why, "UNREACHABLE", status.UNAVAILABLE);
-    }
+  constructor(at: Places) {
+    super(at, { name: "VS Code", retryFor: 5_000 });
   }
 
   async version(): Promise<string> {
     const reply = await this.call(this.admin.getStatus.bind(this.admin), {});
     return reply.version;
-  }
-
-  /** list returns all pods in the order of their names. */
-  async list(): Promise<Pod[]> {
-    return (await this.call(this.pods.listPods.bind(this.pods), { dir: "" })).pods;
-  }
-
-  /** create creates a pod with a workspace. */
-  async create(name: string, dir: string): Promise<Pod> {
-    const spec: PodSpec = { ...PodSpec.decode(new Uint8Array()), dir };
-    const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec, worktree: undefined }, true);
-    return pod!;
   }
 
   /** settings returns a pod with what it asks its model with. */
@@ -104,9 +54,8 @@ export class Connection {
 
   /** choose sets a pod's model or effort, or with an empty value follows podd's; it returns what podd warns about. */
   async choose(pod: string, what: "model" | "effort", value: string): Promise<string[]> {
-    const none = PodSpec.decode(new Uint8Array());
-    const options = { ...Options.decode(new Uint8Array()), effort: value };
-    const [spec, field] = what === "model" ? [{ ...none, model: value }, "model"] : [{ ...none, options }, "options.effort"];
+    const [spec, field] =
+      what === "model" ? [make(PodSpec, { model: value }), "model"] : [make(PodSpec, { options: make(Options, { effort: value }) }), "options.effort"];
     return (await this.call(this.pods.updatePod.bind(this.pods), { pod, spec, updateMask: [field], knownModel: false }, true)).warnings;
   }
 
@@ -114,34 +63,9 @@ export class Connection {
     await this.call(this.pods.deletePod.bind(this.pods), { pod, now: false, checkout: false, drop: [] });
   }
 
-  /**
-   * submit submits a prompt to a pod, once: if podd goes away in the middle, submit sends it
-   * again with the same request id. A prompt that steers follows the turn that it joins.
-   */
-  async submit(pod: string, segments: Segment[], steer = false): Promise<SubmitResponse> {
-    const plan = this.plans.get(pod);
-    const request = {
-      pod,
-      segments,
-      requestId: randomUUID(),
-      mode: steer ? SubmitMode.STEER : SubmitMode.QUEUE,
-      parseRefs: true,
-      planning: steer || plan === undefined ? undefined : { $case: "plan" as const, value: plan },
-      answerSchema: "", model: "", effort: "",
-    };
-    return this.repeated(() => this.call(this.pods.submit.bind(this.pods), request));
-  }
-
-  /** repeated repeats a call while podd is away. */
-  private async repeated<R>(call: () => Promise<R>): Promise<R> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await call();
-      } catch (err) {
-        if (!(err instanceof PoddError && err.passing) || attempt === 10) throw err;
-        await new Promise((resolve) => setTimeout(resolve, 100 * attempt));
-      }
-    }
+  /** send submits a prompt, in plan mode if a person here switched that on. A prompt that steers follows the turn that it joins. */
+  async send(pod: string, segments: Segment[], steer = false): Promise<SubmitResponse> {
+    return this.submit(pod, segments, { steer, plan: steer ? undefined : this.plans.get(pod) });
   }
 
   /** image returns the bytes of an image that a pod's log names by its digest. */
@@ -171,9 +95,9 @@ export class Connection {
   async changed(pod: string): Promise<ChangedFile[]> {
     const list: ChangedFile[] = [];
     this.check();
-    await drain(this.files.diffFiles({ pod, turn: 0, afterSeq: 0, paths: [], leftOut: false }), ({ part }) => {
+    for await (const { part } of read(this.files.diffFiles({ pod, turn: 0, afterSeq: 0, paths: [], leftOut: false }))) {
       if (part?.$case === "file") list.push(part.value);
-    });
+    }
     return list;
   }
 
@@ -186,9 +110,14 @@ export class Connection {
     return this.call(this.pods.getStats.bind(this.pods), { pod });
   }
 
-  /** waiting returns the calls of all pods that wait for a person, the oldest first. */
-  async waiting(): Promise<Approval[]> {
-    return (await this.call(this.approvals.listApprovals.bind(this.approvals), { pod: "" })).approvals;
+  /** outcome is how a turn that ended just now ended; undefined if the end of the pod's log does not say. */
+  async outcome(pod: Pod, turn: number): Promise<Outcome | undefined> {
+    const after = Math.max(pod.firstSeq - 1, pod.lastSeq - lastEntries, 0);
+    for await (const { kind } of this.stream(pod.id, { after, follow: false })) {
+      const entry = kind?.$case === "entry" ? kind.value : undefined;
+      if (entry?.turn === turn && entry.kind?.$case === "turnEnded") return entry.kind.value.outcome;
+    }
+    return undefined;
   }
 
   /** rule says which rule an answer with always would add. */
@@ -198,23 +127,6 @@ export class Connection {
     return [r?.decision, ...Object.entries(parts).flatMap(([name, value]) => (value ? `${name} ${JSON.stringify(value)}` : []))].join(", ");
   }
 
-  /** answer decides on a call; it applies to exactly what the approval shows. */
-  async answer(what: Approval, how: Answer): Promise<void> {
-    await this.call(
-      this.approvals.resolveApproval.bind(this.approvals),
-      {
-        pod: what.pod,
-        callSeq: what.callSeq,
-        approve: how.approve,
-        always: how.always ?? false,
-        reason: how.reason ?? "",
-        client: "VS Code",
-        digest: what.digest,
-      },
-      true,
-    );
-  }
-
   /** unseen returns the unacknowledged alerts, the oldest first. */
   async unseen(): Promise<Alert[]> {
     return (await this.call(this.alerts.listAlerts.bind(this.alerts), { pod: "", afterSeq: 0, unacked: true, limit: 0 })).alerts;
@@ -222,32 +134,5 @@ export class Connection {
 
   async acknowledge(seqs: number[]): Promise<void> {
     await this.call(this.alerts.ackAlerts.bind(this.alerts), { seqs });
-  }
-
-  private call<Q, R>(f: Call<Q, R>, request: Q, withToken = false): Promise<R> {
-    return new Promise((resolve, reject) => {
-      const metadata = new Metadata();
-      try {
-        this.check();
-        if (withToken) metadata.set("authorization", `Bearer ${this.token()}`);
-      } catch (err) {
-        reject(err);
-        return;
-      }
-      f(request, metadata, { deadline: Date.now() + callTime }, (err, reply) => (err ? reject(poddError(err)) : resolve(reply)));
-    });
-  }
-
-  /** The token is read at each call, since a reinstalled podd has a new one. */
-  private token(): string {
-    try {
-      return fs.readFileSync(this.at.token, "utf8").trim();
-    } catch (err) {
-      throw new PoddError(
-        `cannot read the client token: ${(err as Error).message}; set podd.stateDir to podd's state directory`,
-        "CLIENT_TOKEN",
-        status.UNAUTHENTICATED,
-      );
-    }
   }
 }

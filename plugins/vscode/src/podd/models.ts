@@ -1,5 +1,5 @@
-import type { ListModelsResponse } from "../gen/podd/v1/admin";
-import type { GetPodResponse, ModelSetting } from "../gen/podd/v1/pod";
+import type { GetPodResponse, ListModelsResponse, ModelSetting } from "podd";
+
 
 /** Choice is a value that a person can choose; an empty one follows podd's configuration. */
 export interface Choice {

@@ -1,4 +1,5 @@
-import type { Pod } from "../gen/podd/v1/pod";
+import type { Pod } from "podd";
+
 
 /** The time after which the end of a turn is worth a notice, in milliseconds. */
 const long = 60_000;

@@ -1,6 +1,4 @@
-import type { Approval } from "../gen/podd/v1/approval";
-import type { Alert } from "../gen/podd/v1/entry";
-import type { Pod } from "../gen/podd/v1/pod";
+import type { Alert, Approval, Pod } from "podd";
 import type { Connection } from "./connection";
 
 /** State is the last known state of podd. */

@@ -1,9 +1,7 @@
 import * as vscode from "vscode";
+import { CheckpointBy, type Pod, type RestoreFilesResponse } from "podd";
 
 import { changes } from "../changes";
-import { CheckpointBy } from "../gen/podd/v1/entry";
-import type { RestoreFilesResponse } from "../gen/podd/v1/file";
-import type { Pod } from "../gen/podd/v1/pod";
 import type { Connection } from "../podd/connection";
 import { visible } from "../../../../internal/web/page/visible.js";
 

@@ -1,7 +1,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
+import type { Approval } from "podd";
 
-import type { Approval } from "../gen/podd/v1/approval";
 import type { Proposal } from "../proposal";
 import { visible } from "../../../../internal/web/page/visible.js";
 

@@ -1,7 +1,6 @@
 import * as vscode from "vscode";
+import { type Alert, AlertLevel, type Approval } from "podd";
 
-import type { Approval } from "../gen/podd/v1/approval";
-import { type Alert, AlertLevel } from "../gen/podd/v1/entry";
 import { type Ended, Turns } from "../podd/turns";
 import type { State } from "../podd/watch";
 import { visible } from "../../../../internal/web/page/visible.js";

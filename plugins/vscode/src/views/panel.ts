@@ -1,13 +1,10 @@
 import * as vscode from "vscode";
+import { type Answer, type PoddError, type Segment, Transcript } from "podd";
 
-import type { Segment } from "../gen/podd/v1/item";
-import { Transcript } from "../../../../internal/web/page/transcript/fold.js";
 import { dataURI, images, imageTypes } from "../images";
-import type { Answer, Connection } from "../podd/connection";
-import { follow } from "../podd/follow";
+import type { Connection } from "../podd/connection";
 import { Batch } from "../stream/batch";
 import { html } from "../stream/html";
-import { json } from "../stream/json";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
 import { said } from "../selection";
 import { pageChange } from "../stream/page";
@@ -80,24 +77,18 @@ export class Panel {
   }
 
   private async follow(): Promise<void> {
-    await follow(
-      this.c,
-      this.pod.pod,
-      0,
-      {
-        message: (m) => this.batch.add(this.transcript.take(json(m))),
-        restarted: () => {
-          this.transcript = new Transcript();
-          this.batch.clear();
-          this.post({ type: "reset", blocks: [] });
-        },
-        lost: (why) => {
-          this.transcript.lost();
-          this.tell(`lost the connection to podd; retrying: ${why.message}`, false, this.state.plan);
-        },
-      },
-      this.stop.signal,
-    );
+    const restarted = () => {
+      this.transcript = new Transcript();
+      this.batch.clear();
+      this.post({ type: "reset", blocks: [] });
+    };
+    const lost = (why: PoddError) => {
+      this.transcript.lost();
+      this.tell(`lost the connection to podd; retrying: ${why.message}`, false, this.state.plan);
+    };
+    for await (const m of this.c.stream(this.pod.pod, { deltas: true, signal: this.stop.signal, lost, restarted })) {
+      this.batch.add(this.transcript.take(m));
+    }
   }
 
   /** A page that is not loaded yet, or that was hidden, gets everything once it reports that it is ready. */
@@ -115,12 +106,12 @@ export class Panel {
         this.post(this.state);
         break;
       case "submit":
-        await this.c.submit(this.pod.pod, said(m.text, m.pasted), m.steer);
+        await this.c.send(this.pod.pod, said(m.text, m.pasted), m.steer);
         break;
       case "image": {
         const files = await chooseImages();
         if (!files) break;
-        await this.c.submit(this.pod.pod, [...(m.text.trim() ? said(m.text, m.pasted) : []), ...(await images(files))]);
+        await this.c.send(this.pod.pod, [...(m.text.trim() ? said(m.text, m.pasted) : []), ...(await images(files))]);
         this.post({ type: "sent", text: m.text });
         break;
       }

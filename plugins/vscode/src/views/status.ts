@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
+import type { GetStatsResponse, Pod } from "podd";
 
-import type { GetStatsResponse, Pod } from "../gen/podd/v1/pod";
 import { stateName } from "./tree";
 
 /** podLine is a pod's state and usage, in one line. */

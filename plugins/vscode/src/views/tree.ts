@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
+import { type Pod, PodState } from "podd";
 
-import { type Pod, PodState } from "../gen/podd/v1/pod";
 import type { State } from "../podd/watch";
 
 /** turnRuns says whether a pod has a turn that can be cancelled, including one that waits. */
