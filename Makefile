@@ -94,7 +94,7 @@ nightly: test-long crash chaos guards fuzz release-test ## run everything long, 
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
 
 # What the tests below integrations need.
-INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm chromium:chromium \
+INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm /usr/lib/python3/dist-packages/pip:python3-pip chromium:chromium \
 	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules

@@ -7,6 +7,7 @@ tool github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 require (
 	github.com/google/go-containerregistry v0.22.1
 	github.com/goreleaser/nfpm/v2 v2.45.2
+	github.com/pelletier/go-toml/v2 v2.4.3
 	golang.org/x/mod v0.39.0
 )
 

@@ -72,7 +72,7 @@ func TestReleaseIsSigned(t *testing.T) {
 	sums := released(t, "SHA256SUMS")
 	check := exec.Command(rig.Need(t, "sha256sum"), "--strict", "--check", sums)
 	check.Dir = filepath.Dir(sums)
-	if said := rig.Run(t, check); strings.Count(said, ": OK") < 7 {
+	if said := rig.Run(t, check); strings.Count(said, ": OK") < 9 {
 		t.Errorf("sha256sum says %s", said)
 	}
 	public, err := os.ReadFile(filepath.Join(filepath.Dir(check.Dir), "key.pub"))
@@ -155,6 +155,7 @@ func TestReleaseRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		`"1.0" is not a version`:      {"VERSION=1.0", "KEY=none"},
 		`"" is not a version`:         {"KEY=none"},
+		"is no version for Python":    {"VERSION=v0.1.0-next", "KEY=none"},
 		"no key signs the checksums":  {"VERSION=v0.1.0"},
 		"is not an SSH key":           {"VERSION=v0.1.0", "KEY=/dev/null"},
 		`"linux" is no target`:        {"VERSION=v0.1.0", "KEY=none", "TARGETS=linux"},

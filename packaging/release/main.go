@@ -88,6 +88,7 @@ func run(ctx context.Context, o options) error {
 		{"programs, manual pages and plugins", r.build},
 		{"archives", r.archives},
 		{"packages of Debian and Fedora", r.packages},
+		{"packages for Python and TypeScript", r.sdks},
 		{"container image", r.container},
 		{"list of parts (SBOM)", r.parts},
 		{"install.sh, formula and flake", r.recipes},
@@ -110,6 +111,9 @@ func run(ctx context.Context, o options) error {
 func begin(ctx context.Context, o options) (*release, error) {
 	if !semver.IsValid(o.version) || semver.Canonical(o.version) != o.version {
 		return nil, fmt.Errorf("%q is not a version; set VERSION to one such as v0.1.0", o.version)
+	}
+	if _, err := pythonVersion(strings.TrimPrefix(o.version, "v")); err != nil {
+		return nil, err
 	}
 	if o.key == "" {
 		return nil, errors.New("no key signs the checksums; set KEY to the file of an SSH key, or to none for a release without a signature")
