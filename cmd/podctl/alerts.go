@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,68 +16,95 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newAlertsCommand(p *program) *cobra.Command {
-	var options client.AlertOptions
-	var follow bool
+type alertsOptions struct {
+	after           sequence
+	follow, unacked bool
+}
+
+func (o *alertsOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "alerts [POD]",
 		Short:       "Show alerts of podd and its pods",
 		Annotations: withoutPod("all pods"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			options.Pod = valid(args[0])
-			return p.with(func(c *client.Client) error { return p.alerts(cmd.Context(), c, options, follow) })
-		},
+		RunE:        p.onPodd(o.run),
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "keep running and print new alerts")
-	f.Var((*sequence)(&options.After), "after", "only alerts with a number above this")
-	f.BoolVar(&options.Unacked, "unacked", false, "only alerts that are not acknowledged")
-	cmd.AddCommand(newAlertsAckCommand(p))
+	f.BoolVarP(&o.follow, "follow", "f", false, "keep running and print new alerts")
+	f.Var(&o.after, "after", "only alerts with a number above this")
+	f.BoolVar(&o.unacked, "unacked", false, "only alerts that are not acknowledged")
+	cmd.AddCommand(new(alertsAckOptions).command(p))
 	return cmd
 }
 
-func newAlertsAckCommand(p *program) *cobra.Command {
-	var all bool
+// run shows the stored alerts and, with --follow, the new ones.
+func (o *alertsOptions) run(ctx context.Context, s *session, args []string) error {
+	options := client.AlertOptions{Pod: valid(args[0]), After: int64(o.after), Unacked: o.unacked}
+	alerts := s.ListAlerts
+	if o.follow {
+		defer endWithReader(s.stdout)()
+		alerts = s.StreamAlerts
+		options.Lost = s.lost
+	}
+	names := make(map[string]string)
+	none := true
+	for a, err := range alerts(ctx, options) {
+		if err != nil {
+			return err
+		}
+		none = false
+		if err := s.print(a, line("%s", alertLine(a, podName(ctx, s, names, a.GetPod())))); err != nil {
+			return err
+		}
+	}
+	if none && !o.follow && s.output == outputText {
+		_, err := fmt.Fprintln(s.stderr, noAlerts(options))
+		return err
+	}
+	return nil
+}
+
+type alertsAckOptions struct{ all bool }
+
+func (o *alertsAckOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "ack SEQ...",
 		Short:             "Acknowledge alerts",
 		Example:           "  podctl alerts ack 4 5\n  podctl alerts ack --all",
-		ValidArgsFunction: p.completeAlerts,
+		ValidArgsFunction: p.complete(math.MaxInt, openAlerts),
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case all && len(args) > 0:
+			case o.all && len(args) > 0:
 				return usagef("name alerts, or use --all")
-			case all:
+			case o.all:
 				return nil
 			}
 			return operands(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if all {
-				return p.with(func(c *client.Client) error { return p.ackAll(cmd.Context(), c) })
-			}
-			seqs := make([]int64, len(args))
-			for i, arg := range args {
-				seq, ok := parseSequence(arg)
-				if !ok || seq < 1 {
-					return usagef("%q is not the number of an alert: podctl alerts lists them", arg)
-				}
-				seqs[i] = seq
-			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Alerts().AckAlerts(cmd.Context(), &poddv1.AckAlertsRequest{Seqs: seqs})
-				return p.answer(resp, err, line("acknowledged %s", strings.Join(args, ", ")))
-			})
-		},
+		RunE: p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "acknowledge all alerts so far")
+	cmd.Flags().BoolVar(&o.all, "all", false, "acknowledge all alerts so far")
 	return cmd
 }
 
+func (o *alertsAckOptions) run(ctx context.Context, s *session, args []string) error {
+	if o.all {
+		return ackAll(ctx, s)
+	}
+	seqs := make([]int64, len(args))
+	for i, arg := range args {
+		var err error
+		if seqs[i], err = numberOf(arg, "an alert: podctl alerts lists them"); err != nil {
+			return err
+		}
+	}
+	resp, err := s.Alerts().AckAlerts(ctx, &poddv1.AckAlertsRequest{Seqs: seqs})
+	return s.answer(resp, err, line("acknowledged %s", strings.Join(args, ", ")))
+}
+
 // ackAll acknowledges all open alerts.
-func (p *program) ackAll(ctx context.Context, c *client.Client) error {
+func ackAll(ctx context.Context, s *session) (err error) {
 	var seqs []int64
-	for a, err := range c.ListAlerts(ctx, client.AlertOptions{Unacked: true}) {
+	for a, err := range s.ListAlerts(ctx, client.AlertOptions{Unacked: true}) {
 		if err != nil {
 			return err
 		}
@@ -85,53 +112,18 @@ func (p *program) ackAll(ctx context.Context, c *client.Client) error {
 	}
 	resp := &poddv1.AckAlertsResponse{}
 	if len(seqs) > 0 {
-		var err error
-		if resp, err = c.Alerts().AckAlerts(ctx, &poddv1.AckAlertsRequest{Seqs: seqs}); err != nil {
-			return err
-		}
+		resp, err = s.Alerts().AckAlerts(ctx, &poddv1.AckAlertsRequest{Seqs: seqs})
 	}
-	return p.print(resp, line("acknowledged %s", plural(len(seqs), "alert")))
+	return s.answer(resp, err, line("acknowledged %s", plural(len(seqs), "alert")))
 }
 
-// completeAlerts offers the alerts that are not acknowledged.
-func (p *program) completeAlerts(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		resp, err := c.Alerts().ListAlerts(ctx, &poddv1.ListAlertsRequest{Unacked: true})
-		for _, a := range resp.GetAlerts() {
-			offer(fmt.Sprint(a.GetSeq()), beginning(a.GetText()))
-		}
-		return err
-	})
-}
-
-// alerts shows the stored alerts and, with follow, the new ones.
-func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOptions, follow bool) error {
-	list := c.ListAlerts
-	if follow {
-		defer endWithReader(p.stdout)()
-		list = c.StreamAlerts
-		o.Lost = p.lost
+// openAlerts finds the alerts that are not acknowledged.
+func openAlerts(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Alerts().ListAlerts(ctx, &poddv1.ListAlertsRequest{Unacked: true})
+	for _, a := range resp.GetAlerts() {
+		offer(fmt.Sprint(a.GetSeq()), beginning(a.GetText()))
 	}
-	names := nameBook{client: c, known: make(map[string]string)}
-	none := true
-	for a, err := range list(ctx, o) {
-		if err != nil {
-			return err
-		}
-		none = false
-		show := func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, alertLine(a, names.of(ctx, a.GetPod())))
-			return err
-		}
-		if err := p.print(a, show); err != nil {
-			return err
-		}
-	}
-	if none && !follow && p.output == outputText {
-		_, err := fmt.Fprintln(p.stderr, noAlerts(o))
-		return err
-	}
-	return nil
+	return err
 }
 
 // noAlerts is the sentence for an empty list.
@@ -159,28 +151,18 @@ func alertLine(a *poddv1.Alert, pod string) string {
 		sanitize.Line(a.GetSource()), view.AlertText(wire.AlertFromProto(a)), acked)
 }
 
-// nameBook finds the names of pods by their ids.
-type nameBook struct {
-	client *client.Client
-	known  map[string]string
-}
-
-// of returns the name of a pod, or its id when podd cannot be reached or the pod is
-// deleted.
-func (n nameBook) of(ctx context.Context, id string) string {
-	if id == "" {
-		return ""
-	}
-	if name, ok := n.known[id]; ok {
+// podName is the name of a pod, or its id when podd cannot be reached or the pod is deleted. It remembers names.
+func podName(ctx context.Context, s *session, names map[string]string, id string) string {
+	if name, ok := names[id]; ok || id == "" {
 		return name
 	}
 	name := id
-	pod, err := n.client.Pod(ctx, id)
+	pod, err := s.Pod(ctx, id)
 	if err == nil {
 		name = pod.GetName()
 	}
 	if item.KindOf(err) != item.KindUnavailable {
-		n.known[id] = name
+		names[id] = name
 	}
 	return name
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"podd/internal/typo"
-	"podd/pkg/client"
 	"podd/pkg/item"
 )
 
@@ -78,7 +77,7 @@ func (p *program) finish(cmd *cobra.Command) {
 	switch {
 	case cmd.ValidArgsFunction != nil, len(cmd.ValidArgs) > 0:
 	case pod:
-		cmd.ValidArgsFunction = p.completePods
+		cmd.ValidArgsFunction = p.complete(1, pods)
 	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
@@ -104,8 +103,11 @@ func (p *program) podFlag(cmd *cobra.Command, operand string) {
 		}
 		return args
 	}
-	check, run, complete := cmd.Args, cmd.RunE, cmd.ValidArgsFunction
+	check, prepare, run, complete := cmd.Args, cmd.PreRunE, cmd.RunE, cmd.ValidArgsFunction
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, whole(args)) }
+	if prepare != nil {
+		cmd.PreRunE = func(cmd *cobra.Command, args []string) error { return prepare(cmd, whole(args)) }
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if args = whole(args); args[0] != podHere {
 			return run(cmd, args)
@@ -118,7 +120,7 @@ func (p *program) podFlag(cmd *cobra.Command, operand string) {
 		}
 		return p.completeBehindPod(cmd, complete, args, start)
 	}
-	p.completePodFlag(cmd)
+	p.completeFlag(cmd, "pod", pods)
 }
 
 // withoutOperand runs a verb for the pod here. Where no pod is, a path that has the name of a pod is the pod.
@@ -153,7 +155,7 @@ func (p *program) completeBehindPod(cmd *cobra.Command, complete cobra.Completio
 		return complete(cmd, args, start)
 	}
 	if len(args) == 0 {
-		found = p.podNames(cmd.Context(), start)
+		found = p.found(cmd.Context(), nil, start, pods)
 	}
 	here := ""
 	if len(strings.Fields(cmd.Use)) > 2 {
@@ -197,8 +199,8 @@ func (p *program) podGiven(cmd *cobra.Command, args []string) bool {
 func (p *program) podOfDir(ctx context.Context) (name string) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
-	_ = p.with(func(c *client.Client) (err error) {
-		name, _, err = p.choosePod(ctx, c, "", nil)
+	_ = p.with(func(s *session) (err error) {
+		name, _, err = s.choose(ctx, "", nil)
 		return err
 	})
 	return name
@@ -290,6 +292,15 @@ func usagef(format string, args ...any) error {
 func parseSequence(text string) (seq int64, ok bool) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 63)
 	return int64(n), err == nil //nolint:gosec // 63 bits
+}
+
+// numberOf reads an operand that is the number of something, such as "an entry: podctl tail lists them".
+func numberOf(arg, what string) (int64, error) {
+	seq, ok := parseSequence(arg)
+	if !ok || seq < 1 {
+		return 0, usagef("%q is not the number of %s", arg, what)
+	}
+	return seq, nil
 }
 
 // sequence is a flag's sequence.

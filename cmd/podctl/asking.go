@@ -49,15 +49,15 @@ type typedLine struct {
 }
 
 // newAsking asks about calls that are shown after a sequence, and those that wait already.
-func (p *program) newAsking(c *client.Client, pod string, turn *view.Turn, after int64) *asking {
-	a := &asking{client: c, pod: pod, told: turn, at: after, seen: make(map[string]bool)}
-	if p.output == outputJSON {
-		a.beside = view.NewTurn(view.Console{Out: io.Discard, Err: p.stderr}, "")
+func newAsking(s *session, pod string, turn *view.Turn, after int64) *asking {
+	a := &asking{client: s.Client, pod: pod, told: turn, at: after, seen: make(map[string]bool)}
+	if s.output == outputJSON {
+		a.beside = view.NewTurn(view.Console{Out: io.Discard, Err: s.stderr}, "")
 		a.told = a.beside
 		return a
 	}
-	if _, ok := terminal(p.stdin); ok && p.console().ErrTerminal {
-		a.tty, _ = p.stdin.(*os.File)
+	if _, ok := terminal(s.stdin); ok && s.console().ErrTerminal {
+		a.tty, _ = s.stdin.(*os.File)
 	}
 	return a
 }

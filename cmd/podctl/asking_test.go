@@ -371,7 +371,7 @@ func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
 	defer c.Close()
 	var shown strings.Builder
 	turn := view.NewTurn(view.Console{Out: io.Discard, Err: &shown}, "")
-	a := (&program{output: outputText}).newAsking(c, "p", turn, 1)
+	a := newAsking(&session{program: &program{output: outputText}, Client: c}, "p", turn, 1)
 	caughtUp := func(seq int64) *poddv1.StreamResponse {
 		return &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: &poddv1.CaughtUp{Seq: seq}}}
 	}

@@ -12,7 +12,6 @@ import (
 	"podd/internal/clients/attach"
 	"podd/internal/clients/desk"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 )
 
@@ -22,49 +21,48 @@ func newAttachCommand(p *program) *cobra.Command {
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line. " +
 			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues. Where no pod works in this directory, it offers to create one.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			settings, err := desk.Load(desk.File(p.env, "desk.toml"))
-			if err != nil {
-				return usagef("%w", err)
-			}
-			in, out, err := p.wholeTerminal("attach")
-			if err != nil {
-				return err
-			}
-			return p.with(func(c *client.Client) error {
-				pod, err := p.pod(cmd.Context(), c, args[0], func(dir string) error { return p.allowNew(cmd.Context(), c, dir) })
-				if err != nil {
-					return err
-				}
-				left, err := attach.Run(cmd.Context(), p.attachment(c, pod, in, out, settings))
-				if err != nil {
-					return err
-				}
-				name := sanitize.Line(left.Pod)
-				if left.Turn != 0 {
-					fmt.Fprintf(p.stderr, "left %s; turn %d keeps running: podctl attach %s returns to it\n", name, left.Turn, name)
-				}
-				return nil
-			})
-		},
+		RunE: p.onPodd(runAttach),
 	}
+}
+
+func runAttach(ctx context.Context, s *session, args []string) error {
+	settings, err := desk.Load(desk.File(s.env, "desk.toml"))
+	if err != nil {
+		return usagef("%w", err)
+	}
+	in, out, err := s.wholeTerminal("attach")
+	if err != nil {
+		return err
+	}
+	if s.pod, err = s.find(ctx, args[0], func(dir string) error { return allowNew(ctx, s, dir) }); err != nil {
+		return err
+	}
+	left, err := attach.Run(ctx, s.attachment(s.pod, in, out, settings))
+	if err != nil {
+		return err
+	}
+	name := sanitize.Line(left.Pod)
+	if left.Turn != 0 {
+		fmt.Fprintf(s.stderr, "left %s; turn %d keeps running: podctl attach %s returns to it\n", name, left.Turn, name)
+	}
+	return nil
 }
 
 // allowNew asks the person at the terminal whether a directory without a pod gets one.
-func (p *program) allowNew(ctx context.Context, c *client.Client, dir string) error {
-	_, _, none := podFor(ctx, c, dir, false)
+func allowNew(ctx context.Context, s *session, dir string) error {
+	_, _, none := podFor(ctx, s.Client, dir, false)
 	if item.ReasonOf(none) != reasonNoPod {
 		return none
 	}
-	if p.wide(dir) != "" {
-		return p.allowWide(ctx, dir, false)
+	if s.wide(dir) != "" {
+		return s.allowWide(ctx, dir, false)
 	}
-	return p.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none)
+	return s.asked(ctx, fmt.Sprintf("No pod works in %s yet. Create one?", sanitize.Line(dir)), none, none)
 }
 
 // attachment is the view of a pod on a terminal.
-func (p *program) attachment(c *client.Client, pod string, in, out *os.File, settings desk.Settings) attach.Config {
-	return attach.Config{Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName, Desk: settings, Remote: p.at.remote(), Verb: p.within}
+func (s *session) attachment(pod string, in, out *os.File, settings desk.Settings) attach.Config {
+	return attach.Config{Client: s.Client, Pod: pod, In: in, Out: out, Color: s.env("NO_COLOR") == "", Env: s.env, Name: clientName, Desk: settings, Remote: s.at.remote(), Verb: s.within}
 }
 
 // within is what podctl prints with these arguments, for a view of the same podd.

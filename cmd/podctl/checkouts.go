@@ -3,17 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newLandCommand(p *program) *cobra.Command {
-	r := &poddv1.LandCheckoutRequest{}
+type landOptions struct{ into, message string }
+
+func (o *landOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "land [POD]",
 		Short: "Bring a pod's commits into a branch",
@@ -22,21 +21,23 @@ func newLandCommand(p *program) *cobra.Command {
 			"branch follows, unless it has changes of your own in the same files. If a merge has conflicts, land names them " +
 			"and moves nothing.",
 		Example: "  podctl land fix-login -m \"Fix the login\"\n  podctl land fix-login --into next",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			r.Pod = pod
-			resp, err := c.Checkouts().LandCheckout(ctx, r)
-			return p.answer(resp, err, line("%s", landed(pod, resp)))
-		}),
+		RunE:    p.onPod(o.run),
 	}
-	cmd.Flags().StringVar(&r.Into, "into", "", "the branch (default: the one that is checked out)")
-	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit of what is uncommitted")
+	cmd.Flags().StringVar(&o.into, "into", "", "the branch (default: the one that is checked out)")
+	cmd.Flags().StringVarP(&o.message, "message", "m", "", "message of the commit of what is uncommitted")
 	completeWith(cmd, "into")
 	completeWith(cmd, "message")
 	return cmd
 }
 
-func newApplyCommand(p *program) *cobra.Command {
-	r := &poddv1.ApplyCheckoutRequest{}
+func (o *landOptions) run(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Checkouts().LandCheckout(ctx, &poddv1.LandCheckoutRequest{Pod: s.pod, Into: o.into, Message: o.message})
+	return s.answer(resp, err, line("%s", landed(s.pod, resp)))
+}
+
+type applyOptions struct{ skip, dryRun bool }
+
+func (o *applyOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply [POD]",
 		Short: "Bring a pod's files into your working tree",
@@ -44,15 +45,16 @@ func newApplyCommand(p *program) *cobra.Command {
 			"all since the pod began, or since the last apply. It never overwrites a file that differs from the one the pod " +
 			"began with: if there is one, it changes nothing and names it. Files that git ignores stay out.",
 		Example: "  podctl apply fix-login --dry-run",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			r.Pod = pod
-			resp, err := c.Checkouts().ApplyCheckout(ctx, r)
-			return p.answer(resp, err, line("%s", applied(resp, r.GetDryRun())))
-		}),
+		RunE:    p.onPod(o.run),
 	}
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that differ from those the pod began with, and change the others")
-	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
+	cmd.Flags().BoolVar(&o.skip, "skip", false, "skip files that differ from those the pod began with, and change the others")
+	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would change")
 	return cmd
+}
+
+func (o *applyOptions) run(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Checkouts().ApplyCheckout(ctx, &poddv1.ApplyCheckoutRequest{Pod: s.pod, Skip: o.skip, DryRun: o.dryRun})
+	return s.answer(resp, err, line("%s", applied(resp, o.dryRun)))
 }
 
 // applied says what became of files.
@@ -65,15 +67,7 @@ func applied(resp *poddv1.ApplyCheckoutResponse, dry bool) string {
 	if len(resp.GetPaths()) == 0 {
 		did = "nothing to change in " + sanitize.Line(resp.GetDir())
 	}
-	var b strings.Builder
-	b.WriteString(did)
-	for _, path := range resp.GetPaths() {
-		b.WriteString("\n  " + sanitize.Line(path))
-	}
-	for _, k := range resp.GetKept() {
-		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
-	}
-	return b.String()
+	return did + listed(resp.GetPaths(), nil, resp.GetKept())
 }
 
 // landed says what became of a branch.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -15,9 +14,11 @@ func newCompactCommand(p *program) *cobra.Command {
 		Short: "Replace older conversation with a summary",
 		Long: "Asks the model to summarise all but the newest part of the conversation. Later requests send the summary " +
 			"instead. The log keeps everything. The pod must be idle.",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			resp, err := c.Pods().Compact(ctx, &poddv1.CompactRequest{Pod: pod})
-			return p.answer(resp, err, line("compacted: the summary is entry #%d", resp.GetSeq()))
-		}),
+		RunE: p.onPod(runCompact),
 	}
+}
+
+func runCompact(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Pods().Compact(ctx, &poddv1.CompactRequest{Pod: s.pod})
+	return s.answer(resp, err, line("compacted: the summary is entry #%d", resp.GetSeq()))
 }

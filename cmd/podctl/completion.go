@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -31,11 +30,9 @@ func newCompletionCommand(p *program) *cobra.Command {
 		Long: "Prints the completion script for a shell: " + strings.Join(shells, ", ") + ".\n" +
 			"podctl completion install writes it where your shell finds it.",
 		ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeCompletion(p.stdout, cmd.Root(), args[0])
-		},
+		RunE:      func(cmd *cobra.Command, args []string) error { return writeCompletion(p.stdout, cmd.Root(), args[0]) },
 	}
-	cmd.AddCommand(newCompletionInstallCommand(p))
+	cmd.AddCommand(new(installOptions).command(p))
 	return cmd
 }
 
@@ -53,56 +50,61 @@ func writeCompletion(w io.Writer, root *cobra.Command, shell string) error {
 	return usagef("unknown shell %q: use %s", shell, strings.Join(shells, ", "))
 }
 
-// completePods offers the names of the pods for the first argument. It is silent
-// when podd does not answer.
-func (p *program) completePods(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.podNames(cmd.Context(), start), cobra.ShellCompDirectiveNoFileComp
-}
+// finder finds what completes a word, and offers each with a description.
+type finder func(ctx context.Context, s *session, offer func(value, about string)) error
 
-func (p *program) podNames(ctx context.Context, start string) []cobra.Completion {
-	names, _ := p.completeFrom(ctx, nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
-		for _, pod := range resp.GetPods() {
-			offer(pod.GetName(), pod.GetSpec().GetDir())
-		}
-		return err
-	})
-	return names
-}
-
-// completeOfPod offers the pods, and then what list finds of the one that was named.
-func (p *program) completeOfPod(cmd *cobra.Command, args []string, start string, list func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return p.completePods(cmd, args, start)
-	}
-	return p.completeFrom(cmd.Context(), args[1:], start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		return list(ctx, c, valid(args[0]), offer)
-	})
-}
-
-// completeFrom offers what list finds, each with a description, once. It is silent when
-// podd does not answer.
-func (p *program) completeFrom(ctx context.Context, args []string, start string, list func(ctx context.Context, c *client.Client, offer func(value, about string)) error) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+// found are what a finder finds that begin with start and are not among args. It is silent when podd does not
+// answer.
+func (p *program) found(ctx context.Context, args []string, start string, find finder) (found []cobra.Completion) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
-	_ = p.with(func(c *client.Client) error {
-		return list(ctx, c, func(value, about string) {
+	_ = p.with(func(s *session) error {
+		return find(ctx, s, func(value, about string) {
 			if strings.HasPrefix(value, start) && !slices.Contains(args, value) {
 				found = append(found, cobra.CompletionWithDesc(sanitize.Line(value), sanitize.Line(about)))
 			}
 		})
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return found
 }
 
-// completePodFlag offers the names of the pods for a flag.
-func (p *program) completePodFlag(cmd *cobra.Command) {
-	mustRegister(cmd.RegisterFlagCompletionFunc("pod", func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return p.podNames(cmd.Context(), start), cobra.ShellCompDirectiveNoFileComp
+// complete offers what a finder finds for the first operands, most of them at most.
+func (p *program) complete(most int, find finder) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) < most {
+			found = p.found(cmd.Context(), args, start, find)
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeOfPod offers the pods for the first operand, and what a finder finds of that pod for those behind it.
+func (p *program) completeOfPod(most int, find finder) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return p.complete(1, pods)(cmd, args, start)
+		}
+		return p.complete(most, func(ctx context.Context, s *session, offer func(value, about string)) error {
+			s.pod = valid(args[0])
+			return find(ctx, s, offer)
+		})(cmd, args[1:], start)
+	}
+}
+
+// completeFlag offers what a finder finds for a flag.
+func (p *program) completeFlag(cmd *cobra.Command, flag string, find finder) {
+	mustRegister(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return p.complete(1, find)(cmd, nil, start)
 	}))
+}
+
+// pods finds the pods.
+func pods(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	for _, pod := range resp.GetPods() {
+		offer(pod.GetName(), pod.GetSpec().GetDir())
+	}
+	return err
 }
 
 // completeWith offers fixed values for a flag.
@@ -135,26 +137,26 @@ func mustRegister(err error) {
 // installShells are the shells that find a completion script in a directory of their user.
 var installShells = []string{"bash", "zsh", "fish"}
 
-func newCompletionInstallCommand(p *program) *cobra.Command {
-	var shell string
+type installOptions struct{ shell string }
+
+func (o *installOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the completion script for your shell",
 		Long: "Writes the completion script where your shell finds it, and says what is left to do. The shell is that of " +
 			"$SHELL or --shell. Running it again brings the script up to date.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if shell == "" && p.env("SHELL") == "" {
-				return usagef("$SHELL is not set: name your shell with --shell bash, zsh or fish")
-			}
-			return p.installCompletion(cmd.Root(), cmp.Or(shell, filepath.Base(p.env("SHELL"))))
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(p, cmd.Root()) },
 	}
-	cmd.Flags().StringVar(&shell, "shell", "", "bash, zsh or fish (default: that of $SHELL)")
+	cmd.Flags().StringVar(&o.shell, "shell", "", "bash, zsh or fish (default: that of $SHELL)")
 	completeWith(cmd, "shell", installShells...)
 	return cmd
 }
 
-func (p *program) installCompletion(root *cobra.Command, shell string) error {
+func (o *installOptions) run(p *program, root *cobra.Command) error {
+	if o.shell == "" && p.env("SHELL") == "" {
+		return usagef("$SHELL is not set: name your shell with --shell bash, zsh or fish")
+	}
+	shell := cmp.Or(o.shell, filepath.Base(p.env("SHELL")))
 	file, next, err := completionFile(p.env, shell)
 	if err != nil {
 		return err

@@ -23,12 +23,24 @@ import (
 // startPatience is how long podctl waits for a podd that is being started.
 const startPatience = 2 * time.Second
 
-// connect makes a client of the podd that flags and environment name. The caller
-// closes it.
-func (p *program) connect() (*client.Client, error) {
+// session is a verb at work: the program, its connection to podd, and the pod that it is about.
+type session struct {
+	*program
+	*client.Client
+	// pod is the pod that a person named, or the pod here; "" for a verb about podd.
+	pod string
+}
+
+// verb is what a command does. args are its operands: POD, if it has one, is the first. A verb with flags is a type
+// that has them as fields: its method command describes it and registers them, PreRunE checks them before podd is
+// asked, and its method run is the verb. Nothing of run needs cobra.
+type verb func(ctx context.Context, s *session, args []string) error
+
+// with connects to the podd that flags and environment name.
+func (p *program) with(f func(*session) error) error {
 	cfg, err := p.at.clientConfig()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cfg.StartFor = cmp.Or(p.startFor, startPatience)
 	cfg.Waiting = func(cause error) {
@@ -36,43 +48,29 @@ func (p *program) connect() (*client.Client, error) {
 			fmt.Fprintf(p.stderr, "! podd cannot accept the prompt now; retrying: %s\n", sanitize.Line(cause.Error()))
 		}
 	}
-	return client.New(cfg)
-}
-
-// withPod calls f with a client and the pod that a verb is about: the named one or, if that
-// is empty, the pod here.
-func (p *program) withPod(ctx context.Context, named string, f func(c *client.Client, pod string) error) error {
-	return p.with(func(c *client.Client) error {
-		pod, err := p.pod(ctx, c, named, nil)
-		if err != nil {
-			return err
-		}
-		return f(c, pod)
-	})
-}
-
-// with calls f with a client.
-func (p *program) with(f func(*client.Client) error) error {
-	c, err := p.connect()
+	c, err := client.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return f(c)
+	return f(&session{program: p, Client: c})
 }
 
-// onPod makes a verb of what it does with the pod of its first operand.
-func (p *program) onPod(run func(ctx context.Context, c *client.Client, pod string, args []string) error) func(*cobra.Command, []string) error {
+// onPodd runs a verb that is about podd.
+func (p *program) onPodd(do verb) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error { return run(cmd.Context(), c, pod, args) })
+		return p.with(func(s *session) error { return do(cmd.Context(), s, args) })
 	}
 }
 
-// onPodd makes a verb of what it does with podd.
-func (p *program) onPodd(run func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return p.with(func(c *client.Client) error { return run(cmd.Context(), c, args) })
-	}
+// onPod runs a verb that is about a pod: that of the first operand or, if that is empty, the pod here.
+func (p *program) onPod(do verb) func(*cobra.Command, []string) error {
+	return p.onPodd(func(ctx context.Context, s *session, args []string) (err error) {
+		if s.pod, err = s.find(ctx, args[0], nil); err != nil {
+			return err
+		}
+		return do(ctx, s, args)
+	})
 }
 
 // explainPod adds a next step to the error about a pod that does not exist: the pod that was
@@ -88,7 +86,7 @@ func (p *program) explainPod(ctx context.Context, err error) error {
 		return err
 	}
 	var names []string
-	for _, known := range p.podNames(ctx, "") {
+	for _, known := range p.found(ctx, nil, "", pods) {
 		known, _, _ = strings.Cut(known, "\t") // The directory follows.
 		names = append(names, known)
 	}

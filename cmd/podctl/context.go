@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -21,19 +19,24 @@ func newContextCommand(p *program) *cobra.Command {
 		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or " +
 			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped on " +
 			"a terminal.",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			resp, err := c.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: pod})
-			if err != nil {
-				return err
-			}
-			if p.output == outputJSON {
-				_, onTerminal := terminal(p.stdout)
-				_, err := p.stdout.Write(bodyFor(onTerminal, resp.GetRequestBody()))
-				return err
-			}
-			return contextTable(p.stdout, resp)
-		}),
+		RunE: p.onPod(runContext),
 	}
+}
+
+func runContext(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: s.pod})
+	if err != nil {
+		return err
+	}
+	if s.output == outputJSON {
+		_, onTerminal := terminal(s.stdout)
+		_, err := s.stdout.Write(bodyFor(onTerminal, resp.GetRequestBody()))
+		return err
+	}
+	if err := contextTable(resp).writeTo(s.stdout); err != nil {
+		return err
+	}
+	return contextFacts(resp).writeTo(s.stdout)
 }
 
 // bodyFor is a request's body as it is printed: byte for byte, except that terminal
@@ -48,29 +51,24 @@ func bodyFor(onTerminal bool, body []byte) []byte {
 	return []byte(sanitize.Terminal(string(body)))
 }
 
-func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
-	t := newTable(w)
-	fmt.Fprintln(t, "SEQ\tTOKENS\tBYTES\tKIND\tNOTE\tTEXT")
+func contextTable(c *poddv1.GetContextResponse) table {
 	fixed := int64(0)
 	for _, f := range c.GetFixed() {
 		fixed += f.GetBytes()
 	}
-	fmt.Fprintf(t, "-\t~%s\t%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()), view.Count(fixed))
+	t := table{"SEQ\tTOKENS\tBYTES\tKIND\tNOTE\tTEXT"}
+	t.row("-", "~"+view.Count(c.GetFixedTokens()), view.Count(fixed), "fixed", "", "instructions and tools")
 	for _, f := range c.GetFixed() {
 		note := ""
 		if f.GetCount() > 0 {
 			note = plural(int(f.GetCount()), "tool")
 		}
-		fmt.Fprintf(t, "-\t~%s\t%s\t  %s\t%s\t%s\n", view.Count(f.GetTokens()), view.Count(f.GetBytes()), sanitize.Line(f.GetKind()), note, sanitize.Line(f.GetName()))
+		t.row("-", "~"+view.Count(f.GetTokens()), view.Count(f.GetBytes()), "  "+f.GetKind(), note, f.GetName())
 	}
 	for _, it := range c.GetItems() {
-		fmt.Fprintf(t, "#%d\t~%s\t%s\t%s\t%s\t%s\n", it.GetSeq(), view.Count(it.GetTokens()), view.Count(it.GetBytes()), sanitize.Line(it.GetKind()),
-			sanitize.Line(it.GetNote()), sanitize.Line(it.GetHead()))
+		t.row(fmt.Sprintf("#%d", it.GetSeq()), "~"+view.Count(it.GetTokens()), view.Count(it.GetBytes()), it.GetKind(), it.GetNote(), it.GetHead())
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	return contextFacts(c).writeTo(w)
+	return t
 }
 
 // contextFacts say how large the request is, and what of that is measured.

@@ -1,21 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
-	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newCreateCommand(p *program) *cobra.Command {
-	var flags specFlags
-	var yes, worktree bool
-	tree := &poddv1.Worktree{}
+type createOptions struct {
+	specOptions
+	checkoutOptions
+	yes, worktree bool
+}
+
+func (o *createOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "create NAME",
 		SuggestFor: []string{"new", "add"},
@@ -25,44 +27,34 @@ func newCreateCommand(p *program) *cobra.Command {
 			"With --worktree the pod works in a checkout of its own of the git repository, on branch podd/NAME. Your files " +
 			"and branches stay as they are. podctl delete --checkout removes it.",
 		Example: "  podctl create api --dir ~/src/api --budget 5\n  podctl create fix-login --worktree --base main",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !worktree && (tree.GetBase() != "" || tree.GetWithChanges()) {
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !o.worktree && (o.from != "" || o.withChanges) {
 				return usagef("--base and --with-changes are for a checkout: add --worktree")
 			}
-			req := &poddv1.CreatePodRequest{Name: valid(args[0])}
-			if worktree {
-				req.Worktree = tree
-			}
-			var spec item.PodSpec
-			if err := p.at.directory(flags.dir, &spec.Dir); err != nil {
-				return err
-			}
-			if _, err := flags.apply(p, cmd, &spec); err != nil {
-				return err
-			}
-			if err := p.allowWide(cmd.Context(), spec.Dir, yes || worktree); err != nil {
-				return err
-			}
-			req.Spec = wire.PodSpecToProto(spec)
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().CreatePod(cmd.Context(), req)
-				if err != nil {
-					return err
-				}
-				p.warn(resp.GetWarnings())
-				pod := resp.GetPod()
-				return p.print(pod, line("created pod %s in %s", sanitize.Line(pod.GetName()), workplace(pod.GetSpec())))
-			})
+			return o.take(p, cmd)
 		},
+		RunE: p.onPodd(o.run),
 	}
-	flags.register(cmd, ".")
-	cmd.Flags().BoolVar(&worktree, "worktree", false, "give the pod a checkout of its own of the git repository")
-	cmd.Flags().StringVar(&tree.Base, "base", "", "with --worktree, the branch, tag or commit that it begins with (default: what is checked out)")
-	cmd.Flags().BoolVar(&tree.WithChanges, "with-changes", false, "with --worktree, also your uncommitted changes and untracked files")
-	completeWith(cmd, "base")
-	yesFlag(cmd, &yes)
-	p.completeModels(cmd)
+	o.specOptions.register(p, cmd, ".")
+	o.checkoutOptions.register(cmd, "with --worktree, the branch, tag or commit that it begins with (default: what is checked out)",
+		"with --worktree, also your uncommitted changes and untracked files")
+	cmd.Flags().BoolVar(&o.worktree, "worktree", false, "give the pod a checkout of its own of the git repository")
+	yesFlag(cmd, &o.yes)
 	return cmd
+}
+
+func (o *createOptions) run(ctx context.Context, s *session, args []string) error {
+	if err := s.allowWide(ctx, o.spec.Dir, o.yes || o.worktree); err != nil {
+		return err
+	}
+	req := &poddv1.CreatePodRequest{Name: valid(args[0]), Spec: wire.PodSpecToProto(o.spec)}
+	if o.worktree {
+		req.Worktree = &poddv1.Worktree{Base: o.from, WithChanges: o.withChanges}
+	}
+	resp, err := s.Pods().CreatePod(ctx, req)
+	s.warn(resp.GetWarnings())
+	pod := resp.GetPod()
+	return s.answer(pod, err, line("created pod %s in %s", sanitize.Line(pod.GetName()), workplace(pod.GetSpec())))
 }
 
 // workplace says where a new pod works.

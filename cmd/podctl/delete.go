@@ -3,19 +3,22 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newDeleteCommand(p *program) *cobra.Command {
-	req := &poddv1.DeletePodRequest{}
+type deleteOptions struct {
+	now, checkout bool
+	drop          []string
+}
+
+func (o *deleteOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "delete POD",
 		Aliases: []string{"rm"},
@@ -25,40 +28,35 @@ func newDeleteCommand(p *program) *cobra.Command {
 			"and POD may be one that was deleted before. The workspace is not touched. A checkout that podd made for the pod " +
 			"stays, and --checkout removes it too, unless it has something that is nowhere else: then nothing is deleted.",
 		Example: "  podctl delete fix-login --checkout --drop node_modules",
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
-			req.Pod = valid(args[0])
-			return p.deletePod(ctx, c, req)
-		}),
+		RunE:    p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVar(&req.Now, "now", false, "remove the pod and its log for good")
-	cmd.Flags().BoolVar(&req.Checkout, "checkout", false, "also remove the checkout that podd made for it")
-	cmd.Flags().StringArrayVar(&req.Drop, "drop", nil, "with --checkout, a file or directory in it that may be lost; repeatable")
+	cmd.Flags().BoolVar(&o.now, "now", false, "remove the pod and its log for good")
+	cmd.Flags().BoolVar(&o.checkout, "checkout", false, "also remove the checkout that podd made for it")
+	cmd.Flags().StringArrayVar(&o.drop, "drop", nil, "with --checkout, a file or directory in it that may be lost; repeatable")
 	completeWith(cmd, "drop")
 	return cmd
 }
 
-func (p *program) deletePod(ctx context.Context, c *client.Client, req *poddv1.DeletePodRequest) error {
-	if len(req.GetDrop()) > 0 && !req.GetCheckout() {
+func (o *deleteOptions) run(ctx context.Context, s *session, args []string) error {
+	if len(o.drop) > 0 && !o.checkout {
 		return usagef("--drop is for the removal of a checkout: add --checkout")
 	}
-	pod := req.GetPod()
-	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
-	deleted := got.GetPod()
-	if (req.GetNow() || req.GetCheckout()) && item.KindOf(err) == item.KindNotFound {
+	pod := valid(args[0])
+	deleted, err := s.Pod(ctx, pod)
+	if (o.now || o.checkout) && item.KindOf(err) == item.KindNotFound {
 		deleted, err = &poddv1.Pod{Id: pod, Name: pod}, nil
 	}
 	if err != nil {
 		return err
 	}
 	// By its id: another pod may have the name by now.
-	req.Pod = deleted.GetId()
-	resp, err := c.Pods().DeletePod(ctx, req)
+	resp, err := s.Pods().DeletePod(ctx, &poddv1.DeletePodRequest{Pod: deleted.GetId(), Now: o.now, Checkout: o.checkout, Drop: o.drop})
 	if err != nil {
 		return err
 	}
 	name := sanitize.Line(deleted.GetName())
 	what, it := "pod "+name, "it"
-	if req.GetCheckout() {
+	if o.checkout {
 		what, it = what+" and its checkout", "both"
 	}
 	says := "deleted " + what + " for good"
@@ -68,7 +66,7 @@ func (p *program) deletePod(ctx context.Context, c *client.Client, req *poddv1.D
 	if resp.GetCheckout() != "" {
 		says += fmt.Sprintf("\nits checkout stays in %s; podctl delete %s --checkout removes it", sanitize.Line(resp.GetCheckout()), name)
 	}
-	return p.print(deleted, line("%s", says))
+	return s.print(deleted, line("%s", says))
 }
 
 func newRestoreCommand(p *program) *cobra.Command {
@@ -79,51 +77,33 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"several with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted " +
 			"pods.",
 		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
-		ValidArgsFunction: p.completeTrash,
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
-			req := &poddv1.RestorePodRequest{Pod: valid(args[0])}
-			if len(args) == 2 {
-				req.Name = valid(args[1])
-			}
-			resp, err := c.Pods().RestorePod(ctx, req)
-			return p.answer(resp.GetPod(), err, line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
-		}),
+		ValidArgsFunction: p.complete(1, trashed),
+		RunE:              p.onPodd(runRestore),
 	}
 }
 
-// completeTrash offers the names of the deleted pods for the first argument.
-func (p *program) completeTrash(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func runRestore(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Pods().RestorePod(ctx, &poddv1.RestorePodRequest{Pod: valid(args[0]), Name: valid(strings.Join(args[1:], ""))})
+	return s.answer(resp.GetPod(), err, line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
+}
+
+// trashed finds the deleted pods.
+func trashed(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
+	for _, pod := range resp.GetPods() {
+		offer(pod.GetPod().GetName(), pod.GetPod().GetSpec().GetDir())
 	}
-	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
-		for _, pod := range resp.GetPods() {
-			offer(pod.GetPod().GetName(), pod.GetPod().GetSpec().GetDir())
-		}
-		return err
-	})
+	return err
 }
 
 // listTrash lists the deleted pods.
-func (p *program) listTrash(ctx context.Context, c *client.Client) error {
-	resp, err := c.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
+func listTrash(ctx context.Context, s *session) error {
+	resp, err := s.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
 	if err != nil {
 		return err
 	}
-	return printEach(p, resp.GetPods(), func() error { return p.trashTable(p.stdout, resp.GetPods()) })
-}
-
-func (p *program) trashTable(w io.Writer, pods []*poddv1.TrashedPod) error {
-	if len(pods) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "the trash is empty")
-		return err
-	}
-	t := newTable(w)
-	fmt.Fprintln(t, "NAME\tID\tTURN\tDELETED\tKEPT UNTIL\tDIR")
-	for _, pod := range pods {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s ago\t%s\t%s\n", sanitize.Line(pod.GetPod().GetName()), sanitize.Line(pod.GetPod().GetId()), pod.GetPod().GetTurn(),
-			view.Duration(p.now().Sub(pod.GetDeletedAt().AsTime())), stamp(pod.GetPurgeAt().AsTime()), sanitize.Line(pod.GetPod().GetSpec().GetDir()))
-	}
-	return t.Flush()
+	return list(s.program, resp.GetPods(), "the trash is empty", "NAME\tID\tTURN\tDELETED\tKEPT UNTIL\tDIR", func(t *poddv1.TrashedPod) []any {
+		pod, ago := t.GetPod(), view.Duration(s.now().Sub(t.GetDeletedAt().AsTime()))+" ago"
+		return []any{pod.GetName(), pod.GetId(), pod.GetTurn(), ago, stamp(t.GetPurgeAt().AsTime()), pod.GetSpec().GetDir()}
+	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/remote"
@@ -15,18 +17,20 @@ func newDialStdioCommand(p *program) *cobra.Command {
 		Use:    "dial-stdio",
 		Short:  "Join standard input and output to podd's socket, for podctl -H",
 		Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := p.at.localConfig()
-			if err != nil {
-				return remote.Refuse(p.stdout, err)
-			}
-			conn, err := client.Dial(cmd.Context(), cfg.Socket)
-			if err != nil {
-				return remote.Refuse(p.stdout, err)
-			}
-			// Without a token podd refuses the calls that need it, and says why.
-			token, _ := paths.ReadToken(cfg.StateDir)
-			return remote.Serve(conn, token, p.stdin, p.stdout)
-		},
+		RunE:   func(cmd *cobra.Command, _ []string) error { return p.dialStdio(cmd.Context()) },
 	}
+}
+
+func (p *program) dialStdio(ctx context.Context) error {
+	cfg, err := p.at.localConfig()
+	if err != nil {
+		return remote.Refuse(p.stdout, err)
+	}
+	conn, err := client.Dial(ctx, cfg.Socket)
+	if err != nil {
+		return remote.Refuse(p.stdout, err)
+	}
+	// Without a token podd refuses the calls that need it, and says why.
+	token, _ := paths.ReadToken(cfg.StateDir)
+	return remote.Serve(conn, token, p.stdin, p.stdout)
 }

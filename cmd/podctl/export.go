@@ -18,17 +18,14 @@ import (
 	"podd/pkg/item"
 )
 
-// exporter is the verb export with its flags.
-type exporter struct {
-	*program
+type exportOptions struct {
 	format, to string
-	after      int64
-	fromAfter  bool
-	force      bool
+	after      sequence
+	// fromAfter says that --after was given, 0 included.
+	fromAfter, force bool
 }
 
-func newExportCommand(of *program) *cobra.Command {
-	p := &exporter{program: of}
+func (o *exportOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [POD]",
 		Short: "Write a pod's conversation to a file",
@@ -36,40 +33,36 @@ func newExportCommand(of *program) *cobra.Command {
 			"each. The HTML file holds the pictures; the others name them. Without --to it prints it. A new file is " +
 			"readable for you alone.",
 		Example: "  podctl export api --to api.md\n  podctl export api --format html --to /tmp/api.html",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p.fromAfter = cmd.Flags().Changed("after")
-			if err := p.check(cmd); err != nil {
-				return err
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("format") && p.output == outputJSON {
+				o.format = "json"
+			} else if !cmd.Flags().Changed("format") {
+				o.format = export.FormatOf(o.to)
 			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error { return p.export(cmd.Context(), c, pod) })
+			o.fromAfter = cmd.Flags().Changed("after")
+			return o.check(cmd.Flags().Changed("to"))
 		},
+		RunE: p.onPod(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.format, "format", "", "md, html or json (default: by the name of the file, else md)")
-	f.StringVar(&p.to, "to", "", "file to write (default: standard output)")
-	f.Var((*sequence)(&p.after), "after", "only entries above this number")
-	f.BoolVar(&p.force, "force", false, "replace the file if it exists")
+	f.StringVar(&o.format, "format", "", "md, html or json (default: by the name of the file, else md)")
+	f.StringVar(&o.to, "to", "", "file to write (default: standard output)")
+	f.Var(&o.after, "after", "only entries above this number")
+	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
 	completeWith(cmd, "format", "md", "html", "json")
 	completeWith(cmd, "after")
 	return cmd
 }
 
-// check completes and checks the flags.
-func (p *exporter) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("to") && (p.to == "" || p.to == "-") {
+func (o *exportOptions) check(toFile bool) error {
+	if toFile && (o.to == "" || o.to == "-") {
 		return usagef("--to needs the name of a file; leave it out for standard output")
 	}
-	if !cmd.Flags().Changed("format") {
-		p.format = export.FormatOf(p.to)
-		if p.output == outputJSON {
-			p.format = "json"
-		}
+	if !slices.Contains(export.Formats, o.format) {
+		return usagef("--format %q: use md, html or json", o.format)
 	}
-	if !slices.Contains(export.Formats, p.format) {
-		return usagef("--format %q: use md, html or json", p.format)
-	}
-	if _, err := os.Lstat(p.to); p.to != "" && !p.force && err == nil {
-		return fileTaken(p.to)
+	if _, err := os.Lstat(o.to); o.to != "" && !o.force && err == nil {
+		return fileTaken(o.to)
 	}
 	return nil
 }
@@ -78,32 +71,32 @@ func fileTaken(name string) error {
 	return item.Errorf(item.KindExists, "FILE_EXISTS", "%s already exists: choose another name, or replace it with --force", name)
 }
 
-func (p *exporter) export(ctx context.Context, c *client.Client, pod string) error {
-	got, err := c.Pod(ctx, pod)
+func (o *exportOptions) run(ctx context.Context, s *session, _ []string) error {
+	got, err := s.Pod(ctx, s.pod)
 	if err != nil {
 		return err
 	}
 	after := max(got.GetFirstSeq()-1, 0)
-	if p.fromAfter {
-		after = p.after
+	if o.fromAfter {
+		after = int64(o.after)
 	}
-	log := export.Log{Pod: got, Stream: c.Stream(ctx, client.StreamOptions{Pod: got.GetId(), After: after}), Image: c.Image}
-	if p.to == "" {
-		out := bufio.NewWriter(p.stdout)
-		_, err := log.Write(ctx, out, p.format)
+	log := export.Log{Pod: got, Stream: s.Stream(ctx, client.StreamOptions{Pod: got.GetId(), After: after}), Image: s.Image}
+	if o.to == "" {
+		out := bufio.NewWriter(s.stdout)
+		_, err := log.Write(ctx, out, o.format)
 		return cmp.Or(err, out.Flush()) // What fails to be written fails in both.
 	}
-	d, err := log.WriteFile(ctx, p.to, p.format, p.force)
+	d, err := log.WriteFile(ctx, o.to, o.format, o.force)
 	if errors.Is(err, fs.ErrExist) {
-		return fileTaken(p.to)
+		return fileTaken(o.to)
 	}
 	if err != nil {
 		return err
 	}
 	if d.From == 0 {
-		_, err = fmt.Fprintf(p.stderr, "exported pod %s, which has no entries, to %s\n", sanitize.Line(d.Pod), sanitize.Line(p.to))
+		_, err = fmt.Fprintf(s.stderr, "exported pod %s, which has no entries, to %s\n", sanitize.Line(d.Pod), sanitize.Line(o.to))
 		return err
 	}
-	_, err = fmt.Fprintf(p.stderr, "exported #%d to #%d of pod %s to %s\n", d.From, d.To, sanitize.Line(d.Pod), sanitize.Line(p.to))
+	_, err = fmt.Fprintf(s.stderr, "exported #%d to #%d of pod %s to %s\n", d.From, d.To, sanitize.Line(d.Pod), sanitize.Line(o.to))
 	return err
 }

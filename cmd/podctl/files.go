@@ -12,13 +12,16 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newDiffCommand(p *program) *cobra.Command {
-	r := &poddv1.DiffFilesRequest{}
-	var stat bool
+type diffOptions struct {
+	turn          int64
+	after         sequence
+	stat, leftOut bool
+}
+
+func (o *diffOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [POD] [PATH...]",
 		Short: "Show what a pod changed in files",
@@ -26,40 +29,39 @@ func newDiffCommand(p *program) *cobra.Command {
 			"after an entry. What others changed meanwhile follows. PATH restricts it to files and directories; name POD " +
 			"first.",
 		Example: "  podctl diff api\n  podctl diff api --turn 3 src",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("turn") && r.GetTurn() < 1 {
-				return usageError{fmt.Errorf("--turn %d is not the number of a turn: podctl tail shows them", r.GetTurn())}
-			}
-			if r.GetTurn() > 0 && r.GetAfterSeq() > 0 {
-				return usageError{errors.New("give --turn or --after, not both")}
-			}
-			r.Paths = nil
-			for _, path := range args[1:] {
-				r.Paths = append(r.Paths, valid(path))
-			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod = pod
-				stream, err := c.Files().DiffFiles(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				d := shownDiff{program: p, console: p.console(), stat: stat}
-				return d.all(stream.Recv)
-			})
-		},
+		PreRunE: o.check,
+		RunE:    p.onPod(o.run),
 	}
-	flags := cmd.Flags()
-	flags.Int64Var(&r.Turn, "turn", 0, "the turn (default: the last one that changed files)")
-	flags.Var((*sequence)(&r.AfterSeq), "after", "all changes after this entry, instead of those of a turn")
-	flags.BoolVar(&stat, "stat", false, "only the paths and how many lines changed")
-	flags.BoolVar(&r.LeftOut, "left-out", false, "also name the paths that podd does not keep")
+	f := cmd.Flags()
+	f.Int64Var(&o.turn, "turn", 0, "the turn (default: the last one that changed files)")
+	f.Var(&o.after, "after", "all changes after this entry, instead of those of a turn")
+	f.BoolVar(&o.stat, "stat", false, "only the paths and how many lines changed")
+	f.BoolVar(&o.leftOut, "left-out", false, "also name the paths that podd does not keep")
 	return cmd
 }
 
-// all shows the parts of a diff as they come.
-func (d *shownDiff) all(next func() (*poddv1.DiffFilesResponse, error)) error {
+func (o *diffOptions) check(cmd *cobra.Command, _ []string) error {
+	switch {
+	case cmd.Flags().Changed("turn") && o.turn < 1:
+		return usagef("--turn %d is not the number of a turn: podctl tail shows them", o.turn)
+	case o.turn > 0 && o.after > 0:
+		return usagef("give --turn or --after, not both")
+	}
+	return nil
+}
+
+func (o *diffOptions) run(ctx context.Context, s *session, args []string) error {
+	r := &poddv1.DiffFilesRequest{Pod: s.pod, Turn: o.turn, AfterSeq: int64(o.after), LeftOut: o.leftOut}
+	for _, path := range args[1:] {
+		r.Paths = append(r.Paths, valid(path))
+	}
+	stream, err := s.Files().DiffFiles(ctx, r)
+	if err != nil {
+		return err
+	}
+	d := shownDiff{program: s.program, console: s.console(), stat: o.stat}
 	for {
-		part, err := next()
+		part, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return d.end()
 		}
@@ -136,8 +138,9 @@ func (d *shownDiff) file(f *poddv1.ChangedFile) error {
 	return err
 }
 
-func newUndoCommand(p *program) *cobra.Command {
-	r := &poddv1.RestoreFilesRequest{}
+type undoOptions struct{ skip, merge, dryRun bool }
+
+func (o *undoOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [POD]",
 		Short: "Take back what a pod changed in files",
@@ -147,23 +150,21 @@ func newUndoCommand(p *program) *cobra.Command {
 			"lines, and keeps theirs. The conversation stays; podctl rewind --files takes back both. Commits, branches and tags stay in " +
 			"any case: git reflog shows where HEAD was.",
 		Example: "  podctl undo api --dry-run",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			r.Pod = pod
-			resp, err := c.Files().RestoreFiles(ctx, r)
-			if err != nil {
-				return err
-			}
-			of := "the last undo"
-			if resp.GetTurn() > 0 {
-				of = fmt.Sprintf("changes of turn %d", resp.GetTurn())
-			}
-			return p.print(resp, line("%s", restored(resp, of, r.GetDryRun())))
-		}),
+		RunE:    p.onPod(o.run),
 	}
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "skip files that somebody changed since, and take the others back")
-	cmd.Flags().BoolVar(&r.Merge, "merge", false, "merge texts that somebody changed in other lines since")
-	cmd.Flags().BoolVarP(&r.DryRun, "dry-run", "n", false, "only say what would change")
+	cmd.Flags().BoolVar(&o.skip, "skip", false, "skip files that somebody changed since, and take the others back")
+	cmd.Flags().BoolVar(&o.merge, "merge", false, "merge texts that somebody changed in other lines since")
+	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would change")
 	return cmd
+}
+
+func (o *undoOptions) run(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: s.pod, Skip: o.skip, Merge: o.merge, DryRun: o.dryRun})
+	of := "the last undo"
+	if resp.GetTurn() > 0 {
+		of = fmt.Sprintf("changes of turn %d", resp.GetTurn())
+	}
+	return s.answer(resp, err, line("%s", restored(resp, of, o.dryRun)))
 }
 
 // restored says what became of files, and of what changes.
@@ -175,19 +176,24 @@ func restored(resp *poddv1.RestoreFilesResponse, of string, dry bool) string {
 	case dry:
 		did = "would take back " + of + " in " + plural(int(resp.GetChanged()), "path")
 	}
+	did += listed(resp.GetPaths(), resp.GetMerged(), resp.GetKept())
+	if resp.GetHeadMoved() {
+		did += "\n  stays: HEAD moved meanwhile; see git reflog"
+	}
+	return did
+}
+
+// listed names paths that changed, those that were merged, and those that stay, a line each.
+func listed(changed, merged []string, kept []*poddv1.KeptFile) string {
 	var b strings.Builder
-	b.WriteString(did)
-	for _, path := range resp.GetPaths() {
+	for _, path := range changed {
 		b.WriteString("\n  " + sanitize.Line(path))
 	}
-	for _, path := range resp.GetMerged() {
+	for _, path := range merged {
 		b.WriteString("\n  merged: " + sanitize.Line(path))
 	}
-	for _, k := range resp.GetKept() {
+	for _, k := range kept {
 		b.WriteString("\n  stays: " + sanitize.Line(k.GetPath()) + " " + sanitize.Line(k.GetWhy()))
-	}
-	if resp.GetHeadMoved() {
-		b.WriteString("\n  stays: HEAD moved meanwhile; see git reflog")
 	}
 	return b.String()
 }

@@ -17,14 +17,14 @@ import (
 // follow shows the turn that takes a submit until it ends, and asks about the calls that
 // wait for approval meanwhile. As JSON it prints the response first and then each message
 // of the stream.
-func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse, onlyLast bool) error {
-	f := &following{program: p, client: c, pod: pod, id: podID(ctx, c, pod), show: func(*poddv1.StreamResponse) error { return nil }}
-	console := p.console()
-	if p.output == outputJSON {
+func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyLast bool) error {
+	f := &following{session: s, id: podID(ctx, s.Client, s.pod), show: func(*poddv1.StreamResponse) error { return nil }}
+	console := s.console()
+	if s.output == outputJSON {
 		// The turn is still followed, to know how it ends.
 		console = view.Console{Out: io.Discard, Err: io.Discard}
-		f.show = func(m *poddv1.StreamResponse) error { return p.printJSON(m) }
-		if err := p.printJSON(resp); err != nil {
+		f.show = func(m *poddv1.StreamResponse) error { return s.printJSON(m) }
+		if err := s.printJSON(resp); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 	if onlyLast {
 		f.turn.OnlyLast()
 	}
-	f.asking = p.newAsking(c, f.id, f.turn, resp.GetSeq())
+	f.asking = newAsking(s, f.id, f.turn, resp.GetSeq())
 	err := f.run(ctx, resp.GetSeq())
 	if closeErr := f.turn.Close(); err == nil {
 		err = closeErr
@@ -47,8 +47,8 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 		return turnError{}
 	}
 	if number, end := f.turn.Ended(); end.Outcome != item.OutcomeFinished {
-		if hint := keyHint(p.env, *end); hint != "" && !p.at.remote() {
-			fmt.Fprintf(p.stderr, "! %s\n", hint)
+		if hint := keyHint(s.env, *end); hint != "" && !s.at.remote() {
+			s.warn([]string{hint})
 		}
 		return turnError{number, *end}
 	}
@@ -66,13 +66,12 @@ func (f *following) left(at int64, requestID string) error {
 
 // following is a turn that is followed.
 type following struct {
-	*program
-	client *client.Client
-	// pod is the name for people, id the pod that stays when it gets another name.
-	pod, id string
-	turn    *view.Turn
-	show    func(*poddv1.StreamResponse) error
-	asking  *asking
+	*session
+	// id is the pod, which stays when it gets another name.
+	id     string
+	turn   *view.Turn
+	show   func(*poddv1.StreamResponse) error
+	asking *asking
 }
 
 // event is a message of the stream, or why the stream was lost.
@@ -119,7 +118,7 @@ func (f *following) read(ctx context.Context, after int64, events chan<- event) 
 			return context.Cause(ctx)
 		}
 	}
-	stream := f.client.Stream(ctx, client.StreamOptions{
+	stream := f.Stream(ctx, client.StreamOptions{
 		Pod: f.id, After: after, Follow: true, Deltas: true,
 		Lost: func(err error) { _ = send(event{lost: err}) }, // The stream ends with ctx.
 	})
@@ -160,7 +159,7 @@ func (f *following) explainWait(ctx context.Context) {
 	if number, _ := f.turn.Ended(); number != 0 {
 		return
 	}
-	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.id})
+	resp, err := f.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.id})
 	if err == nil && resp.GetPod().GetPause() != nil {
 		f.asking.told.Warn(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod))
 	}

@@ -1,47 +1,52 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newForkCommand(p *program) *cobra.Command {
-	var at int64
+type forkOptions struct{ at sequence }
+
+func (o *forkOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fork [POD] NEW",
 		Short: "Create a pod from another pod's history",
 		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may " +
 			"keep running. Files are not copied: both pods work in the same directory.",
 		Example: "  podctl fork api api-try --at 120",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if at < 1 && cmd.Flags().Changed("at") {
-				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail lists them", at)}
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if o.at < 1 && cmd.Flags().Changed("at") {
+				return usagef("--at %d is not the number of an entry: podctl tail lists them", o.at)
 			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: pod, Name: valid(args[1]), AtSeq: at})
-				if err != nil {
-					return err
-				}
-				place := ""
-				if at > 0 {
-					place = fmt.Sprintf(" at #%d", at)
-				}
-				return p.print(resp, line("forked %s from %s%s%s", sanitize.Line(resp.GetPod().GetName()), sanitize.Line(pod), place, leftover(resp)))
-			})
+			return nil
 		},
+		RunE: p.onPod(o.run),
 	}
-	cmd.Flags().Var((*sequence)(&at), "at", "last entry to include; podctl tail shows the numbers (default: the whole log)")
+	cmd.Flags().Var(&o.at, "at", "last entry to include; podctl tail shows the numbers (default: the whole log)")
 	return cmd
 }
 
-func newRewindCommand(p *program) *cobra.Command {
-	r := &poddv1.RewindPodRequest{}
+func (o *forkOptions) run(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Pods().ForkPod(ctx, &poddv1.ForkPodRequest{Pod: s.pod, Name: valid(args[1]), AtSeq: int64(o.at)})
+	place := ""
+	if o.at > 0 {
+		place = fmt.Sprintf(" at #%d", o.at)
+	}
+	return s.answer(resp, err, line("forked %s from %s%s%s", sanitize.Line(resp.GetPod().GetName()), sanitize.Line(s.pod), place, leftover(resp)))
+}
+
+type rewindOptions struct {
+	to                 int64
+	files, skip, merge bool
+}
+
+func (o *rewindOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
@@ -49,34 +54,34 @@ func newRewindCommand(p *program) *cobra.Command {
 			"it also takes back what the agent changed in files since, as podctl undo does. Commits, branches and tags stay. The pod must not be running a " +
 			"turn. Without --files, a turn that waits for disk space is cancelled first.",
 		Example: "  podctl rewind api 120 --files",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			to, ok := parseSequence(args[1])
-			if !ok || to < 1 {
-				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail lists them", args[1])}
-			}
-			for _, flag := range []string{"skip", "merge"} {
-				if cmd.Flags().Changed(flag) && !r.GetFiles() {
-					return usageError{fmt.Errorf("--%s needs --files: without it no file changes", flag)}
-				}
-			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				r.Pod, r.ToSeq = pod, to
-				resp, err := c.Pods().RewindPod(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				also := leftover(resp)
-				if back := resp.GetRestored(); back != nil {
-					also = "\n" + restored(back, "changes", false)
-				}
-				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(pod), to, also))
-			})
-		},
+		PreRunE: o.check,
+		RunE:    p.onPod(o.run),
 	}
-	cmd.Flags().BoolVar(&r.Files, "files", false, "also take back what the agent changed in files after SEQ")
-	cmd.Flags().BoolVar(&r.Skip, "skip", false, "with --files: skip files that somebody changed since")
-	cmd.Flags().BoolVar(&r.Merge, "merge", false, "with --files: merge texts that somebody changed in other lines since")
+	cmd.Flags().BoolVar(&o.files, "files", false, "also take back what the agent changed in files after SEQ")
+	cmd.Flags().BoolVar(&o.skip, "skip", false, "with --files: skip files that somebody changed since")
+	cmd.Flags().BoolVar(&o.merge, "merge", false, "with --files: merge texts that somebody changed in other lines since")
 	return cmd
+}
+
+func (o *rewindOptions) check(cmd *cobra.Command, args []string) (err error) {
+	if o.to, err = numberOf(args[1], "an entry: podctl tail lists them"); err != nil {
+		return err
+	}
+	for _, flag := range []string{"skip", "merge"} {
+		if cmd.Flags().Changed(flag) && !o.files {
+			return usagef("--%s needs --files: without it no file changes", flag)
+		}
+	}
+	return nil
+}
+
+func (o *rewindOptions) run(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Pods().RewindPod(ctx, &poddv1.RewindPodRequest{Pod: s.pod, ToSeq: o.to, Files: o.files, Skip: o.skip, Merge: o.merge})
+	also := leftover(resp)
+	if back := resp.GetRestored(); back != nil {
+		also = "\n" + restored(back, "changes", false)
+	}
+	return s.answer(resp, err, line("rewound %s to #%d%s", sanitize.Line(s.pod), o.to, also))
 }
 
 // leftover says what neither a fork nor a rewind undoes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -32,27 +31,26 @@ func newImageCommand(p *program) *cobra.Command {
 		Long: "Lists the images in a pod's log: digest, first entry, description. With IMAGE, a name or the beginning of a " +
 			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet. " +
 			"The bytes are those that models get: podd reduces large images and converts GIF and WebP.",
-		Example:           "  podctl image api shot.png /tmp/shot.png",
-		ValidArgsFunction: gallery{program: p}.complete,
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, args []string) error {
-			g := gallery{p, c, pod}
-			if len(args) == 1 {
-				return g.list(ctx)
+		Example: "  podctl image api shot.png /tmp/shot.png",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 2 {
+				return nil, cobra.ShellCompDirectiveDefault
 			}
-			found, err := g.find(ctx, valid(args[1]))
-			if err != nil {
-				return err
-			}
-			return g.save(ctx, found, strings.Join(args[2:], ""))
-		}),
+			return p.completeOfPod(1, images)(cmd, args, start)
+		},
+		RunE: p.onPod(runImage),
 	}
 }
 
-// gallery is the images of a pod.
-type gallery struct {
-	*program
-	c   *client.Client
-	pod string
+func runImage(ctx context.Context, s *session, args []string) error {
+	if len(args) == 1 {
+		return listImages(ctx, s)
+	}
+	found, err := findImage(ctx, s, valid(args[1]))
+	if err != nil {
+		return err
+	}
+	return saveImage(ctx, s, found, strings.Join(args[2:], ""))
 }
 
 // loggedImage is an image and the first entry that has it.
@@ -61,14 +59,14 @@ type loggedImage struct {
 	seq item.Seq
 }
 
-// all are the images in the pod's log, each name of an image once.
-func (g gallery) all(ctx context.Context) (list []loggedImage, err error) {
-	pod, err := g.c.Pod(ctx, g.pod)
+// allImages are the images in the pod's log, each name of an image once.
+func allImages(ctx context.Context, s *session) (list []loggedImage, err error) {
+	pod, err := s.Pod(ctx, s.pod)
 	if err != nil {
 		return nil, err
 	}
 	// Retention may have removed the beginning of the log.
-	for m, err := range g.c.Stream(ctx, client.StreamOptions{Pod: g.pod, After: max(pod.GetFirstSeq()-1, 0)}) {
+	for m, err := range s.Stream(ctx, client.StreamOptions{Pod: s.pod, After: max(pod.GetFirstSeq()-1, 0)}) {
 		if err != nil {
 			return nil, err
 		}
@@ -86,33 +84,29 @@ func (g gallery) all(ctx context.Context) (list []loggedImage, err error) {
 	return list, nil
 }
 
-func (g gallery) list(ctx context.Context) error {
-	list, err := g.all(ctx)
+func listImages(ctx context.Context, s *session) error {
+	all, err := allImages(ctx, s)
 	if err != nil {
 		return err
 	}
-	if g.output == outputJSON {
-		for _, image := range list {
-			if err := g.printJSON(wire.ImageToProto(image.Image)); err != nil {
-				return err
-			}
+	var t table
+	for _, image := range all {
+		if s.output == outputText {
+			t.row(fmt.Sprintf("%.*s", shownDigest, image.Digest), fmt.Sprintf("#%d", image.seq), image.String())
+		} else if err := s.printJSON(wire.ImageToProto(image.Image)); err != nil {
+			return err
 		}
-		return nil
 	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintf(g.stderr, "pod %s has no images\n", sanitize.Line(g.pod))
+	if len(all) == 0 && s.output == outputText {
+		_, err := fmt.Fprintf(s.stderr, "pod %s has no images\n", sanitize.Line(s.pod))
 		return err
 	}
-	t := newTable(g.stdout)
-	for _, image := range list {
-		fmt.Fprintf(t, "%.*s\t#%d\t%s\n", shownDigest, image.Digest, image.seq, sanitize.Line(image.String()))
-	}
-	return t.Flush()
+	return t.writeTo(s.stdout)
 }
 
-// find finds an image by its name, by the last part of its name, or by its digest.
-func (g gallery) find(ctx context.Context, wanted string) (loggedImage, error) {
-	list, err := g.all(ctx)
+// findImage finds an image by its name, by the last part of its name, or by its digest.
+func findImage(ctx context.Context, s *session, wanted string) (loggedImage, error) {
+	list, err := allImages(ctx, s)
 	if err != nil {
 		return loggedImage{}, err
 	}
@@ -135,32 +129,29 @@ func (g gallery) find(ctx context.Context, wanted string) (loggedImage, error) {
 			for _, image := range found {
 				digests = append(digests, fmt.Sprintf("%.*s (#%d)", shownDigest, image.Digest, image.seq))
 			}
-			return loggedImage{}, usagef("pod %s has %d images %q: name one by its digest: %s", g.pod, len(found), wanted, strings.Join(digests, ", "))
+			return loggedImage{}, usagef("pod %s has %d images %q: name one by its digest: %s", s.pod, len(found), wanted, strings.Join(digests, ", "))
 		}
 	}
-	return loggedImage{}, item.Errorf(item.KindNotFound, "IMAGE_NOT_FOUND", "pod %s has no image %q: podctl image %s lists them", g.pod, wanted, g.pod)
+	return loggedImage{}, item.Errorf(item.KindNotFound, "IMAGE_NOT_FOUND", "pod %s has no image %q: podctl image %s lists them", s.pod, wanted, s.pod)
 }
 
-// save writes an image to a file that does not exist yet; "" and "-" are standard output.
-func (g gallery) save(ctx context.Context, image loggedImage, file string) error {
-	if _, is := terminal(g.stdout); is && (file == "" || file == "-") {
+// saveImage writes an image to a file that does not exist yet; "" and "-" are standard output.
+func saveImage(ctx context.Context, s *session, image loggedImage, file string) error {
+	if _, is := terminal(s.stdout); is && (file == "" || file == "-") {
 		return usagef("image does not write to a terminal: name a FILE, or redirect the output")
 	}
-	data, err := g.c.Image(ctx, image.Digest)
+	data, err := s.Image(ctx, image.Digest)
 	if err != nil {
 		return err
 	}
 	if file == "" || file == "-" {
-		_, err := g.stdout.Write(data)
+		_, err := s.stdout.Write(data)
 		return err
 	}
 	if err := writeNewFile(file, data); err != nil {
 		return err
 	}
-	return g.print(wire.ImageToProto(image.Image), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "saved %s as %s: %s\n", sanitize.Line(image.String()), sanitize.Line(file), sanitize.Line(image.MediaType))
-		return err
-	})
+	return s.print(wire.ImageToProto(image.Image), line("saved %s as %s: %s", sanitize.Line(image.String()), sanitize.Line(file), sanitize.Line(image.MediaType)))
 }
 
 // writeNewFile writes a file that does not exist yet. After a failure none is there.
@@ -184,23 +175,15 @@ func writeNewFile(name string, data []byte) error {
 	return nil
 }
 
-// complete offers pods, then the pod's images by name and digest, then files.
-func (g gallery) complete(cmd *cobra.Command, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) == 2 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	if len(args) > 2 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return g.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
-		list, err := gallery{g.program, c, pod}.all(ctx)
-		for _, image := range list {
-			for _, name := range []string{image.Name, image.Digest[:min(shownDigest, len(image.Digest))]} {
-				if name != "" {
-					offer(name, image.String())
-				}
+// images finds the images of a pod, by name and digest.
+func images(ctx context.Context, s *session, offer func(value, about string)) error {
+	all, err := allImages(ctx, s)
+	for _, image := range all {
+		for _, name := range []string{image.Name, image.Digest[:min(shownDigest, len(image.Digest))]} {
+			if name != "" {
+				offer(name, image.String())
 			}
 		}
-		return err
-	})
+	}
+	return err
 }

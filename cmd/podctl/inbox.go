@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -19,71 +17,55 @@ func newInboxCommand(p *program) *cobra.Command {
 		Use:   "inbox [POD]",
 		Short: "List the queued prompts of a pod",
 		Long:  "Lists the queued prompts of a pod, the next one first.",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
-			if err != nil {
-				return err
-			}
-			return printEach(p, resp.GetItems(), func() error { return p.inboxTable(p.stdout, pod, resp.GetItems()) })
-		}),
+		RunE:  p.onPod(runInbox),
 	}
 	cmd.AddCommand(newInboxRmCommand(p))
 	return cmd
+}
+
+func runInbox(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: s.pod})
+	if err != nil {
+		return err
+	}
+	none := "pod " + sanitize.Line(s.pod) + " has no queued prompts"
+	return list(s.program, resp.GetItems(), none, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tTEXT", func(it *poddv1.InboxItem) []any {
+		return []any{fmt.Sprintf("#%d", it.GetSeq()), it.GetRequestId(), wire.SubmitModeFromProto(it.GetMode()), stamp(it.GetTime().AsTime()), beginning(it.GetText())}
+	})
 }
 
 func newInboxRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm [POD] REQUEST_ID",
 		Short:             "Remove a queued prompt",
-		ValidArgsFunction: p.completeRequests,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id := valid(args[1])
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: pod})
-				if err != nil {
-					return err
-				}
-				if _, err := c.Pods().CancelInboxItem(cmd.Context(), &poddv1.CancelInboxItemRequest{Pod: pod, RequestId: id}); err != nil {
-					return err
-				}
-				removed := &poddv1.InboxItem{RequestId: id}
-				for _, it := range resp.GetItems() {
-					if it.GetRequestId() == id {
-						removed = it
-					}
-				}
-				return p.print(removed, line("removed %s from the inbox of pod %s", sanitize.Line(id), sanitize.Line(pod)))
-			})
-		},
+		ValidArgsFunction: p.completeOfPod(1, requests),
+		RunE:              p.onPod(runInboxRm),
 	}
 }
 
-func (p *program) inboxTable(w io.Writer, pod string, items []*poddv1.InboxItem) error {
-	if len(items) == 0 {
-		_, err := fmt.Fprintf(p.stderr, "pod %s has no queued prompts\n", sanitize.Line(pod))
+func runInboxRm(ctx context.Context, s *session, args []string) error {
+	id := valid(args[1])
+	resp, err := s.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: s.pod})
+	if err != nil {
 		return err
 	}
-	t := newTable(w)
-	fmt.Fprintln(t, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tTEXT")
-	for _, it := range items {
-		fmt.Fprintf(t, "#%d\t%s\t%s\t%s\t%s\n", it.GetSeq(), sanitize.Line(it.GetRequestId()), wire.SubmitModeFromProto(it.GetMode()),
-			stamp(it.GetTime().AsTime()), beginning(it.GetText()))
-	}
-	return t.Flush()
-}
-
-// completeRequests offers the pods, and then the submits of one that wait.
-func (p *program) completeRequests(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
-		resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
-		for _, it := range resp.GetItems() {
-			offer(it.GetRequestId(), beginning(it.GetText()))
+	removed := &poddv1.InboxItem{RequestId: id}
+	for _, it := range resp.GetItems() {
+		if it.GetRequestId() == id {
+			removed = it
 		}
-		return err
-	})
+	}
+	_, err = s.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: s.pod, RequestId: id})
+	return s.answer(removed, err, line("removed %s from the inbox of pod %s", sanitize.Line(id), sanitize.Line(s.pod)))
+}
+
+// requests finds the queued prompts of a pod.
+func requests(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: s.pod})
+	for _, it := range resp.GetItems() {
+		offer(it.GetRequestId(), beginning(it.GetText()))
+	}
+	return err
 }
 
 // beginning is the first line of text, safe and not long.

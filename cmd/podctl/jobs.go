@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,44 +24,58 @@ func newJobsCommand(p *program) *cobra.Command {
 		Long: "Lists the jobs of a pod: the background commands that run, and the last ones that ended. Without POD, lists the " +
 			"running jobs of all pods.",
 		Annotations: withoutPod("all pods"),
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
-			resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: valid(args[0])})
-			if err != nil {
-				return err
-			}
-			p.missingNodes(resp.GetMissingNodes(), "jobs")
-			return printEach(p, resp.GetJobs(), func() error { return p.jobTable(p.stdout, args[0], resp.GetJobs()) })
-		}),
+		RunE:        p.onPodd(runJobs),
 	}
-	cmd.AddCommand(newJobsStopCommand(p), newJobsLogsCommand(p))
+	cmd.AddCommand(newJobsStopCommand(p), new(jobsLogsOptions).command(p))
 	return cmd
+}
+
+func runJobs(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: valid(args[0])})
+	if err != nil {
+		return err
+	}
+	s.missingNodes(resp.GetMissingNodes(), "jobs")
+	none := "no jobs run"
+	if args[0] != "" {
+		none = "pod " + sanitize.Line(args[0]) + " has no jobs"
+	}
+	return list(s.program, resp.GetJobs(), none, "POD\tID\tSTATE\tACCESS\tAGE\tBYTES\tCOMMAND", func(j *poddv1.JobInfo) []any {
+		age := "-"
+		if j.GetStartedAt() != nil {
+			age = view.Duration(s.now().Sub(j.GetStartedAt().AsTime()))
+		}
+		return []any{j.GetPodName(), j.GetId(), jobState(j), orDash(j.GetAccess()), age, view.Count(j.GetBytes()), beginning(j.GetCommand())}
+	})
 }
 
 func newJobsStopCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "stop [POD] ID...",
-		Short:             "End background commands",
-		Long:              "Ends jobs and everything that they started, and shows how they ended. The pod's model gets a note.",
-		ValidArgsFunction: p.completeJobs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids := make([]string, len(args)-1)
-			for i, id := range args[1:] {
-				ids[i] = valid(id)
-			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				resp, err := c.Jobs().StopJobs(cmd.Context(), &poddv1.StopJobsRequest{Pod: pod, Ids: ids})
-				if err != nil {
-					return err
-				}
-				for _, j := range resp.GetJobs() {
-					if err := p.print(j, func(w io.Writer) error { return writeStopped(w, j) }); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
+		Use:   "stop [POD] ID...",
+		Short: "End background commands",
+		Long:  "Ends jobs and everything that they started, and shows how they ended. The pod's model gets a note.",
+		ValidArgsFunction: p.completeOfPod(math.MaxInt, func(ctx context.Context, s *session, offer func(value, about string)) error {
+			return jobs(ctx, s, true, offer)
+		}),
+		RunE: p.onPod(runJobsStop),
 	}
+}
+
+func runJobsStop(ctx context.Context, s *session, args []string) error {
+	ids := make([]string, len(args)-1)
+	for i, id := range args[1:] {
+		ids[i] = valid(id)
+	}
+	resp, err := s.Jobs().StopJobs(ctx, &poddv1.StopJobsRequest{Pod: s.pod, Ids: ids})
+	if err != nil {
+		return err
+	}
+	for _, j := range resp.GetJobs() {
+		if err := s.print(j, func(w io.Writer) error { return writeStopped(w, j) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeStopped shows how a job ended, and the end of its output.
@@ -76,43 +91,47 @@ func writeStopped(w io.Writer, j *poddv1.StoppedJob) error {
 	return err
 }
 
-func newJobsLogsCommand(p *program) *cobra.Command {
-	var after int64
-	var follow bool
+type jobsLogsOptions struct {
+	after  int64
+	follow bool
+}
+
+func (o *jobsLogsOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [POD] ID",
 		Short: "Show the output of a background command",
 		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it " +
 			"begins at a mark. With -f it prints new output until the job ends, across restarts of podd.",
-		ValidArgsFunction: p.completeJobs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if after < 0 {
-				return usagef("--after %d: use 0 or more", after)
+		ValidArgsFunction: p.completeOfPod(1, func(ctx context.Context, s *session, offer func(value, about string)) error {
+			return jobs(ctx, s, false, offer)
+		}),
+		PreRunE: func(*cobra.Command, []string) error {
+			if o.after < 0 {
+				return usagef("--after %d: use 0 or more", o.after)
 			}
-			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
-				return p.jobLogs(cmd.Context(), c, client.JobOptions{Pod: pod, ID: valid(args[1]), After: after, Follow: follow})
-			})
+			return nil
 		},
+		RunE: p.onPod(o.run),
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "keep running and print new output until the job ends")
-	f.Int64Var(&after, "after", 0, "begin at this mark")
+	f.BoolVarP(&o.follow, "follow", "f", false, "keep running and print new output until the job ends")
+	f.Int64Var(&o.after, "after", 0, "begin at this mark")
 	return cmd
 }
 
-// jobLogs shows a job's output.
-func (p *program) jobLogs(ctx context.Context, c *client.Client, o client.JobOptions) error {
-	show, end := func(m *poddv1.ReadJobResponse) error { return p.printJSON(m) }, func() error { return nil }
-	if p.output == outputText {
-		out := &jobOutput{out: sanitize.NewWriter(p.stdout), said: p.stderr, asked: o.After, last: "\n", id: sanitize.Line(o.ID)}
+func (o *jobsLogsOptions) run(ctx context.Context, s *session, args []string) error {
+	options := client.JobOptions{Pod: s.pod, ID: valid(args[1]), After: o.after, Follow: o.follow}
+	show, end := func(m *poddv1.ReadJobResponse) error { return s.printJSON(m) }, func() error { return nil }
+	if s.output == outputText {
+		out := &jobOutput{out: sanitize.NewWriter(s.stdout), said: s.stderr, asked: o.after, last: "\n", id: sanitize.Line(options.ID)}
 		show, end = out.show, out.close
-		o.Lost = p.lost
+		options.Lost = s.lost
 	}
-	if o.Follow {
-		defer endWithReader(p.stdout)()
+	if o.follow {
+		defer endWithReader(s.stdout)()
 	}
-	at := o.After
-	for m, err := range c.ReadJob(ctx, o) {
+	at := o.after
+	for m, err := range s.ReadJob(ctx, options) {
 		if err == nil {
 			at = m.GetMark()
 			err = show(m)
@@ -124,7 +143,7 @@ func (p *program) jobLogs(ctx context.Context, c *client.Client, o client.JobOpt
 		if ctx.Err() == nil {
 			return err
 		}
-		return interrupted(fmt.Sprintf("interrupted: the job keeps running; continue with podctl jobs logs -f %s %s --after %d", o.Pod, o.ID, at))
+		return interrupted(fmt.Sprintf("interrupted: the job keeps running; continue with podctl jobs logs -f %s %s --after %d", s.pod, options.ID, at))
 	}
 	return end()
 }
@@ -176,29 +195,6 @@ func (o *jobOutput) close() error {
 	return err
 }
 
-// jobTable shows jobs, a row each. pod is the one that was asked for; empty means all.
-func (p *program) jobTable(w io.Writer, pod string, jobs []*poddv1.JobInfo) error {
-	if len(jobs) == 0 {
-		says := "no jobs run"
-		if pod != "" {
-			says = fmt.Sprintf("pod %s has no jobs", sanitize.Line(pod))
-		}
-		_, err := fmt.Fprintln(p.stderr, says)
-		return err
-	}
-	t := newTable(w)
-	fmt.Fprintln(t, "POD\tID\tSTATE\tACCESS\tAGE\tBYTES\tCOMMAND")
-	for _, j := range jobs {
-		age := "-"
-		if j.GetStartedAt() != nil {
-			age = view.Duration(p.now().Sub(j.GetStartedAt().AsTime()))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(j.GetPodName()), sanitize.Line(j.GetId()), sanitize.Line(jobState(j)),
-			sanitize.Line(orDefault(j.GetAccess(), "-")), age, view.Count(j.GetBytes()), beginning(j.GetCommand()))
-	}
-	return t.Flush()
-}
-
 // jobState is running, or how the job ended.
 func jobState(j *poddv1.JobInfo) string {
 	switch wire.JobStateFromProto(j.GetState()) {
@@ -210,20 +206,13 @@ func jobState(j *poddv1.JobInfo) string {
 	return "unknown"
 }
 
-// completeJobs offers the pods, and then the jobs of one: all for logs, and the running
-// ones that are not named yet for stop.
-func (p *program) completeJobs(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	stops := cmd.Name() == "stop"
-	if len(args) > 1 && !stops {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.completeOfPod(cmd, args, start, func(ctx context.Context, c *client.Client, pod string, offer func(value, about string)) error {
-		resp, err := c.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: pod})
-		for _, j := range resp.GetJobs() {
-			if !stops || wire.JobStateFromProto(j.GetState()) == item.JobRunning {
-				offer(j.GetId(), beginning(j.GetCommand()))
-			}
+// jobs finds the jobs of a pod: all, or those that run.
+func jobs(ctx context.Context, s *session, running bool, offer func(value, about string)) error {
+	resp, err := s.Jobs().ListJobs(ctx, &poddv1.ListJobsRequest{Pod: s.pod})
+	for _, j := range resp.GetJobs() {
+		if !running || wire.JobStateFromProto(j.GetState()) == item.JobRunning {
+			offer(j.GetId(), beginning(j.GetCommand()))
 		}
-		return err
-	})
+	}
+	return err
 }

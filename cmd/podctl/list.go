@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,66 +16,53 @@ import (
 	"podd/internal/clients/top"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newListCommand(p *program) *cobra.Command {
-	var trash, watching bool
+type listOptions struct{ trash, watch bool }
+
+func (o *listOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "list",
 		Aliases:    []string{"ps"},
 		SuggestFor: []string{"ls"},
 		Short:      "List pods",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if trash && watching {
-				return usagef("--watch and --trash cannot be used together")
-			}
-			return p.with(func(c *client.Client) error {
-				switch {
-				case watching:
-					return p.watchPods(cmd.Context(), c)
-				case trash:
-					return p.listTrash(cmd.Context(), c)
-				}
-				return p.listPods(cmd.Context(), c)
-			})
-		},
+		RunE:       p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVar(&trash, "trash", false, "list the deleted pods that podctl restore brings back")
-	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "keep running and print a line for each change")
+	cmd.Flags().BoolVar(&o.trash, "trash", false, "list the deleted pods that podctl restore brings back")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep running and print a line for each change")
 	return cmd
 }
 
-func (p *program) listPods(ctx context.Context, c *client.Client) error {
-	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+func (o *listOptions) run(ctx context.Context, s *session, _ []string) error {
+	switch {
+	case o.trash && o.watch:
+		return usagef("--watch and --trash cannot be used together")
+	case o.watch:
+		return watchPods(ctx, s)
+	case o.trash:
+		return listTrash(ctx, s)
+	}
+	resp, err := s.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
 	if err != nil {
 		return err
 	}
-	return printEach(p, resp.GetPods(), func() error { return p.podTable(p.stdout, resp.GetPods()) })
-}
-
-// podTable shows pods, a row each.
-func (p *program) podTable(w io.Writer, pods []*poddv1.Pod) error {
-	if len(pods) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
-		return err
-	}
-	t := newTable(w)
-	names := make(map[string]string, len(pods))
-	for _, pod := range pods {
+	names := make(map[string]string, len(resp.GetPods()))
+	for _, pod := range resp.GetPods() {
 		names[pod.GetId()] = pod.GetName()
 	}
-	fmt.Fprintln(t, strings.Join(podColumns[:], "\t"))
-	for _, message := range pods {
+	return list(s.program, resp.GetPods(), noPods, strings.Join(podColumns[:], "\t"), func(message *poddv1.Pod) (cells []any) {
 		pod := wire.PodFromProto(message)
-		row := p.rowOf(pod, cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent))
-		fmt.Fprintln(t, strings.Join(row[:], "\t"))
-	}
-	return t.Flush()
+		for _, cell := range rowOf(pod, cmp.Or(names[pod.Spec.Parent], pod.Spec.Parent), s.now()) {
+			cells = append(cells, cell)
+		}
+		return cells
+	})
 }
+
+const noPods = "no pods yet; create one with podctl create NAME"
 
 // podRow is a pod in a table, made safe.
 type podRow [6]string
@@ -97,8 +83,8 @@ func (r podRow) sameAs(other podRow) bool {
 }
 
 // rowOf shows a pod; parent is the name of the pod that spawned it.
-func (p *program) rowOf(pod item.Pod, parent string) podRow {
-	state := p.state(pod)
+func rowOf(pod item.Pod, parent string, now time.Time) podRow {
+	state := podState(pod, now)
 	if parent != "" {
 		state += ", spawned by " + sanitize.Line(parent)
 	}
@@ -112,12 +98,12 @@ func (p *program) rowOf(pod item.Pod, parent string) podRow {
 	return podRow{
 		sanitize.Line(pod.Name), state, strconv.FormatInt(pod.Status.Turn, 10),
 		view.Count(pod.Status.Usage.Input) + "/" + view.Count(pod.Status.Usage.Output),
-		view.Duration(p.now().Sub(pod.Status.LastActivity)) + " ago", dir,
+		view.Duration(now.Sub(pod.Status.LastActivity)) + " ago", dir,
 	}
 }
 
-// state names a pod's state, with a last turn that a person should look at, its pending pause, wait, approvals, jobs and queue.
-func (p *program) state(pod item.Pod) string {
+// podState names a pod's state, with a last turn that a person should look at, its pending pause, wait, approvals, jobs and queue.
+func podState(pod item.Pod, now time.Time) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
 		notes = append(notes, "pausing")
@@ -129,7 +115,7 @@ func (p *program) state(pod item.Pod) string {
 		notes = append(notes, "check failed")
 	}
 	if at := pod.Status.WaitUntil; !at.IsZero() {
-		notes = append(notes, "until "+p.clock(at))
+		notes = append(notes, "until "+clock(at, now))
 	}
 	if pod.Status.Approvals > 0 {
 		notes = append(notes, plural(pod.Status.Approvals, "approval"))
@@ -158,8 +144,8 @@ func stateName(pod item.Pod) string {
 }
 
 // clock is the time of day, with the date unless it is today.
-func (p *program) clock(t time.Time) string {
-	if day := time.DateOnly; t.Local().Format(day) == p.now().Local().Format(day) {
+func clock(t, now time.Time) string {
+	if day := time.DateOnly; t.Local().Format(day) == now.Local().Format(day) {
 		return t.Local().Format(time.TimeOnly)
 	}
 	return stamp(t)
@@ -184,14 +170,14 @@ type podLister struct {
 }
 
 // watchPods lists the pods, and then each change, until ctx ends.
-func (p *program) watchPods(ctx context.Context, c *client.Client) error {
-	defer endWithReader(p.stdout)()
-	w := &podLister{program: p, fleet: top.NewFleet(), rows: make(map[string]podRow)}
+func watchPods(ctx context.Context, s *session) error {
+	defer endWithReader(s.stdout)()
+	w := &podLister{program: s.program, fleet: top.NewFleet(), rows: make(map[string]podRow)}
 	lost := func(err error) {
 		w.fleet.Lost()
-		p.lost(err)
+		s.lost(err)
 	}
-	for m, err := range c.Watch(ctx, &poddv1.WatchRequest{}, lost) {
+	for m, err := range s.Watch(ctx, &poddv1.WatchRequest{}, lost) {
 		if err != nil {
 			return err
 		}
@@ -215,7 +201,7 @@ func (w *podLister) update() error {
 	}
 	for _, pod := range pods {
 		parent := pod.GetPod().GetSpec().GetParent()
-		row := w.rowOf(wire.PodFromProto(pod.GetPod()), cmp.Or(names[parent], parent))
+		row := rowOf(wire.PodFromProto(pod.GetPod()), cmp.Or(names[parent], parent), w.now())
 		rows[pod.GetPod().GetId()] = row
 		w.widen(row)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -25,7 +24,7 @@ func newMCPCommand(p *program) *cobra.Command {
 		Long: "Lists and tests the MCP servers of a workspace, accepts changes to their tools, and signs in at servers over " +
 			"HTTP. Servers come from podd's configuration and, once you run podctl trust, from the workspace's .mcp.json.",
 	}
-	cmd.AddCommand(newMCPAddCommand(p), newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p), newMCPLoginCommand(p), newMCPLogoutCommand(p))
+	cmd.AddCommand(new(mcpAddOptions).command(p), new(mcpListOptions).command(p), newMCPTestCommand(p), newMCPAcceptCommand(p), new(loginOptions).command(p), newMCPLogoutCommand(p))
 	return cmd
 }
 
@@ -34,87 +33,74 @@ func dirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", ".", "workspace directory")
 }
 
-// onServer makes a verb of what it does with a server of the workspace dir.
-func (p *program) onServer(dir *string, run func(ctx context.Context, c *client.Client, name, dir string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		var at string
-		if err := p.at.directory(*dir, &at); err != nil {
-			return err
-		}
-		return p.with(func(c *client.Client) error { return run(cmd.Context(), c, valid(args[0]), at) })
-	}
+// onServer makes a command of what a verb does with the server NAME of a workspace.
+func (p *program) onServer(cmd *cobra.Command, do func(ctx context.Context, s *session, name, dir string) error) *cobra.Command {
+	var dir string
+	dirFlag(cmd, &dir)
+	cmd.ValidArgsFunction = p.complete(1, func(ctx context.Context, s *session, offer func(value, about string)) error {
+		return servers(ctx, s, dir, offer)
+	})
+	cmd.PreRunE = func(*cobra.Command, []string) error { return p.at.directory(dir, &dir) }
+	cmd.RunE = p.onPodd(func(ctx context.Context, s *session, args []string) error { return do(ctx, s, valid(args[0]), dir) })
+	return cmd
 }
 
-func newMCPListCommand(p *program) *cobra.Command {
-	var dir string
+// servers finds the MCP servers of a workspace.
+func servers(ctx context.Context, s *session, dir string, offer func(value, about string)) error {
+	if err := s.at.directory(dir, &dir); err != nil {
+		return err
+	}
+	resp, err := s.MCP().ListMcpServers(ctx, &poddv1.ListMcpServersRequest{Dir: dir})
+	for _, server := range resp.GetServers() {
+		offer(server.GetName(), beginning(server.GetTarget()))
+	}
+	return err
+}
+
+type mcpListOptions struct{ dir string }
+
+func (o *mcpListOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [POD]",
 		Short: "List MCP servers and what they offer",
 		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts. It " +
 			"does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
 		Annotations: withoutPod("the current directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r := &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
-			if r.GetPod() == "" {
-				if err := p.at.directory(dir, &r.Dir); err != nil {
-					return err
-				}
-			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.MCP().ListMcpServers(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return p.printServers(resp)
-			})
-		},
+		RunE:        p.onPodd(o.run),
 	}
-	dirFlag(cmd, &dir)
+	dirFlag(cmd, &o.dir)
 	return cmd
 }
 
-// completeServers offers the MCP servers of a workspace.
-func (p *program) completeServers(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.completeFrom(cmd.Context(), args, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		r := &poddv1.ListMcpServersRequest{}
-		if err := p.at.directory(cmd.Flag("dir").Value.String(), &r.Dir); err != nil {
+// run shows servers: a paragraph each, or an object each.
+func (o *mcpListOptions) run(ctx context.Context, s *session, args []string) error {
+	r := &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
+	if r.GetPod() == "" {
+		if err := s.at.directory(o.dir, &r.Dir); err != nil {
 			return err
 		}
-		resp, err := c.MCP().ListMcpServers(ctx, r)
-		for _, s := range resp.GetServers() {
-			offer(s.GetName(), beginning(s.GetTarget()))
-		}
+	}
+	resp, err := s.MCP().ListMcpServers(ctx, r)
+	if err != nil {
 		return err
-	})
-}
-
-// printServers shows servers: a paragraph each, or an object each.
-func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
+	}
 	if note := resp.GetNote(); note != "" {
-		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
-	}
-	if p.output == outputText && len(resp.GetServers()) == 0 && resp.GetNote() == "" {
-		_, err := fmt.Fprintf(p.stderr, "no MCP servers for %s; add one with [mcp.servers.NAME] in config.toml\n", sanitize.Line(resp.GetDir()))
+		s.warn([]string{note})
+	} else if s.output == outputText && len(resp.GetServers()) == 0 {
+		_, err := fmt.Fprintf(s.stderr, "no MCP servers for %s; add one with [mcp.servers.NAME] in config.toml\n", sanitize.Line(resp.GetDir()))
 		return err
 	}
-	for n, s := range resp.GetServers() {
-		if p.output == outputJSON {
-			if err := p.printJSON(s); err != nil {
+	return printEach(s.program, resp.GetServers(), func() error {
+		for n, server := range resp.GetServers() {
+			if n > 0 {
+				fmt.Fprintln(s.stdout)
+			}
+			if err := writeServer(s.stdout, server); err != nil {
 				return err
 			}
-			continue
 		}
-		if n > 0 {
-			fmt.Fprintln(p.stdout)
-		}
-		if err := writeServer(p.stdout, s); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // writeServer shows a server and what it offers.
@@ -138,17 +124,17 @@ func writeServer(w io.Writer, s *poddv1.McpServer) error {
 	if err := from.writeTo(w); err != nil {
 		return err
 	}
-	t := newTable(w)
+	var t table
 	for _, tool := range s.GetTools() {
-		fmt.Fprintf(t, "  tool\t%s\t~%s\t%s\n", sanitize.Line(tool.GetName()), view.Count(tool.GetTokens()), sanitize.Line(toolNote(tool)))
+		t.row("  tool", tool.GetName(), "~"+view.Count(tool.GetTokens()), toolNote(tool))
 	}
 	for _, r := range s.GetResources() {
-		fmt.Fprintf(t, "  resource\t%s\t\t%s\n", sanitize.Line(r.GetUri()), sanitize.Line(r.GetName()))
+		t.row("  resource", r.GetUri(), "", r.GetName())
 	}
 	for _, prompt := range s.GetPrompts() {
-		fmt.Fprintf(t, "  prompt\t%s\t\t%s\n", sanitize.Line(prompt.GetName()), sanitize.Line(strings.Join(prompt.GetArguments(), ", ")))
+		t.row("  prompt", prompt.GetName(), "", strings.Join(prompt.GetArguments(), ", "))
 	}
-	return t.Flush()
+	return t.writeTo(w)
 }
 
 // toolNote says how a tool is offered to the model.
@@ -163,47 +149,41 @@ func toolNote(t *poddv1.McpTool) string {
 }
 
 func newMCPTestCommand(p *program) *cobra.Command {
-	var dir string
-	cmd := &cobra.Command{
-		Use:               "test NAME",
-		Short:             "Start an MCP server, list what it offers, and stop it",
-		ValidArgsFunction: p.completeServers,
-		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
-			resp, err := c.MCP().TestMcpServer(ctx, &poddv1.TestMcpServerRequest{Name: name, Dir: dir})
-			return p.answer(resp, err, func(w io.Writer) error {
-				s := resp.GetServer()
-				if _, err := fmt.Fprintf(w, "%s works: ready in %s, with %s, %s and %s\n", sanitize.Line(s.GetName()), resp.GetTook().AsDuration().Round(time.Millisecond),
-					plural(len(s.GetTools()), "tool"), plural(len(s.GetResources()), "resource"), plural(len(s.GetPrompts()), "prompt")); err != nil {
-					return err
-				}
-				return writeServer(w, s)
-			})
-		}),
-	}
-	dirFlag(cmd, &dir)
-	return cmd
+	return p.onServer(&cobra.Command{Use: "test NAME", Short: "Start an MCP server, list what it offers, and stop it"}, runMCPTest)
+}
+
+func runMCPTest(ctx context.Context, s *session, name, dir string) error {
+	resp, err := s.MCP().TestMcpServer(ctx, &poddv1.TestMcpServerRequest{Name: name, Dir: dir})
+	return s.answer(resp, err, func(w io.Writer) error {
+		server := resp.GetServer()
+		if _, err := fmt.Fprintf(w, "%s works: ready in %s, with %s, %s and %s\n", sanitize.Line(server.GetName()), resp.GetTook().AsDuration().Round(time.Millisecond),
+			plural(len(server.GetTools()), "tool"), plural(len(server.GetResources()), "resource"), plural(len(server.GetPrompts()), "prompt")); err != nil {
+			return err
+		}
+		return writeServer(w, server)
+	})
 }
 
 func newMCPAcceptCommand(p *program) *cobra.Command {
-	var dir string
-	cmd := &cobra.Command{
+	return p.onServer(&cobra.Command{
 		Use:   "accept NAME",
 		Short: "Accept the changed tools of an MCP server",
 		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks " +
 			"because they changed. Rules and the approval mode still apply.",
-		ValidArgsFunction: p.completeServers,
-		RunE: p.onServer(&dir, func(ctx context.Context, c *client.Client, name, dir string) error {
-			resp, err := c.MCP().AcceptMcpTools(ctx, &poddv1.AcceptMcpToolsRequest{Name: name, Dir: dir})
-			return p.answer(resp, err, line("accepted %s of %s", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(name)))
-		}),
-	}
-	dirFlag(cmd, &dir)
-	return cmd
+	}, runMCPAccept)
 }
 
-func newMCPAddCommand(p *program) *cobra.Command {
-	var url string
-	var env []string
+func runMCPAccept(ctx context.Context, s *session, name, dir string) error {
+	resp, err := s.MCP().AcceptMcpTools(ctx, &poddv1.AcceptMcpToolsRequest{Name: name, Dir: dir})
+	return s.answer(resp, err, line("accepted %s of %s", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(name)))
+}
+
+type mcpAddOptions struct {
+	url string
+	env []string
+}
+
+func (o *mcpAddOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME [COMMAND...]",
 		Short: "Print the configuration of an MCP server",
@@ -213,43 +193,45 @@ func newMCPAddCommand(p *program) *cobra.Command {
 		Example: "  podctl mcp add search -- npx -y search-server >> ~/.config/podd/config.toml\n" +
 			"  podctl mcp add tickets --url https://tickets.example.com/mcp",
 		ValidArgsFunction: completeFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			lines, err := p.serverLines(args[0], url, args[1:], env)
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprint(p.stdout, lines); err != nil {
-				return err
-			}
-			file := "~/.config/podd/config.toml"
-			// Without podd it is the usual file.
-			_ = p.with(func(c *client.Client) error {
-				s, err := c.Admin().GetStatus(cmd.Context(), &poddv1.GetStatusRequest{})
-				file = orDefault(s.GetConfig(), file)
-				return err
-			})
-			fmt.Fprintf(p.stderr, "append this to %s, then run podctl reload and podctl mcp test %s\n", sanitize.Line(file), args[0])
-			return nil
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), p, args) },
 	}
-	cmd.Flags().StringVar(&url, "url", "", "address of a server over HTTP, instead of a command")
-	cmd.Flags().StringArrayVar(&env, "env", nil, "variable of the command: NAME of podd's environment, or NAME=VALUE; may be repeated")
+	cmd.Flags().StringVar(&o.url, "url", "", "address of a server over HTTP, instead of a command")
+	cmd.Flags().StringArrayVar(&o.env, "env", nil, "variable of the command: NAME of podd's environment, or NAME=VALUE; may be repeated")
 	return cmd
 }
 
-// serverLines are the lines of the configuration that add a server.
-func (p *program) serverLines(name, url string, command, env []string) (string, error) {
+func (o *mcpAddOptions) run(ctx context.Context, p *program, args []string) error {
+	lines, err := o.lines(p, args[0], args[1:])
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(p.stdout, lines); err != nil {
+		return err
+	}
+	file := "~/.config/podd/config.toml"
+	// Without podd it is the usual file.
+	_ = p.with(func(s *session) error {
+		status, err := s.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+		file = orDefault(status.GetConfig(), file)
+		return err
+	})
+	_, err = fmt.Fprintf(p.stderr, "append this to %s, then run podctl reload and podctl mcp test %s\n", sanitize.Line(file), args[0])
+	return err
+}
+
+// lines are the lines of the configuration that add a server.
+func (o *mcpAddOptions) lines(p *program, name string, command []string) (string, error) {
 	switch {
-	case (url == "") == (len(command) == 0):
+	case (o.url == "") == (len(command) == 0):
 		return "", usagef("mcp add needs a command after -- or --url, and not both: podctl mcp add %s -- COMMAND", sanitize.Word(name))
 	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "":
 		return "", usagef("the name %q has other characters than letters, digits, - and _: choose another", name)
-	case url != "" && len(env) > 0:
+	case o.url != "" && len(o.env) > 0:
 		return "", usagef("--env is for a command, and --url is not one: leave it out")
 	}
 	lines := "\n[mcp.servers." + name + "]\n"
-	if url != "" {
-		return lines + "url = " + tomlString(url) + "\n", nil
+	if o.url != "" {
+		return lines + "url = " + tomlString(o.url) + "\n", nil
 	}
 	program := valid(command[0])
 	if strings.Contains(program, "/") && !p.at.remote() {
@@ -259,7 +241,7 @@ func (p *program) serverLines(name, url string, command, env []string) (string, 
 		}
 		program = whole
 	}
-	return lines + "command = " + tomlString(program) + "\n" + tomlList("args", command[1:]) + tomlList("env", env), nil
+	return lines + "command = " + tomlString(program) + "\n" + tomlList("args", command[1:]) + tomlList("env", o.env), nil
 }
 
 // tomlString is a string in TOML: its escapes are those of JSON.

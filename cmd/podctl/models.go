@@ -16,7 +16,6 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/catalog"
-	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -26,22 +25,24 @@ func newModelsCommand(p *program) *cobra.Command {
 		Short: "List the models of endpoints",
 		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint that " +
 			"has no list shows the models of the configuration, and those that its vendor publishes.",
-		ValidArgsFunction: p.completeEndpoints,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.listModels(cmd.Context(), strings.Join(args, ""))
-		},
+		ValidArgsFunction: p.complete(1, endpoints),
+		RunE:              p.onPodd(runModels),
 	}
-	cmd.AddCommand(newModelsRefreshCommand(p))
+	cmd.AddCommand(new(refreshOptions).command(p))
 	return cmd
 }
 
-type refreshFlags struct {
+func runModels(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Admin().ListModels(ctx, &poddv1.ListModelsRequest{Endpoint: valid(strings.Join(args, ""))})
+	return s.answer(resp, err, func(w io.Writer) error { return writeModels(w, resp) })
+}
+
+type refreshOptions struct {
 	from    string
 	builtin bool
 }
 
-func newModelsRefreshCommand(p *program) *cobra.Command {
-	var flags refreshFlags
+func (o *refreshOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Replace the catalogue of models",
@@ -49,27 +50,27 @@ func newModelsRefreshCommand(p *program) *cobra.Command {
 			"what changes for models that pods use. Prices and windows take effect at each pod's next turn. podd itself " +
 			"never gets it.",
 		Example: "  podctl models refresh\n  podctl models refresh --from catalog.json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if flags.builtin && flags.from != "" {
-				return usagef("--builtin and --from exclude each other")
-			}
-			r := &poddv1.RefreshCatalogRequest{Builtin: flags.builtin}
-			if !flags.builtin {
-				c, err := published(cmd.Context(), p.stdin, flags.from)
-				if err != nil {
-					return err
-				}
-				r.Catalog = c.Encode()
-			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Admin().RefreshCatalog(cmd.Context(), r)
-				return p.answer(resp, err, func(w io.Writer) error { return writeRefreshed(w, resp) })
-			})
-		},
+		RunE:    p.onPodd(o.run),
 	}
-	cmd.Flags().StringVar(&flags.from, "from", "", "read a downloaded catalog.json instead of "+catalog.Address+"; - is standard input")
-	cmd.Flags().BoolVar(&flags.builtin, "builtin", false, "go back to the catalogue that this podd was built with")
+	cmd.Flags().StringVar(&o.from, "from", "", "read a downloaded catalog.json instead of "+catalog.Address+"; - is standard input")
+	cmd.Flags().BoolVar(&o.builtin, "builtin", false, "go back to the catalogue that this podd was built with")
 	return cmd
+}
+
+func (o *refreshOptions) run(ctx context.Context, s *session, _ []string) error {
+	if o.builtin && o.from != "" {
+		return usagef("--builtin and --from exclude each other")
+	}
+	r := &poddv1.RefreshCatalogRequest{Builtin: o.builtin}
+	if !o.builtin {
+		c, err := published(ctx, s.stdin, o.from)
+		if err != nil {
+			return err
+		}
+		r.Catalog = c.Encode()
+	}
+	resp, err := s.Admin().RefreshCatalog(ctx, r)
+	return s.answer(resp, err, func(w io.Writer) error { return writeLines(w, refreshed(resp)) })
 }
 
 // Bounds of the published catalogue: its size in bytes, and how long getting it may take.
@@ -124,7 +125,7 @@ func download(ctx context.Context, address string) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-func writeRefreshed(w io.Writer, r *poddv1.RefreshCatalogResponse) error {
+func refreshed(r *poddv1.RefreshCatalogResponse) []string {
 	after := r.GetAfter()
 	lines := []string{fmt.Sprintf("catalogue: %s of %s, before of %s", plural(int(after.GetModels()), "model"), after.GetDate(), r.GetBefore().GetDate())}
 	for _, c := range r.GetChanges() {
@@ -133,6 +134,11 @@ func writeRefreshed(w io.Writer, r *poddv1.RefreshCatalogResponse) error {
 	if len(r.GetChanges()) == 0 {
 		lines = append(lines, "nothing changes for the models in use")
 	}
+	return lines
+}
+
+// writeLines writes lines, made safe.
+func writeLines(w io.Writer, lines []string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, sanitize.Line(line)); err != nil {
 			return err
@@ -159,42 +165,26 @@ func described(m *poddv1.CatalogModel) string {
 	return strings.Join(parts, ", ")
 }
 
-// listModels prints what an endpoint offers, or what all offer if it is empty.
-func (p *program) listModels(ctx context.Context, endpoint string) error {
-	return p.with(func(c *client.Client) error {
-		resp, err := c.Admin().ListModels(ctx, &poddv1.ListModelsRequest{Endpoint: valid(endpoint)})
-		return p.answer(resp, err, func(w io.Writer) error { return writeModels(w, resp) })
-	})
-}
-
 // writeModels writes a row for each model, then a line for each endpoint without a list.
 func writeModels(w io.Writer, r *poddv1.ListModelsResponse) error {
-	t := newTable(w)
-	fmt.Fprintln(t, "NAME\tWINDOW\tOUTPUT\tIN/OUT PER MILLION\tEFFORT\tIMAGES\tFROM")
-	var missing []string
+	t := table{"NAME\tWINDOW\tOUTPUT\tIN/OUT PER MILLION\tEFFORT\tIMAGES\tFROM"}
+	var notes []string
 	for _, e := range r.GetEndpoints() {
 		for _, m := range e.GetModels() {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetName())+mark(m), tokens(m.GetWindow()), tokens(m.GetMaxOutput()), prices(m),
-				sanitize.Line(orDash(strings.Join(m.GetEffort(), ","))), images(m), orDash(sources(m.GetFrom())))
+			t.row(m.GetName()+mark(m), tokens(m.GetWindow()), tokens(m.GetMaxOutput()), prices(m), orDash(strings.Join(m.GetEffort(), ",")), takesImages(m), orDash(sources(m.GetFrom())))
 		}
 		if e.GetError() != "" {
-			missing = append(missing, fmt.Sprintf("%s: no list: %s", e.GetEndpoint(), e.GetError()))
+			notes = append(notes, fmt.Sprintf("%s: no list: %s", e.GetEndpoint(), e.GetError()))
 		}
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.writeTo(w); err != nil {
 		return err
 	}
 	which := "built-in"
 	if r.GetRefreshed() {
 		which = "refreshed"
 	}
-	missing = append(missing, fmt.Sprintf("%s catalogue: %s", which, r.GetCatalog().GetDate()))
-	for _, line := range missing {
-		if _, err := fmt.Fprintln(w, sanitize.Line(line)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeLines(w, append(notes, fmt.Sprintf("%s catalogue: %s", which, r.GetCatalog().GetDate())))
 }
 
 // mark says what the configuration uses a model for.
@@ -222,7 +212,7 @@ func prices(m *poddv1.OfferedModel) string {
 	return fmt.Sprintf("$%.4g/$%.4g", m.GetInputPrice(), m.GetOutputPrice())
 }
 
-func images(m *poddv1.OfferedModel) string {
+func takesImages(m *poddv1.OfferedModel) string {
 	switch {
 	case m.GetFrom()["images"] == "":
 		return "-"
@@ -256,38 +246,22 @@ func sources(from map[string]string) string {
 	return strings.Join(parts, "; ")
 }
 
-// completeEndpoints offers the names of the endpoints.
-func (p *program) completeEndpoints(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// endpoints finds the endpoints.
+func endpoints(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+	for _, e := range resp.GetEndpoints() {
+		offer(e.GetName(), e.GetBaseUrl())
 	}
-	return p.completeFrom(cmd.Context(), nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-		resp, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
-		for _, e := range resp.GetEndpoints() {
-			offer(e.GetName(), e.GetBaseUrl())
+	return err
+}
+
+// models finds the models of the endpoints.
+func models(ctx context.Context, s *session, offer func(value, about string)) error {
+	resp, err := s.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
+	for _, e := range resp.GetEndpoints() {
+		for _, m := range e.GetModels() {
+			offer(m.GetName(), "")
 		}
-		return err
-	})
-}
-
-// completeModels offers the models of the endpoints for the flag model.
-func (p *program) completeModels(cmd *cobra.Command) {
-	mustRegister(cmd.RegisterFlagCompletionFunc("model", func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return p.completeFrom(cmd.Context(), nil, start, func(ctx context.Context, c *client.Client, offer func(value, about string)) error {
-			resp, err := c.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
-			for _, e := range resp.GetEndpoints() {
-				for _, m := range e.GetModels() {
-					offer(m.GetName(), "")
-				}
-			}
-			return err
-		})
-	}))
-}
-
-// warn prints what podd warns about.
-func (p *program) warn(warnings []string) {
-	for _, text := range warnings {
-		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
 	}
+	return err
 }

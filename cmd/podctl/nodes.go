@@ -9,7 +9,6 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -18,47 +17,53 @@ func newNodesCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes that share a database",
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
-			resp, err := c.Fleet().ListNodes(ctx, &poddv1.ListNodesRequest{})
-			if err != nil {
-				return err
-			}
-			return printEach(p, resp.GetNodes(), func() error { return p.nodeTable(resp.GetNodes()) })
-		}),
+		RunE:  p.onPodd(runNodes),
 	}
-	cmd.AddCommand(newNodesRmCommand(p))
+	cmd.AddCommand(new(nodesRmOptions).command(p))
 	return cmd
 }
 
-// nodeTable shows nodes, a row each, and what is wrong with them below.
-func (p *program) nodeTable(nodes []*poddv1.Node) error {
-	if len(nodes) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "this podd has all pods; docs/nodes.md says how several share a database")
+// runNodes shows nodes, a row each, and what is wrong with them below.
+func runNodes(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Fleet().ListNodes(ctx, &poddv1.ListNodesRequest{})
+	if err != nil {
 		return err
 	}
-	t := newTable(p.stdout)
-	fmt.Fprintln(t, "NAME\tSTATE\tLEASE\tPODS\tMOVABLE\tRUNNING\tADDRESS\tVERSION\tCONFIG")
 	var notes []string
-	for _, n := range nodes {
-		name, state := sanitize.Line(n.GetName()), nodeState(n)
+	const none, heading = "this podd has all pods; docs/nodes.md says how several share a database", "NAME\tSTATE\tLEASE\tPODS\tMOVABLE\tRUNNING\tADDRESS\tVERSION\tCONFIG"
+	err = list(s.program, resp.GetNodes(), none, heading, func(n *poddv1.Node) []any {
+		name, state := n.GetName(), nodeState(n)
+		if down(n) && n.GetPods() > 0 {
+			notes = append(notes, fmt.Sprintf("%s is %s since %s: %s", sanitize.Line(name), state, stamp(n.GetSeenAt().AsTime()), fate(n)))
+		}
 		if n.GetSelf() {
 			name += " (this)"
 		}
 		age := view.Duration(n.GetLeaseAge().AsDuration()) + " ago"
-		fmt.Fprintln(t, strings.Join([]string{
-			name, state, age, fmt.Sprint(n.GetPods()), fmt.Sprint(n.GetMovable()), fmt.Sprint(n.GetRunning()), sanitize.Line(n.GetAddress()), sanitize.Line(n.GetVersion()), sanitize.Line(n.GetConfigDigest()),
-		}, "\t"))
-		if down(n) && n.GetPods() > 0 {
-			notes = append(notes, fmt.Sprintf("%s is %s since %s: %s", sanitize.Line(n.GetName()), state, stamp(n.GetSeenAt().AsTime()), fate(n)))
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+		return []any{name, state, age, n.GetPods(), n.GetMovable(), n.GetRunning(), n.GetAddress(), n.GetVersion(), n.GetConfigDigest()}
+	})
 	for _, note := range notes {
-		fmt.Fprintln(p.stdout, note)
+		fmt.Fprintln(s.stdout, note)
 	}
-	return nil
+	return err
+}
+
+type nodesRmOptions struct{ force bool }
+
+func (o *nodesRmOptions) command(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rm NAME",
+		Short: "Remove a node that is gone for good",
+		Long:  "Removes a node from the list. Its podd must not run. If podd runs there again, the node is back.",
+		RunE:  p.onPodd(o.run),
+	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "although it has pods, which nobody can change until they are moved")
+	return cmd
+}
+
+func (o *nodesRmOptions) run(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Fleet().RemoveNode(ctx, &poddv1.RemoveNodeRequest{Name: valid(args[0]), Force: o.force})
+	return s.answer(resp, err, line("removed node %s", sanitize.Line(valid(args[0]))))
 }
 
 // fate says what becomes of the pods of a node that is down.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,6 +64,13 @@ func (p *program) answer(m proto.Message, err error, text func(io.Writer) error)
 	return p.print(m, text)
 }
 
+// warn prints what podd warns about.
+func (p *program) warn(warnings []string) {
+	for _, text := range warnings {
+		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
+	}
+}
+
 // printEach prints messages: as a JSON object in a line each, or all with the function text.
 func printEach[M proto.Message](p *program, all []M, text func() error) error {
 	if p.output == outputText {
@@ -112,22 +120,40 @@ func (f facts) writeTo(w io.Writer) error {
 // stamp is a time for people.
 func stamp(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// table aligns the cells of its lines, which end with tabs. Its writer gets it in large
-// pieces: a tabwriter writes each cell by itself.
-type table struct {
-	*tabwriter.Writer
-	out *bufio.Writer
+// list prints messages: as JSON a line each, as text a row each below a heading. It says none on standard error if
+// there are no messages.
+func list[M proto.Message](p *program, all []M, none, heading string, cells func(M) []any) error {
+	return printEach(p, all, func() error {
+		if len(all) == 0 {
+			_, err := fmt.Fprintln(p.stderr, none)
+			return err
+		}
+		t := table{heading}
+		for _, m := range all {
+			t.row(cells(m)...)
+		}
+		return t.writeTo(p.stdout)
+	})
 }
 
-func newTable(w io.Writer) table {
-	out := bufio.NewWriter(w)
-	return table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), out}
-}
+// table is lines with tabs between their cells, which it aligns.
+type table []string
 
-// Flush writes the lines.
-func (t table) Flush() error {
-	if err := t.Writer.Flush(); err != nil {
-		return err
+// row adds a line, made safe.
+func (t *table) row(cells ...any) {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		texts[i] = sanitize.Line(fmt.Sprint(cell))
 	}
-	return t.out.Flush()
+	*t = append(*t, strings.Join(texts, "\t"))
+}
+
+// writeTo writes the table in large pieces: a tabwriter writes each cell by itself.
+func (t table) writeTo(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, line := range t {
+		fmt.Fprintln(aligned, line)
+	}
+	return cmp.Or(aligned.Flush(), out.Flush())
 }

@@ -83,12 +83,16 @@ func newRootCommand(p *program) *cobra.Command {
 	completeWith(root, "host")
 	completeWith(root, "output", form.words...)
 	root.AddCommand(
-		newCreateCommand(p), newListCommand(p), newTopCommand(p), newShowCommand(p), newUpdateCommand(p), newRenameCommand(p), newMoveCommand(p), newDeleteCommand(p), newRestoreCommand(p),
-		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newSearchCommand(p), newExportCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
-		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
-		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
-		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newWebCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p), newDiffCommand(p), newUndoCommand(p), newTryCommand(p), newApplyCommand(p), newLandCommand(p),
-		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newDialStdioCommand(p), newVersionCommand(p), newSetupCommand(), newCompletionCommand(p),
+		new(createOptions).command(p), new(listOptions).command(p), new(topOptions).command(p), newShowCommand(p), new(updateOptions).command(p), newRenameCommand(p),
+		new(moveOptions).command(p), new(deleteOptions).command(p), newRestoreCommand(p),
+		new(submitOptions).command(p), newRunCommand(p), new(tailOptions).command(p), newAttachCommand(p), new(searchOptions).command(p), new(exportOptions).command(p),
+		newInboxCommand(p), newJobsCommand(p), new(notifyOptions).command(p), new(cancelOptions).command(p), newPauseCommand(p), newResumeCommand(p),
+		newApprovalsCommand(p), new(approveOptions).command(p), new(denyOptions).command(p), newRulesCommand(p), new(alertsOptions).command(p),
+		newContextCommand(p), newImageCommand(p), new(trustOptions).command(p), newMCPCommand(p), newWebCommand(p), new(statsOptions).command(p), newCompactCommand(p),
+		new(forkOptions).command(p), new(rewindOptions).command(p), new(diffOptions).command(p), new(undoOptions).command(p),
+		new(tryOptions).command(p), new(applyOptions).command(p), new(landOptions).command(p),
+		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), new(acpOptions).command(p), newBridgeCommand(p), newDialStdioCommand(p),
+		newVersionCommand(p), newSetupCommand(), newCompletionCommand(p),
 	)
 	p.finish(root)
 	wrapHelp(p, root)

@@ -15,27 +15,23 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"podd/internal/sanitize"
 	"podd/internal/typo"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// searcher is the verb search with its flags.
-type searcher struct {
-	*program
+type searchOptions struct {
 	pod, since string
 	kinds      []string
 	limit      int
+	req        *poddv1.SearchRequest
 }
 
 // maxHits is the largest -n; one more tells whether there are more.
 const maxHits = 999
 
-func newSearchCommand(of *program) *cobra.Command {
-	p := &searcher{program: of}
+func (o *searchOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find text in the logs of all pods",
@@ -43,23 +39,21 @@ func newSearchCommand(of *program) *cobra.Command {
 			"newest entry first. It also finds what a rewind took back, and says so, but nothing in the trash. podctl tail " +
 			"--after SEQ shows what followed. Exit code 4: nothing found.",
 		Example: "  podctl search connection refused\n  podctl search -p api --kind prompt --since 7d \"retry\"",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := p.request(cmd, strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			return p.with(func(c *client.Client) error { return p.search(cmd.Context(), c, req) })
+		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
+			o.req, err = o.request(cmd, strings.Join(args, " "), p.now())
+			return err
 		},
+		RunE: p.onPodd(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.pod, "pod", "p", "", "only the log of this pod")
-	f.StringSliceVar(&p.kinds, "kind", nil, "only these: "+strings.Join(searchKinds(), ", "))
-	f.StringVar(&p.since, "since", "", "only entries since then: 7d, 12h or 2026-11-20")
-	f.IntVarP(&p.limit, "limit", "n", 50, "how many entries to show at most")
+	f.StringVarP(&o.pod, "pod", "p", "", "only the log of this pod")
+	f.StringSliceVar(&o.kinds, "kind", nil, "only these: "+strings.Join(searchKinds(), ", "))
+	f.StringVar(&o.since, "since", "", "only entries since then: 7d, 12h or 2026-11-20")
+	f.IntVarP(&o.limit, "limit", "n", 50, "how many entries to show at most")
 	completeWith(cmd, "kind", searchKinds()...)
 	completeWith(cmd, "since")
 	completeWith(cmd, "limit")
-	p.completePodFlag(cmd)
+	p.completeFlag(cmd, "pod", pods)
 	return cmd
 }
 
@@ -80,15 +74,15 @@ func searchKind(kind poddv1.SearchKind) string {
 }
 
 // request checks the command line.
-func (p *searcher) request(cmd *cobra.Command, text string) (*poddv1.SearchRequest, error) {
-	req := &poddv1.SearchRequest{Text: valid(text), Pod: valid(p.pod), Limit: int32(p.limit) + 1} //nolint:gosec // Checked below.
+func (o *searchOptions) request(cmd *cobra.Command, text string, now time.Time) (*poddv1.SearchRequest, error) {
+	req := &poddv1.SearchRequest{Text: valid(text), Pod: valid(o.pod), Limit: int32(o.limit) + 1} //nolint:gosec // Checked below.
 	if strings.TrimSpace(text) == "" {
 		return nil, usagef("the text to search for is empty: podctl search TEXT")
 	}
-	if p.limit < 1 || p.limit > maxHits {
-		return nil, usagef("-n must be 1 to %d, not %d", maxHits, p.limit)
+	if o.limit < 1 || o.limit > maxHits {
+		return nil, usagef("-n must be 1 to %d, not %d", maxHits, o.limit)
 	}
-	for _, kind := range p.kinds {
+	for _, kind := range o.kinds {
 		if !slices.Contains(searchKinds(), kind) {
 			if near := typo.Nearest(kind, searchKinds()); near != "" {
 				return nil, usagef("unknown kind %q: did you mean %s?", kind, near)
@@ -97,13 +91,13 @@ func (p *searcher) request(cmd *cobra.Command, text string) (*poddv1.SearchReque
 		}
 		req.Kinds = append(req.Kinds, poddv1.SearchKind(poddv1.SearchKind_value[searchKindPrefix+strings.ToUpper(kind)]))
 	}
-	if cmd.Flags().Changed("kind") && len(p.kinds) == 0 {
+	if cmd.Flags().Changed("kind") && len(o.kinds) == 0 {
 		return nil, usagef("--kind is empty: use %s", strings.Join(searchKinds(), ", "))
 	}
 	if cmd.Flags().Changed("since") {
-		since, ok := sinceTime(p.since, p.now())
+		since, ok := sinceTime(o.since, now)
 		if !ok {
-			return nil, usagef("--since %q is not a time: write 7d, 12h or 2026-11-20", p.since)
+			return nil, usagef("--since %q is not a time: write 7d, 12h or 2026-11-20", o.since)
 		}
 		req.Since = timestamppb.New(since)
 	}
@@ -123,15 +117,14 @@ func sinceTime(text string, now time.Time) (time.Time, bool) {
 	return now.Add(-ago), err == nil && ago >= 0
 }
 
-// search shows the hits.
-func (p *searcher) search(ctx context.Context, c *client.Client, req *poddv1.SearchRequest) error {
+func (o *searchOptions) run(ctx context.Context, s *session, _ []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.Fleet().Search(ctx, req)
+	stream, err := s.Fleet().Search(ctx, o.req)
 	if err != nil {
 		return err
 	}
-	t := newTable(p.stdout)
+	t := table{"POD\t#SEQ\tTIME\tKIND\tEXCERPT"}
 	shown := 0
 	for {
 		m, err := stream.Recv()
@@ -142,35 +135,32 @@ func (p *searcher) search(ctx context.Context, c *client.Client, req *poddv1.Sea
 			return wire.FromStatus(err)
 		}
 		if text := m.GetWarning(); text != "" {
-			fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(text))
+			s.warn([]string{text})
 			continue
 		}
-		if shown == p.limit {
-			fmt.Fprintf(p.stderr, "these are the newest %d: narrow the search with -p, --kind or --since, or raise -n\n", shown)
+		if shown == o.limit {
+			fmt.Fprintf(s.stderr, "these are the newest %d: narrow the search with -p, --kind or --since, or raise -n\n", shown)
 			break
 		}
-		if shown++; p.output == outputJSON {
-			if err := p.printJSON(m.GetHit()); err != nil {
-				return err
-			}
-			continue
+		shown++
+		if err := s.print(m.GetHit(), func(io.Writer) error { t.row(hit(m.GetHit())...); return nil }); err != nil {
+			return err
 		}
-		if shown == 1 {
-			fmt.Fprintln(t, "POD\t#SEQ\tTIME\tKIND\tEXCERPT")
-		}
-		writeHit(t, m.GetHit())
 	}
-	if shown == 0 {
-		return item.Errorf(item.KindNotFound, "NOTHING_FOUND", "no entry has %q", req.GetText())
+	switch {
+	case shown == 0:
+		return item.Errorf(item.KindNotFound, "NOTHING_FOUND", "no entry has %q", o.req.GetText())
+	case s.output == outputJSON:
+		return nil
 	}
-	return t.Flush()
+	return t.writeTo(s.stdout)
 }
 
-func writeHit(w io.Writer, h *poddv1.SearchHit) {
+// hit are the cells of a row.
+func hit(h *poddv1.SearchHit) []any {
 	kind := searchKind(h.GetKind())
 	if h.GetTakenBack() {
 		kind += " (taken back)"
 	}
-	fmt.Fprintf(w, "%s\t#%d\t%s\t%s\t%s\n", sanitize.Line(cmp.Or(h.GetPodName(), h.GetPod())), h.GetSeq(), stamp(h.GetTime().AsTime()),
-		kind, sanitize.Line(h.GetExcerpt()))
+	return []any{cmp.Or(h.GetPodName(), h.GetPod()), fmt.Sprintf("#%d", h.GetSeq()), stamp(h.GetTime().AsTime()), kind, h.GetExcerpt()}
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
@@ -20,23 +20,25 @@ func newShowCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [POD]",
 		Short: "Show details of a pod",
-		RunE: p.onPod(func(ctx context.Context, c *client.Client, pod string, _ []string) error {
-			resp, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod, ModelSettings: true, ToolsOnly: true})
-			if err != nil {
-				return err
-			}
-			if p.output == outputJSON {
-				return p.printShown(resp)
-			}
-			shown := p.podFacts(wire.PodFromProto(resp.GetPod()))
-			shown = append(shown, networkFact(resp), projectFact(resp), undoFact(resp))
-			return append(shown, modelFacts(resp.GetModelSettings())...).writeTo(p.stdout)
-		}),
+		RunE:  p.onPod(runShow),
 	}
 }
 
+func runShow(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: s.pod, ModelSettings: true, ToolsOnly: true})
+	if err != nil {
+		return err
+	}
+	if s.output == outputJSON {
+		return printShown(s, resp)
+	}
+	shown := podFacts(wire.PodFromProto(resp.GetPod()), s.now())
+	shown = append(shown, networkFact(resp), projectFact(resp), undoFact(resp))
+	return append(shown, modelFacts(resp.GetModelSettings())...).writeTo(s.stdout)
+}
+
 // podFacts describe a pod.
-func (p *program) podFacts(pod item.Pod) facts {
+func podFacts(pod item.Pod, now time.Time) facts {
 	instructions := ""
 	if n := len(pod.Spec.Instructions); n > 0 {
 		instructions = fmt.Sprintf("custom, %s bytes", view.Count(int64(n)))
@@ -48,10 +50,10 @@ func (p *program) podFacts(pod item.Pod) facts {
 	return facts{
 		{"name", pod.Name},
 		{"id", pod.ID},
-		{"state", p.state(pod)},
+		{"state", podState(pod, now)},
 		{"reason", pod.Status.Reason},
 		{"paused", held(pod)},
-		{"waiting until", p.waitingUntil(pod)},
+		{"waiting until", waitingUntil(pod, now)},
 		{"approvals", hint(pod.Status.Approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
@@ -103,7 +105,7 @@ func modelFacts(settings []*poddv1.ModelSetting) facts {
 }
 
 // printShown prints the pod, with the other members of the answer beside its own.
-func (p *program) printShown(resp *poddv1.GetPodResponse) error {
+func printShown(s *session, resp *poddv1.GetPodResponse) error {
 	pod, err := wire.JSON(resp.GetPod())
 	if err != nil {
 		return err
@@ -114,7 +116,7 @@ func (p *program) printShown(resp *poddv1.GetPodResponse) error {
 		return err
 	}
 	line := strings.TrimSuffix(string(pod), "}") + "," + strings.TrimPrefix(string(more), "{")
-	_, err = fmt.Fprintln(p.stdout, sanitize.JSON(line))
+	_, err = fmt.Fprintln(s.stdout, sanitize.JSON(line))
 	return err
 }
 
@@ -147,11 +149,11 @@ func held(pod item.Pod) string {
 	return pause.Reason
 }
 
-func (p *program) waitingUntil(pod item.Pod) string {
+func waitingUntil(pod item.Pod, now time.Time) string {
 	if pod.Status.WaitUntil.IsZero() {
 		return ""
 	}
-	return until(pod.Status.WaitUntil, p.now())
+	return until(pod.Status.WaitUntil, now)
 }
 
 // hint says how many of something there are and which command lists them.

@@ -6,58 +6,62 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"podd/pkg/item"
 )
 
-// specFlags are the flags of a command that creates or changes a pod.
-type specFlags struct {
-	dir, model, instructions, ask string
-	base                          string
-	network                       string
-	plan                          bool
-	options                       optionFlags
-	read, write, tools            []string
-	steps, subPods                int
-	time                          time.Duration
-	tokens, budgetTokens          tokenCount
-	cost, budget                  dollars
+// specOptions are the flags of a verb that creates or changes a pod. Most are fields of its spec.
+type specOptions struct {
+	spec item.PodSpec
+	// fields are the fields of podd.v1.PodSpec that flags set.
+	fields                  []string
+	dir, instructions, base string
+	read, write             []string
 }
 
 // register adds the flags. A field without a flag follows podd's configuration.
-func (f *specFlags) register(cmd *cobra.Command, dir string) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.dir, "dir", dir, "workspace directory")
-	flags.StringVar(&f.model, "model", "", "model, or ENDPOINT/MODEL (default: podd's)")
-	f.options.register(cmd)
-	flags.StringVar(&f.instructions, "instructions", "", "file with instructions for the pod (default: podd's)")
-	flags.StringVar(&f.base, "base-instructions", "", "builtin, none, or a file that podd sends before the instructions (default: podd's)")
-	flags.StringArrayVar(&f.read, "read", nil, "another directory that file tools may read; repeatable")
-	flags.StringArrayVar(&f.write, "write", nil, "another directory that file tools may read and write; repeatable")
-	flags.StringVar(&f.ask, "ask", "", "which tool calls need approval: never, risky or always (default: podd's)")
+func (o *specOptions) register(p *program, cmd *cobra.Command, dir string) {
+	f, spec, limits := cmd.Flags(), &o.spec, &o.spec.Limits
+	f.StringVar(&o.dir, "dir", dir, "workspace directory")
+	f.StringVar(&spec.Model, "model", "", "model, or ENDPOINT/MODEL (default: podd's)")
+	f.StringVar(&spec.Options.Effort, "effort", "", "how much the model reasons, such as low or high (default: podd's)")
+	f.StringVar(&spec.Options.Verbosity, "verbosity", "", "how long it answers: low, medium or high (default: podd's)")
+	f.StringVar(&spec.Options.Temperature, "temperature", "", "temperature from 0 to 2 (default: podd's)")
+	f.Var((*tokenCount)(&spec.Options.MaxOutput), "max-output", "tokens of one answer, such as 8k (default: podd's)")
+	f.StringVar(&spec.Options.ServiceTier, "service-tier", "", "the endpoint's class of service, such as flex (default: podd's)")
+	f.StringVar(&spec.Options.CacheTTL, "cache-ttl", "", "how long an endpoint with cache marks keeps them: 5m or 1h (default: podd's)")
+	f.StringVar(&o.instructions, "instructions", "", "file with instructions for the pod (default: podd's)")
+	f.StringVar(&o.base, "base-instructions", "", "builtin, none, or a file that podd sends before the instructions (default: podd's)")
+	f.StringArrayVar(&o.read, "read", nil, "another directory that file tools may read; repeatable")
+	f.StringArrayVar(&o.write, "write", nil, "another directory that file tools may read and write; repeatable")
+	f.StringVar(&spec.Ask, "ask", "", "which tool calls need approval: never, risky or always (default: podd's)")
 	network := []string{item.NetworkOn, item.NetworkOff, ""}
-	flags.Var(word{&f.network, "on|off", "write on or off, or '' for podd's setting", network}, "network", "whether commands reach the network without approval: on or off (default: podd's)")
-	flags.BoolVar(&f.plan, "plan", false, "let turns read and plan, and change nothing, unless submit says --plan=false")
-	flags.StringSliceVar(&f.tools, "tools", nil, "tools that the pod may use, such as read_file,search (default: all)")
-	flags.IntVar(&f.subPods, "sub-pods", 0, "number of sub-pods that may run at once (default: none)")
-	flags.IntVar(&f.steps, "max-steps", 0, "model requests per turn (default: podd's)")
-	flags.DurationVar(&f.time, "max-time", 0, "working time per turn, such as 30m (default: podd's)")
-	flags.Var(&f.tokens, "max-tokens", "tokens per turn, in and out, such as 200k (default: podd's)")
-	flags.Var(&f.cost, "max-cost", "cost per turn in USD, by podd's prices (default: podd's)")
-	flags.Var(&f.budget, "budget", "total cost of all turns in USD, by podd's prices (default: no limit)")
-	flags.Var(&f.budgetTokens, "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
-	completeWith(cmd, "ask", "never", "risky", "always")
-	completeWith(cmd, "network", network[:2]...)
-	for _, name := range []string{"max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
-		completeWith(cmd, name)
+	f.Var(word{&spec.Network, "on|off", "write on or off, or '' for podd's setting", network}, "network", "whether commands reach the network without approval: on or off (default: podd's)")
+	f.BoolVar(&spec.Plan, "plan", false, "let turns read and plan, and change nothing, unless submit says --plan=false")
+	f.StringSliceVar(&spec.Tools, "tools", nil, "tools that the pod may use, such as read_file,search (default: all)")
+	f.IntVar(&spec.SubPods, "sub-pods", 0, "number of sub-pods that may run at once (default: none)")
+	f.IntVar(&limits.MaxSteps, "max-steps", 0, "model requests per turn (default: podd's)")
+	f.DurationVar(&limits.MaxTurnTime, "max-time", 0, "working time per turn, such as 30m (default: podd's)")
+	f.Var((*tokenCount)(&limits.MaxTokens), "max-tokens", "tokens per turn, in and out, such as 200k (default: podd's)")
+	f.Var((*dollars)(&limits.MaxCost), "max-cost", "cost per turn in USD, by podd's prices (default: podd's)")
+	f.Var((*dollars)(&limits.TotalCost), "budget", "total cost of all turns in USD, by podd's prices (default: no limit)")
+	f.Var((*tokenCount)(&limits.TotalTokens), "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
+	for name, words := range map[string][]string{
+		"ask": {"never", "risky", "always"}, "network": network[:2], "effort": efforts, "verbosity": {"low", "medium", "high"}, "cache-ttl": {"5m", "1h"},
+		"max-steps": nil, "max-time": nil, "max-tokens": nil, "max-cost": nil, "budget": nil, "budget-tokens": nil, "tools": nil, "sub-pods": nil,
+		"temperature": nil, "max-output": nil, "service-tier": nil,
+	} {
+		completeWith(cmd, name, words...)
 	}
 	for _, name := range []string{"dir", "read", "write"} {
 		mustRegister(cmd.MarkFlagDirname(name))
 	}
+	p.completeFlag(cmd, "model", models)
 }
+
+var efforts = []string{"minimal", "low", "medium", "high"}
 
 // specFields are the flags that change a spec, in the order in which they are taken, and
 // the field of podd.v1.PodSpec that each one changes.
@@ -87,57 +91,46 @@ var specFields = []struct{ flag, field string }{
 	{"budget-tokens", "limits.total_tokens"},
 }
 
-// apply sets the fields whose flags were given, and returns them. Paths become absolute;
-// podd checks that they exist. An empty value restores the default.
-func (f *specFlags) apply(p *program, cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
-	set := map[string]func() error{
-		"dir":               func() error { return p.at.directory(f.dir, &spec.Dir) },
-		"model":             func() error { spec.Model = f.model; return nil },
-		"effort":            func() error { spec.Options.Effort = f.options.effort; return nil },
-		"verbosity":         func() error { spec.Options.Verbosity = f.options.verbosity; return nil },
-		"temperature":       func() error { spec.Options.Temperature = f.options.temperature; return nil },
-		"max-output":        func() error { spec.Options.MaxOutput = int64(f.options.output); return nil },
-		"service-tier":      func() error { spec.Options.ServiceTier = f.options.tier; return nil },
-		"cache-ttl":         func() error { spec.Options.CacheTTL = f.options.ttl; return nil },
-		"instructions":      func() error { return readInstructions(f.instructions, &spec.Instructions) },
-		"base-instructions": func() error { return p.at.baseInstructions(f.base, &spec.BaseInstructions) },
-		"read":              func() error { return p.at.directories(f.read, &spec.Read) },
-		"write":             func() error { return p.at.directories(f.write, &spec.Write) },
-		"ask":               func() error { spec.Ask = f.ask; return nil },
-		"network":           func() error { spec.Network = f.network; return nil },
-		"plan":              func() error { spec.Plan = f.plan; return nil },
-		"tools":             func() error { spec.Tools = f.tools; return nil },
-		"sub-pods":          func() error { return whole(f.subPods, "sub-pods", &spec.SubPods) },
-		"max-steps":         func() error { return whole(f.steps, "max-steps", &spec.Limits.MaxSteps) },
-		"max-tokens":        func() error { spec.Limits.MaxTokens = int64(f.tokens); return nil },
-		"budget-tokens":     func() error { spec.Limits.TotalTokens = int64(f.budgetTokens); return nil },
-		"max-cost":          func() error { spec.Limits.MaxCost = float64(f.cost); return nil },
-		"budget":            func() error { spec.Limits.TotalCost = float64(f.budget); return nil },
-		"max-time": func() error {
-			if f.time < 0 {
-				return usagef("--max-time %s: use a positive duration such as 30m, or 0 for podd's default", f.time)
-			}
-			spec.Limits.MaxTurnTime = f.time
-			return nil
-		},
-	}
+// take checks the flags that were given, and notes the fields that they set. Paths become absolute; podd checks that
+// they exist. An empty value restores the default.
+func (o *specOptions) take(p *program, cmd *cobra.Command) (err error) {
 	for _, f := range specFields {
-		if cmd.Flags().Changed(f.flag) {
-			if err := set[f.flag](); err != nil {
-				return nil, err
-			}
-			fields = append(fields, f.field)
+		if !cmd.Flags().Changed(f.flag) && (f.flag != "dir" || o.dir == "") {
+			continue
 		}
+		switch f.flag {
+		case "dir":
+			err = p.at.directory(o.dir, &o.spec.Dir)
+		case "instructions":
+			err = readInstructions(o.instructions, &o.spec.Instructions)
+		case "base-instructions":
+			err = p.at.baseInstructions(o.base, &o.spec.BaseInstructions)
+		case "read":
+			err = p.at.directories(o.read, &o.spec.Read)
+		case "write":
+			err = p.at.directories(o.write, &o.spec.Write)
+		case "sub-pods":
+			err = whole(o.spec.SubPods, f.flag)
+		case "max-steps":
+			err = whole(o.spec.Limits.MaxSteps, f.flag)
+		case "max-time":
+			if t := o.spec.Limits.MaxTurnTime; t < 0 {
+				err = usagef("--max-time %s: use a positive duration such as 30m, or 0 for podd's default", t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		o.fields = append(o.fields, f.field)
 	}
-	return fields, nil
+	return nil
 }
 
-// whole takes a flag's number.
-func whole(n int, flag string, to *int) error {
+// whole checks a flag's number.
+func whole(n int, flag string) error {
 	if n < 0 || n > math.MaxInt32 {
 		return usagef("--%s %d: use a number from 0 to %d", flag, n, math.MaxInt32)
 	}
-	*to = n
 	return nil
 }
 
@@ -208,28 +201,14 @@ func (d *dollars) String() string { return strconv.FormatFloat(float64(*d), 'f',
 // Type names the value in the help.
 func (d *dollars) Type() string { return "USD" }
 
-// optionFlags are the flags that shape the answers of a model.
-type optionFlags struct {
-	effort, verbosity, temperature, tier, ttl string
-	output                                    tokenCount
+// checkoutOptions say what the checkout of a new pod begins with.
+type checkoutOptions struct {
+	from        string
+	withChanges bool
 }
 
-func (f *optionFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.effort, "effort", "", "how much the model reasons, such as low or high (default: podd's)")
-	flags.StringVar(&f.verbosity, "verbosity", "", "how long it answers: low, medium or high (default: podd's)")
-	flags.StringVar(&f.temperature, "temperature", "", "temperature from 0 to 2 (default: podd's)")
-	flags.Var(&f.output, "max-output", "tokens of one answer, such as 8k (default: podd's)")
-	flags.StringVar(&f.tier, "service-tier", "", "the endpoint's class of service, such as flex (default: podd's)")
-	flags.StringVar(&f.ttl, "cache-ttl", "", "how long an endpoint with cache marks keeps them: 5m or 1h (default: podd's)")
-	completeEffort(cmd)
-	completeWith(cmd, "cache-ttl", "5m", "1h")
-	completeWith(cmd, "verbosity", "low", "medium", "high")
-	for _, name := range []string{"temperature", "max-output", "service-tier"} {
-		completeWith(cmd, name)
-	}
-}
-
-func completeEffort(cmd *cobra.Command) {
-	completeWith(cmd, "effort", "minimal", "low", "medium", "high")
+func (o *checkoutOptions) register(cmd *cobra.Command, from, withChanges string) {
+	cmd.Flags().StringVar(&o.from, "base", "", from)
+	cmd.Flags().BoolVar(&o.withChanges, "with-changes", false, withChanges)
+	completeWith(cmd, "base")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,16 +15,18 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
-func newStatsCommand(p *program) *cobra.Command {
-	var watching bool
-	var by string
-	var days int
+type statsOptions struct {
+	watch bool
+	by    string
+	days  int
+}
+
+func (o *statsOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats [POD]",
 		Short: "Show what a pod, or all pods, used",
@@ -40,31 +43,33 @@ func newStatsCommand(p *program) *cobra.Command {
 			"FULL BYTES the size of these results, KEPT BYTES what the model got of it",
 		Example:     "  podctl stats\n  podctl stats api --by day --days 7",
 		Annotations: withoutPod("all pods"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if by != "" {
-				return p.series(cmd, valid(args[0]), by, days)
-			}
-			if cmd.Flags().Changed("days") {
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if o.by == "" && cmd.Flags().Changed("days") {
 				return usagef("--days needs --by day or --by pod")
 			}
-			return p.with(func(c *client.Client) error {
-				req := &poddv1.GetStatsRequest{Pod: valid(args[0])}
-				ask := func(ctx context.Context) (*poddv1.GetStatsResponse, error) { return c.Pods().GetStats(ctx, req) }
-				if watching {
-					return watch(cmd.Context(), p, ask, statsTable)
-				}
-				resp, err := ask(cmd.Context())
-				return p.answer(resp, err, func(w io.Writer) error { return statsTable(w, resp) })
-			})
+			return nil
 		},
+		RunE: p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "update every second")
-	cmd.Flags().StringVar(&by, "by", "", "sum up by day or pod")
-	cmd.Flags().IntVar(&days, "days", 30, "with --by: how many days, the last of them today")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "update every second")
+	cmd.Flags().StringVar(&o.by, "by", "", "sum up by day or pod")
+	cmd.Flags().IntVar(&o.days, "days", 30, "with --by: how many days, the last of them today")
 	cmd.MarkFlagsMutuallyExclusive("by", "watch")
 	completeWith(cmd, "by", "day", "pod")
 	completeWith(cmd, "days")
 	return cmd
+}
+
+func (o *statsOptions) run(ctx context.Context, s *session, args []string) error {
+	if o.by != "" {
+		return o.series(ctx, s, valid(args[0]))
+	}
+	req := &poddv1.GetStatsRequest{Pod: valid(args[0])}
+	if o.watch {
+		return watchStats(ctx, s, req)
+	}
+	resp, err := s.Pods().GetStats(ctx, req)
+	return s.answer(resp, err, func(w io.Writer) error { return writeStats(w, resp) })
 }
 
 // cost is empty when no request has a price.
@@ -98,7 +103,7 @@ func passes(n int64) string {
 	return view.Count(n) + " passes"
 }
 
-func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
+func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 	usage := wire.UsageFromProto(s.GetUsage())
 	pruned := "nothing"
 	if s.GetPrunes() > 0 {
@@ -117,16 +122,14 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	if err != nil {
 		return err
 	}
-	if err := modelTable(w, s.GetModels()); err != nil || len(s.GetTools()) == 0 {
+	if err := modelTable(s.GetModels()).writeTo(w); err != nil || len(s.GetTools()) == 0 {
 		return err
 	}
-	t := newTable(w)
-	fmt.Fprintln(t, "TOOL\tCALLS\tERRORS\tCUT\tFULL BYTES\tKEPT BYTES")
+	t := table{"TOOL\tCALLS\tERRORS\tCUT\tFULL BYTES\tKEPT BYTES"}
 	for _, tool := range s.GetTools() {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(tool.GetTool()), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()),
-			view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))
+		t.row(tool.GetTool(), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()), view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))
 	}
-	return t.Flush()
+	return t.writeTo(w)
 }
 
 // cachedShare is the input read from the cache, and its share of all.
@@ -160,54 +163,47 @@ func misses(c item.CacheTotal) string {
 }
 
 // modelTable shows what each model used.
-func modelTable(w io.Writer, models []*poddv1.ModelStats) error {
-	if len(models) == 0 {
-		return nil
+func modelTable(models []*poddv1.ModelStats) (t table) {
+	if len(models) > 0 {
+		t = table{"ENDPOINT\tMODEL\tREQUESTS\tINPUT\tCACHED\tWRITTEN\tYIELD\tMISSES\tOUTPUT\tCOST"}
 	}
-	t := newTable(w)
-	fmt.Fprintln(t, "ENDPOINT\tMODEL\tREQUESTS\tINPUT\tCACHED\tWRITTEN\tYIELD\tMISSES\tOUTPUT\tCOST")
 	for _, m := range models {
 		usage, cache := wire.UsageFromProto(m.GetUsage()), wire.CacheFromProto(m.GetCache())
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetEndpoint()), sanitize.Line(m.GetModel()), view.Count(usage.Requests),
-			view.Count(usage.Input), cachedShare(usage), view.Count(usage.CacheWrite), yield(cache), misses(cache), view.Count(usage.Output),
-			orDefault(cost(usage.Requests, m.GetCostUsd(), m.GetUnpricedRequests()), "-"))
+		t.row(m.GetEndpoint(), m.GetModel(), view.Count(usage.Requests), view.Count(usage.Input), cachedShare(usage), view.Count(usage.CacheWrite), yield(cache), misses(cache),
+			view.Count(usage.Output), orDash(cost(usage.Requests, m.GetCostUsd(), m.GetUnpricedRequests())))
 	}
-	return t.Flush()
+	return t
 }
 
 // maxSeriesDays is the largest --days.
 const maxSeriesDays = 366
 
 // series prints what a pod, or all pods, used by day or by pod.
-func (p *program) series(cmd *cobra.Command, pod, by string, days int) error {
-	unit, known := map[string]poddv1.UsageBy{"day": poddv1.UsageBy_USAGE_BY_DAY, "pod": poddv1.UsageBy_USAGE_BY_POD}[by]
+func (o *statsOptions) series(ctx context.Context, s *session, pod string) error {
+	unit, known := map[string]poddv1.UsageBy{"day": poddv1.UsageBy_USAGE_BY_DAY, "pod": poddv1.UsageBy_USAGE_BY_POD}[o.by]
 	if !known {
-		return usagef("--by %q is unknown: use day or pod", by)
+		return usagef("--by %q is unknown: use day or pod", o.by)
 	}
-	if days < 1 || days > maxSeriesDays {
-		return usagef("--days must be 1 to %d, not %d", maxSeriesDays, days)
+	if o.days < 1 || o.days > maxSeriesDays {
+		return usagef("--days must be 1 to %d, not %d", maxSeriesDays, o.days)
 	}
-	return p.with(func(c *client.Client) error {
-		req := &poddv1.GetUsageSeriesRequest{Pod: pod, Days: int32(days), By: unit} //nolint:gosec // Checked above.
-		resp, err := c.Fleet().GetUsageSeries(cmd.Context(), req)
-		return p.answer(resp, err, func(w io.Writer) error { return seriesTable(w, by, resp) })
-	})
+	req := &poddv1.GetUsageSeriesRequest{Pod: pod, Days: int32(o.days), By: unit} //nolint:gosec // Checked above.
+	resp, err := s.Fleet().GetUsageSeries(ctx, req)
+	return s.answer(resp, err, func(w io.Writer) error { return writeSeries(w, o.by, resp) })
 }
 
-func seriesTable(w io.Writer, by string, s *poddv1.GetUsageSeriesResponse) error {
+func writeSeries(w io.Writer, by string, s *poddv1.GetUsageSeriesResponse) error {
+	t := table{strings.ToUpper(by) + "\tREQUESTS\tINPUT\tCACHED\tOUTPUT\tLARGEST INPUT\tCOST"}
 	if len(s.GetSums()) == 0 {
-		fmt.Fprintf(w, "no requests from %s to %s\n", s.GetFirstDay(), s.GetLastDay())
-	} else {
-		t := newTable(w)
-		fmt.Fprintln(t, strings.ToUpper(by)+"\tREQUESTS\tINPUT\tCACHED\tOUTPUT\tLARGEST INPUT\tCOST")
-		for _, sum := range s.GetSums() {
-			u := wire.UsageFromProto(sum.GetUsage())
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(sum.GetDay()+sum.GetPodName()), view.Count(u.Requests), view.Count(u.Input), cachedShare(u),
-				view.Count(u.Output), view.Count(sum.GetLargestInput()), orDefault(cost(u.Requests, sum.GetCostUsd(), sum.GetUnpricedRequests()), "-"))
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		t = table{fmt.Sprintf("no requests from %s to %s", s.GetFirstDay(), s.GetLastDay())}
+	}
+	for _, sum := range s.GetSums() {
+		u := wire.UsageFromProto(sum.GetUsage())
+		t.row(sum.GetDay()+sum.GetPodName(), view.Count(u.Requests), view.Count(u.Input), cachedShare(u), view.Count(u.Output), view.Count(sum.GetLargestInput()),
+			orDash(cost(u.Requests, sum.GetCostUsd(), sum.GetUnpricedRequests())))
+	}
+	if err := t.writeTo(w); err != nil {
+		return err
 	}
 	return facts{
 		{"damaged", missing(s.GetDamaged(), "entries before the damage do not count")},
@@ -226,31 +222,26 @@ func missing(names []string, why string) string {
 // watchEvery is how often a watching command asks podd.
 const watchEvery = time.Second
 
-// watch shows what ask returns, again and again until ctx ends: on a terminal in place,
-// elsewhere whenever it changes. If podd goes away after the first answer, watch waits for
-// it.
-func watch[M proto.Message](ctx context.Context, p *program, ask func(context.Context) (M, error), text func(io.Writer, M) error) error {
-	defer endWithReader(p.stdout)()
-	every := p.every
-	if every == 0 {
-		every = watchEvery
-	}
-	ticks := time.NewTicker(every)
+// watchStats shows what was used, again and again until ctx ends: on a terminal in place, elsewhere whenever it
+// changes. If podd goes away after the first answer, it waits for it.
+func watchStats(ctx context.Context, s *session, req *poddv1.GetStatsRequest) error {
+	defer endWithReader(s.stdout)()
+	ticks := time.NewTicker(cmp.Or(s.every, watchEvery))
 	defer ticks.Stop()
-	f := p.frames()
-	var last M
-	seen, away := false, false
+	f := s.frames()
+	var last *poddv1.GetStatsResponse
+	away := false
 	for {
-		m, err := ask(ctx)
+		resp, err := s.Pods().GetStats(ctx, req)
 		switch {
 		case err == nil:
-			if !seen || f.inPlace || !proto.Equal(m, last) {
-				err = f.show(p, m, func(w io.Writer) error { return text(w, m) })
+			if last == nil || f.inPlace || !proto.Equal(resp, last) {
+				err = f.show(s.program, resp)
 			}
-			last, seen, away = m, true, false
-		case seen && ctx.Err() == nil && item.KindOf(err) == item.KindUnavailable:
+			last, away = resp, false
+		case last != nil && ctx.Err() == nil && item.KindOf(err) == item.KindUnavailable:
 			if !away {
-				fmt.Fprintf(p.stderr, "! lost the connection to podd; retrying: %s\n", sanitize.Line(err.Error()))
+				s.warn([]string{"lost the connection to podd; retrying: " + err.Error()})
 			}
 			away, err = true, nil
 		}
@@ -286,17 +277,16 @@ func (p *program) frames() *frames {
 	}
 }
 
-// show prints a message: as JSON a line, as text in place or below an empty line.
-func (f *frames) show(p *program, m proto.Message, text func(io.Writer) error) error {
-	if p.output == outputJSON {
-		return p.printJSON(m)
-	}
-	var frame bytes.Buffer
-	if err := text(&frame); err != nil {
+// show prints an answer: as JSON a line, as text in place or below an empty line.
+func (f *frames) show(p *program, resp *poddv1.GetStatsResponse) error {
+	return p.print(resp, func(io.Writer) error {
+		var frame bytes.Buffer
+		if err := writeStats(&frame, resp); err != nil {
+			return err
+		}
+		_, err := f.out.Write(f.next(frame.Bytes()))
 		return err
-	}
-	_, err := f.out.Write(f.next(frame.Bytes()))
-	return err
+	})
 }
 
 // next is what to write for the next text.

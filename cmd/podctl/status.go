@@ -10,7 +10,6 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -20,11 +19,13 @@ func newStatusCommand(p *program) *cobra.Command {
 		Use:   "status",
 		Short: "Show the state and settings of podd",
 		Args:  statusArgs,
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
-			status, err := c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
-			return p.answer(status, err, statusFacts(status, p.now()).writeTo)
-		}),
+		RunE:  p.onPodd(runStatus),
 	}
+}
+
+func runStatus(ctx context.Context, s *session, _ []string) error {
+	status, err := s.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+	return s.answer(status, err, statusFacts(status, s.now()).writeTo)
 }
 
 // statusArgs names the verb for a pod to a person who names one.

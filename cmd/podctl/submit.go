@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,21 +22,22 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// submitFlags are the flags of submit.
-type submitFlags struct {
+// submitOptions are the flags of submit and run.
+type submitOptions struct {
 	pod, requestID         string
 	model, effort          string
 	follow, steer, literal bool
 	noStdin, plan, yes     bool
 	images                 []string
-	// plans is plan, if the flag was given.
-	plans *bool
-	// schema is the name of a file, answerSchema what it has.
-	schema, answerSchema string
+	schema                 string
+
+	// What they are taken for: plans is plan, if it was given, answerSchema what the file schema has.
+	plans        *bool
+	answerSchema string
+	segments     []item.Segment
 }
 
-func newSubmitCommand(p *program) *cobra.Command {
-	var flags submitFlags
+func (o *submitOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit [TEXT...]",
 		Short: "Submit a prompt to a pod",
@@ -47,50 +49,35 @@ func newSubmitCommand(p *program) *cobra.Command {
 			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return p.completeReference(cmd.Context(), flags, typed)
+			return o.completeReference(cmd.Context(), p, typed)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			images, err := readImages(flags.images)
-			if err != nil {
-				return err
-			}
-			segments, err := p.input(cmd, args, "prompt", flags.noStdin, images...)
-			if err != nil {
-				return err
-			}
-			if flags.answerSchema, err = readSchema(flags.schema, cmd.Flags().Changed("schema")); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("plan") {
-				flags.plans = &flags.plan
-			}
-			return p.with(func(c *client.Client) error { return p.submit(cmd.Context(), c, flags, segments) })
-		},
+		PreRunE: func(cmd *cobra.Command, args []string) error { return o.take(p, cmd, args) },
+		RunE:    p.onPodd(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.pod, "pod", "p", "", "pod name (PODD_POD)")
-	f.BoolVarP(&flags.follow, "follow", "f", false, "follow the turn until it ends")
-	f.BoolVar(&flags.steer, "steer", false, "deliver to the running turn at its next step")
-	f.BoolVar(&flags.plan, "plan", false, "let the turn read and plan, and change nothing (default: the pod's setting)")
-	f.StringVar(&flags.schema, "schema", "", "file with a JSON Schema that the last answer must match")
-	f.BoolVar(&flags.literal, "literal", false, "treat @path as plain text")
-	f.StringArrayVar(&flags.images, "image", nil, "attach an image FILE: PNG, JPEG, GIF or WebP (repeatable)")
-	f.StringVar(&flags.model, "model", "", "model of this turn, or ENDPOINT/MODEL (default: the pod's)")
-	f.StringVar(&flags.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
-	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
-	inputFlag(cmd, &flags.noStdin)
-	yesFlag(cmd, &flags.yes)
+	f.StringVarP(&o.pod, "pod", "p", "", "pod name (PODD_POD)")
+	f.BoolVarP(&o.follow, "follow", "f", false, "follow the turn until it ends")
+	f.BoolVar(&o.steer, "steer", false, "deliver to the running turn at its next step")
+	f.BoolVar(&o.plan, "plan", false, "let the turn read and plan, and change nothing (default: the pod's setting)")
+	f.StringVar(&o.schema, "schema", "", "file with a JSON Schema that the last answer must match")
+	f.BoolVar(&o.literal, "literal", false, "treat @path as plain text")
+	f.StringArrayVar(&o.images, "image", nil, "attach an image FILE: PNG, JPEG, GIF or WebP (repeatable)")
+	f.StringVar(&o.model, "model", "", "model of this turn, or ENDPOINT/MODEL (default: the pod's)")
+	f.StringVar(&o.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
+	f.StringVar(&o.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
+	inputFlag(cmd, &o.noStdin)
+	yesFlag(cmd, &o.yes)
 	p.renderFlag(cmd)
 	completeWith(cmd, "request-id")
-	p.completeModels(cmd)
-	completeEffort(cmd)
-	p.completePodFlag(cmd)
+	completeWith(cmd, "effort", efforts...)
+	p.completeFlag(cmd, "model", models)
+	p.completeFlag(cmd, "pod", pods)
 	return cmd
 }
 
 // newRunCommand is submit with -f.
 func newRunCommand(p *program) *cobra.Command {
-	cmd := newSubmitCommand(p)
+	cmd := new(submitOptions).command(p)
 	cmd.Use, cmd.Short = "run [TEXT...]", "Submit a prompt to a pod and follow the turn: submit -f"
 	cmd.Example = strings.ReplaceAll(cmd.Example, "submit -f", "run")
 	cmd.Long = strings.Replace(cmd.Long, "With -f, submit follows", "Follows", 1)
@@ -100,83 +87,90 @@ func newRunCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// submit submits the prompt and, with -f, follows the turn.
-func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlags, segments []item.Segment) error {
-	pod, err := p.pod(ctx, c, flags.pod, func(dir string) error { return p.allowWide(ctx, dir, flags.yes) })
+// take reads the prompt, and the files that flags name.
+func (o *submitOptions) take(p *program, cmd *cobra.Command, args []string) error {
+	images, err := readImages(o.images)
 	if err != nil {
+		return err
+	}
+	if o.segments, err = p.input(cmd, args, "prompt", o.noStdin, images...); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("plan") {
+		o.plans = &o.plan
+	}
+	if cmd.Flags().Changed("schema") {
+		o.answerSchema, err = readSchema(o.schema)
+	}
+	return err
+}
+
+// run submits the prompt and, with -f, follows the turn.
+func (o *submitOptions) run(ctx context.Context, s *session, _ []string) (err error) {
+	if s.pod, err = s.find(ctx, o.pod, func(dir string) error { return s.allowWide(ctx, dir, o.yes) }); err != nil {
 		return err
 	}
 	req := &poddv1.SubmitRequest{
-		Pod:       pod,
-		Segments:  wire.SegmentsToProto(segments),
-		RequestId: valid(flags.requestID),
-		Model:     valid(flags.model),
-		Effort:    valid(flags.effort),
+		Pod:       s.pod,
+		Segments:  wire.SegmentsToProto(o.segments),
+		RequestId: cmp.Or(valid(o.requestID), client.NewRequestID()),
+		Model:     valid(o.model),
+		Effort:    valid(o.effort),
 		Mode:      poddv1.SubmitMode_SUBMIT_MODE_QUEUE,
-		ParseRefs: !flags.literal,
+		ParseRefs: !o.literal,
 
-		AnswerSchema: flags.answerSchema,
+		AnswerSchema: o.answerSchema,
 	}
-	wire.SetPlan(req, flags.plans)
-	if flags.steer {
+	wire.SetPlan(req, o.plans)
+	if o.steer {
 		req.Mode = poddv1.SubmitMode_SUBMIT_MODE_STEER
 	}
-	if req.RequestId == "" {
-		req.RequestId = client.NewRequestID()
-	}
-	resp, err := c.Submit(ctx, req)
+	resp, err := s.Submit(ctx, req)
 	if err != nil && ctx.Err() != nil {
 		return interrupted(fmt.Sprintf("interrupted before podd answered: the prompt may be queued; "+
-			"to find out, submit it again with -p %s --request-id %s, which counts once", pod, req.GetRequestId()))
+			"to find out, submit it again with -p %s --request-id %s, which counts once", s.pod, req.GetRequestId()))
 	}
 	if err != nil {
 		return err
 	}
-	p.warn(resp.GetWarnings())
-	if flags.follow {
-		return p.follow(ctx, c, pod, resp, flags.schema != "")
+	s.warn(resp.GetWarnings())
+	if o.follow {
+		return s.follow(ctx, resp, o.schema != "")
 	}
-	waits := ""
-	if resp.GetQueued() && p.output == outputText {
-		waits = whyQueued(ctx, c, pod, flags.steer)
+	return s.print(resp, func(w io.Writer) error { return o.admitted(ctx, s, w, resp) })
+}
+
+// admitted reports a queued prompt: its number, what it waits for, and which references were not resolved.
+func (o *submitOptions) admitted(ctx context.Context, s *session, w io.Writer, resp *poddv1.SubmitResponse) error {
+	for _, a := range resp.GetAlerts() {
+		fmt.Fprintf(s.stderr, "! %s\n", view.AlertText(wire.AlertFromProto(a)))
 	}
-	return p.print(resp, func(w io.Writer) error { return p.admitted(w, pod, resp, waits) })
+	done, waits := "queued for", ""
+	switch {
+	case resp.GetDuplicate():
+		done = "already submitted to"
+	case resp.GetQueued():
+		waits = "; " + o.whyQueued(ctx, s)
+	}
+	name := sanitize.Line(s.pod)
+	_, err := fmt.Fprintf(w, "%s %s (#%d)%s; watch: podctl tail -f %s\n", done, name, resp.GetSeq(), waits, name)
+	return err
 }
 
 // whyQueued says what a queued prompt waits for.
-func whyQueued(ctx context.Context, c *client.Client, pod string, steer bool) string {
-	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+func (o *submitOptions) whyQueued(ctx context.Context, s *session) string {
+	got, err := s.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: s.pod})
 	if err == nil && got.GetPod().GetPause() != nil {
-		return "the pod is paused, resume it: podctl resume " + sanitize.Line(pod)
+		return "the pod is paused, resume it: podctl resume " + sanitize.Line(s.pod)
 	}
-	if steer {
+	if o.steer {
 		return "the running turn reads it at its next step"
 	}
 	return "it runs after the running turn"
 }
 
-// admitted reports a queued prompt: its number, what it waits for, and which references
-// were not resolved.
-func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse, waits string) error {
-	for _, a := range resp.GetAlerts() {
-		fmt.Fprintf(p.stderr, "! %s\n", view.AlertText(wire.AlertFromProto(a)))
-	}
-	name, done := sanitize.Line(pod), "queued for"
-	if resp.GetDuplicate() {
-		done, waits = "already submitted to", ""
-	}
-	if waits != "" {
-		waits = "; " + waits
-	}
-	_, err := fmt.Fprintf(w, "%s %s (#%d)%s; watch: podctl tail -f %s\n", done, name, resp.GetSeq(), waits, name)
-	return err
-}
-
 // readSchema reads the file of a JSON Schema. podd checks what it says.
-func readSchema(path string, given bool) (string, error) {
-	if !given {
-		return "", nil
-	}
+func readSchema(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", usagef("cannot read the schema: %w", err)
@@ -196,17 +190,17 @@ func readSchema(path string, given bool) (string, error) {
 
 // completeReference completes an argument of submit that is an @path, with the files
 // of the pod that the submit would go to. It is silent when podd does not answer.
-func (p *program) completeReference(ctx context.Context, flags submitFlags, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o *submitOptions) completeReference(ctx context.Context, p *program, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	prefix, ok := strings.CutPrefix(typed, "@")
-	if !ok || flags.literal {
+	if !ok || o.literal {
 		return nil, directive
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
 	var refs []cobra.Completion
-	_ = p.with(func(c *client.Client) error {
-		paths, err := p.completePath(ctx, c, flags.pod, valid(prefix))
+	_ = p.with(func(s *session) error {
+		paths, err := completePath(ctx, s, o.pod, valid(prefix))
 		for _, path := range nextPaths(paths, prefix) {
 			refs = append(refs, "@"+path)
 			// After a directory the path continues.
@@ -242,15 +236,15 @@ func nextPaths(paths []string, typed string) []string {
 
 // completePath completes a path in the scope of the pod that a submit would go to. If the submit
 // would create that pod, its scope is the current directory.
-func (p *program) completePath(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
-	pod, _, err := p.choosePod(ctx, c, named, nil)
+func completePath(ctx context.Context, s *session, named, prefix string) ([]string, error) {
+	pod, _, err := s.choose(ctx, named, nil)
 	if item.ReasonOf(err) == "NO_POD" {
 		return pathsHere(ctx, prefix)
 	}
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: pod, Prefix: prefix})
+	resp, err := s.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: pod, Prefix: prefix})
 	return resp.GetPaths(), err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -22,11 +21,11 @@ func (p *pieces) Write(b []byte) (int, error) {
 func TestTable(t *testing.T) {
 	const lines = 1000
 	var out pieces
-	w := newTable(&out)
+	var rows table
 	for i := range lines {
-		fmt.Fprintf(w, "%d\tcell\tlast\n", i)
+		rows.row(i, "cell", "last")
 	}
-	if err := w.Flush(); err != nil {
+	if err := rows.writeTo(&out); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Split(out.String(), "\n")

@@ -11,16 +11,16 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// trustFlags are the flags of trust.
-type trustFlags struct{ yes, remove bool }
+type trustOptions struct {
+	dir         string
+	yes, remove bool
+}
 
-func newTrustCommand(p *program) *cobra.Command {
-	var flags trustFlags
+func (o *trustOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust DIR",
 		Short: "Trust a workspace's own configuration",
@@ -29,52 +29,47 @@ func newTrustCommand(p *program) *cobra.Command {
 			"force.",
 		Example:           "  podctl trust .",
 		ValidArgsFunction: completeFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var dir string
-			if err := p.at.directory(args[0], &dir); err != nil {
-				return err
-			}
-			return p.with(func(c *client.Client) error { return p.trust(cmd.Context(), c, dir, flags) })
-		},
+		PreRunE:           func(_ *cobra.Command, args []string) error { return p.at.directory(args[0], &o.dir) },
+		RunE:              p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "trust the files without asking")
-	cmd.Flags().BoolVar(&flags.remove, "remove", false, "stop trusting the workspace")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "trust the files without asking")
+	cmd.Flags().BoolVar(&o.remove, "remove", false, "stop trusting the workspace")
 	cmd.MarkFlagsMutuallyExclusive("yes", "remove")
 	return cmd
 }
 
-func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags trustFlags) error {
-	look, err := c.Admin().TrustDir(ctx, &poddv1.TrustDirRequest{Dir: dir, Remove: flags.remove})
+func (o *trustOptions) run(ctx context.Context, s *session, _ []string) error {
+	look, err := s.Admin().TrustDir(ctx, &poddv1.TrustDirRequest{Dir: o.dir, Remove: o.remove})
 	if err != nil {
 		return err
 	}
-	if flags.remove {
-		return p.print(look, line("%s is no longer trusted", sanitize.Line(look.GetDir())))
+	if o.remove {
+		return s.print(look, line("%s is no longer trusted", sanitize.Line(look.GetDir())))
 	}
-	shown := p.stdout
-	if p.output == outputJSON {
-		shown = p.stderr
+	shown := s.stdout
+	if s.output == outputJSON {
+		shown = s.stderr
 	}
 	if err := showFiles(shown, look); err != nil {
 		return err
 	}
 	for _, why := range look.GetRefused() {
-		fmt.Fprintf(p.stderr, "! podd ignores this setting: %s\n", sanitize.Line(why))
+		fmt.Fprintf(s.stderr, "! podd ignores this setting: %s\n", sanitize.Line(why))
 	}
 	switch {
 	case len(look.GetFiles()) == 0:
-		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcp.json, so there is nothing to trust", look.GetDir())
+		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcs.json, so there is nothing to trust", look.GetDir())
 	case look.GetState() == "trusted":
-		return p.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
-	case !flags.yes:
-		if err := p.asked(ctx, "Trust these files?",
+		return s.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
+	case !o.yes:
+		if err := s.asked(ctx, "Trust these files?",
 			usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "trust needs a terminal to ask: run it at one, or add --yes once you have read the files")},
 			item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "you did not trust the files, so podd ignores them")); err != nil {
 			return err
 		}
 	}
-	look, err = c.Admin().TrustDir(ctx, &poddv1.TrustDirRequest{Dir: look.GetDir(), Digest: look.GetDigest()})
-	return p.answer(look, err, line("%s is now trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
+	look, err = s.Admin().TrustDir(ctx, &poddv1.TrustDirRequest{Dir: look.GetDir(), Digest: look.GetDigest()})
+	return s.answer(look, err, line("%s is now trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
 }
 
 // showFiles prints files completely, with invisible characters as escapes, and counts

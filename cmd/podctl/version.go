@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/version"
 	"podd/pkg/wire"
@@ -29,34 +27,32 @@ func newVersionCommand(p *program) *cobra.Command {
 			"running, a status with podctl's version and pid 0.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p.startFor = -1 // "podd is not running" is an answer too.
-			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)
-			defer cancel()
-			status, err := p.status(ctx)
-			if err != nil {
-				status = &poddv1.GetStatusResponse{Version: version.String()}
-			}
-			return p.print(status, func(w io.Writer) error {
-				podd := "not running"
-				if err == nil {
-					podd = fmt.Sprintf("%s (pid %d)", sanitize.Line(status.GetVersion()), status.GetPid())
-				}
-				_, writeErr := fmt.Fprintf(w, "podctl: %s\npodd: %s\n", version.String(), podd)
-				if note := age(status); err == nil && note != "" {
-					fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
-				}
-				return writeErr
-			})
+			status, err := p.status(cmd.Context())
+			return p.version(status, err == nil)
 		},
 	}
 }
 
 // status asks podd what it is.
 func (p *program) status(ctx context.Context) (status *poddv1.GetStatusResponse, err error) {
-	err = p.with(func(c *client.Client) error {
-		status, err = c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	err = p.with(func(s *session) error {
+		status, err = s.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
 		return err
 	})
 	return status, err
+}
+
+// version prints both versions.
+func (p *program) version(status *poddv1.GetStatusResponse, running bool) error {
+	podd := fmt.Sprintf("%s (pid %d)", sanitize.Line(status.GetVersion()), status.GetPid())
+	if !running {
+		podd, status = "not running", &poddv1.GetStatusResponse{Version: version.String()}
+	} else if note := age(status); note != "" && p.output == outputText {
+		p.warn([]string{note})
+	}
+	return p.print(status, line("podctl: %s\npodd: %s", version.String(), podd))
 }
 
 // age says in one sentence that podd and podctl are of different versions, and what to do;
@@ -82,8 +78,6 @@ func (p *program) explainAge(ctx context.Context, err error) error {
 	if !ok || e.Kind != item.KindUnimplemented {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionPatience)
-	defer cancel()
 	status, asked := p.status(ctx)
 	if asked != nil || status.GetApiLevel() >= wire.APILevel() {
 		return err

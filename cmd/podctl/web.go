@@ -17,7 +17,6 @@ import (
 
 	"podd/internal/clients/remote"
 	"podd/internal/sanitize"
-	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -28,12 +27,12 @@ func newWebCommand(p *program) *cobra.Command {
 		Short: "Let browsers use the page of podd web",
 		Long:  "Lets browsers use the page of podd web, lists them, and removes them.",
 	}
-	cmd.AddCommand(newWebPairCommand(p, false), newWebPairCommand(p, true), newWebDevicesCommand(p), newWebRevokeCommand(p), newWebStatusCommand(p))
+	cmd.AddCommand(new(pairOptions).command(p), (&pairOptions{open: true}).command(p), newWebDevicesCommand(p), newWebRevokeCommand(p), newWebStatusCommand(p))
 	return cmd
 }
 
-// pairFlags are the flags of web pair and web open.
-type pairFlags struct {
+// pairOptions are the flags of web pair and web open.
+type pairOptions struct {
 	scope string
 	pods  []string
 	days  int32
@@ -46,51 +45,48 @@ var scopeNames = []string{"view", "answer", "control"}
 
 const scopePrefix = "DEVICE_SCOPE_"
 
-func newWebPairCommand(p *program, open bool) *cobra.Command {
-	flags := pairFlags{open: open}
+func (o *pairOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pair",
 		Short: "Let a browser in",
 		Long: "Shows an address and a code for one browser, which expires after 5 minutes. When the browser has opened it, " +
 			"podctl shows its number and asks: say yes only if the browser shows the same.",
 		Example: "  podctl web pair --scope answer --days 7\n  podctl web pair --pod web --pod api",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.with(func(c *client.Client) error { return p.pair(cmd.Context(), c, flags) })
-		},
+		RunE:    p.onPodd(o.run),
 	}
-	if open {
+	if o.open {
 		cmd.Use, cmd.Short, cmd.Example = "open", "Open the page in this machine's browser, and let it in", "  podctl web open --scope control"
 	}
-	cmd.Flags().StringVar(&flags.scope, "scope", "view", "what the browser may do: view, answer or control")
-	cmd.Flags().StringArrayVar(&flags.pods, "pod", nil, "a pod that the browser may know of, with its sub-pods; repeatable (default: all)")
-	p.completePodFlag(cmd)
-	cmd.Flags().Int32Var(&flags.days, "days", 30, "for how many days, at most 366")
+	cmd.Flags().StringVar(&o.scope, "scope", "view", "what the browser may do: view, answer or control")
+	cmd.Flags().StringArrayVar(&o.pods, "pod", nil, "a pod that the browser may know of, with its sub-pods; repeatable (default: all)")
+	p.completeFlag(cmd, "pod", pods)
+	cmd.Flags().Int32Var(&o.days, "days", 30, "for how many days, at most 366")
 	completeWith(cmd, "scope", scopeNames...)
 	return cmd
 }
 
-func (p *program) pair(ctx context.Context, c *client.Client, flags pairFlags) error {
-	scope, ok := poddv1.DeviceScope_value[scopePrefix+strings.ToUpper(flags.scope)]
+func (o *pairOptions) run(ctx context.Context, s *session, _ []string) error {
+	scope, ok := poddv1.DeviceScope_value[scopePrefix+strings.ToUpper(o.scope)]
 	if !ok || scope == 0 {
-		return usagef("unknown scope %q: it is one of %s", flags.scope, strings.Join(scopeNames, ", "))
+		return usagef("unknown scope %q: it is one of %s", o.scope, strings.Join(scopeNames, ", "))
 	}
-	if flags.days < 1 {
-		return usagef("--days must be 1 to 366, not %d", flags.days)
+	if o.days < 1 {
+		return usagef("--days must be 1 to 366, not %d", o.days)
 	}
-	if _, ok := terminal(p.stdin); !ok {
-		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "web %s needs a terminal to compare a number: run it at one", map[bool]string{false: "pair", true: "open"}[flags.open])}
+	if _, ok := terminal(s.stdin); !ok {
+		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "web %s needs a terminal to compare a number: run it at one", map[bool]string{false: "pair", true: "open"}[o.open])}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.Web().StartPairing(ctx, &poddv1.StartPairingRequest{Scope: poddv1.DeviceScope(scope), Pods: flags.pods, Days: flags.days})
+	stream, err := s.Web().StartPairing(ctx, &poddv1.StartPairingRequest{Scope: poddv1.DeviceScope(scope), Pods: o.pods, Days: o.days})
 	if err != nil {
 		return err
 	}
-	return p.followPairing(ctx, c, stream, flags)
+	return o.follow(ctx, s, stream)
 }
 
-// followPairing shows the progress of a pairing.
-func (p *program) followPairing(ctx context.Context, c *client.Client, stream poddv1.WebService_StartPairingClient, flags pairFlags) error {
+// follow shows the progress of a pairing.
+func (o *pairOptions) follow(ctx context.Context, s *session, stream poddv1.WebService_StartPairingClient) error {
 	code := ""
 	var there *forwarded
 	defer func() { there.close() }()
@@ -105,14 +101,14 @@ func (p *program) followPairing(ctx context.Context, c *client.Client, stream po
 		switch {
 		case m.GetCode() != nil:
 			code = m.GetCode().GetCode()
-			if there, err = p.forwardPage(ctx, m.GetCode().GetOrigin()); err == nil {
-				err = p.showCode(ctx, m.GetCode(), flags)
+			if there, err = s.forwardPage(ctx, m.GetCode().GetOrigin()); err == nil {
+				err = o.showCode(ctx, s, m.GetCode())
 			}
 		case m.GetBrowser() != nil:
-			err = p.letIn(ctx, c, code, m.GetBrowser())
+			err = letIn(ctx, s, code, m.GetBrowser())
 		case m.GetDevice() != nil:
 			d := m.GetDevice()
-			err = p.print(d, line("%s is paired until %s, with the scope %s and the pods: %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), flags.scope, devicePods(d)))
+			err = s.print(d, line("%s is paired until %s, with the scope %s and the pods: %s", sanitize.Line(d.GetName()), stamp(d.GetExpiresAt().AsTime()), o.scope, devicePods(d)))
 			if err == nil {
 				err = there.keep(ctx)
 			}
@@ -125,30 +121,30 @@ func (p *program) followPairing(ctx context.Context, c *client.Client, stream po
 }
 
 // showCode shows where to go, or opens it.
-func (p *program) showCode(ctx context.Context, code *poddv1.PairingCode, flags pairFlags) error {
+func (o *pairOptions) showCode(ctx context.Context, s *session, code *poddv1.PairingCode) error {
 	origin := sanitize.Line(code.GetOrigin())
 	if origin == "" {
 		return item.Errorf(item.KindPrecondition, "NO_WEB", "the page is not served: run podd web beside podd first")
 	}
 	address := origin + "/#pair=" + code.GetCode()
-	fmt.Fprintf(p.stderr, "open %s\nor the page %s and type the code %s; it expires at %s\n", address, origin, code.GetCode(), stamp(code.GetExpiresAt().AsTime()))
-	if !flags.open {
+	fmt.Fprintf(s.stderr, "open %s\nor the page %s and type the code %s; it expires at %s\n", address, origin, code.GetCode(), stamp(code.GetExpiresAt().AsTime()))
+	if !o.open {
 		// Other devices reach the page by a name with a certificate alone.
 		if strings.HasPrefix(origin, "https://") {
-			return showQR(p.stderr, address)
+			return showQR(s.stderr, address)
 		}
 		return nil
 	}
-	p.browse(ctx, address)
+	s.browse(ctx, address)
 	return nil
 }
 
 // letIn asks whether the browser shows the same number.
-func (p *program) letIn(ctx context.Context, c *client.Client, code string, b *poddv1.PairingBrowser) error {
-	fmt.Fprintf(p.stderr, "%q asks to be let in. Its number is %s\n", sanitize.Line(b.GetName()), sanitize.Line(b.GetNumber()))
+func letIn(ctx context.Context, s *session, code string, b *poddv1.PairingBrowser) error {
+	fmt.Fprintf(s.stderr, "%q asks to be let in. Its number is %s\n", sanitize.Line(b.GetName()), sanitize.Line(b.GetNumber()))
 	no := item.Errorf(item.KindPrecondition, "NOT_PAIRED", "you did not let the browser in")
-	refused := p.asked(ctx, "Does the browser show the same number?", no, no)
-	_, err := c.Web().AnswerPairing(context.WithoutCancel(ctx), &poddv1.AnswerPairingRequest{Code: code, Number: b.GetNumber(), Accept: refused == nil})
+	refused := s.asked(ctx, "Does the browser show the same number?", no, no)
+	_, err := s.Web().AnswerPairing(context.WithoutCancel(ctx), &poddv1.AnswerPairingRequest{Code: code, Number: b.GetNumber(), Accept: refused == nil})
 	if refused != nil {
 		return refused
 	}
@@ -156,36 +152,22 @@ func (p *program) letIn(ctx context.Context, c *client.Client, code string, b *p
 }
 
 func newWebDevicesCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "devices",
-		Short: "List the paired browsers",
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
-			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
-			if err != nil {
-				return err
-			}
-			return printEach(p, resp.GetDevices(), func() error { return p.deviceTable(resp.GetDevices()) })
-		}),
-	}
+	return &cobra.Command{Use: "devices", Short: "List the paired browsers", RunE: p.onPodd(runWebDevices)}
 }
 
-func (p *program) deviceTable(devices []*poddv1.Device) error {
-	if len(devices) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "no browser is paired: podctl web pair lets one in")
+func runWebDevices(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
+	if err != nil {
 		return err
 	}
-	t := newTable(p.stdout)
-	fmt.Fprintln(t, "NAME\tSCOPE\tPODS\tPAIRED\tEXPIRES\tLAST LOGIN")
-	for _, d := range devices {
+	const none, heading = "no browser is paired: podctl web pair lets one in", "NAME\tSCOPE\tPODS\tPAIRED\tEXPIRES\tLAST LOGIN"
+	return list(s.program, resp.GetDevices(), none, heading, func(d *poddv1.Device) []any {
 		seen := "-"
 		if d.GetSeenAt() != nil {
 			seen = stamp(d.GetSeenAt().AsTime())
 		}
-		fmt.Fprintln(t, strings.Join([]string{
-			sanitize.Line(d.GetName()), strings.ToLower(strings.TrimPrefix(d.GetScope().String(), scopePrefix)), devicePods(d), stamp(d.GetPairedAt().AsTime()), stamp(d.GetExpiresAt().AsTime()), seen,
-		}, "\t"))
-	}
-	return t.Flush()
+		return []any{d.GetName(), strings.ToLower(strings.TrimPrefix(d.GetScope().String(), scopePrefix)), devicePods(d), stamp(d.GetPairedAt().AsTime()), stamp(d.GetExpiresAt().AsTime()), seen}
+	})
 }
 
 // devicePods are the pods that a browser may know of.
@@ -205,44 +187,34 @@ func newWebRevokeCommand(p *program) *cobra.Command {
 		Use:     "revoke NAME",
 		Short:   "Remove a browser, and end what it does",
 		Example: "  podctl web revoke \"Firefox on Linux\"",
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, args []string) error {
-			resp, err := c.Web().RevokeDevice(ctx, &poddv1.RevokeDeviceRequest{Device: args[0]})
-			return p.answer(resp.GetDevice(), err, line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
-		}),
+		RunE:    p.onPodd(runWebRevoke),
 	}
+}
+
+func runWebRevoke(ctx context.Context, s *session, args []string) error {
+	resp, err := s.Web().RevokeDevice(ctx, &poddv1.RevokeDeviceRequest{Device: args[0]})
+	return s.answer(resp.GetDevice(), err, line("%s is revoked", sanitize.Line(resp.GetDevice().GetName())))
 }
 
 func newWebStatusCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "status",
-		Short: "Say where the page is, and how podd web is confined",
-		RunE: p.onPodd(func(ctx context.Context, c *client.Client, _ []string) error {
-			resp, err := c.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
-			return p.answer(resp, err, webFacts(resp))
-		}),
-	}
+	return &cobra.Command{Use: "status", Short: "Say where the page is, and how podd web is confined", RunE: p.onPodd(runWebStatus)}
+}
+
+func runWebStatus(ctx context.Context, s *session, _ []string) error {
+	resp, err := s.Web().ListDevices(ctx, &poddv1.ListDevicesRequest{})
+	return s.answer(resp, err, webFacts(resp).writeTo)
 }
 
 // webFacts says where the page is.
-func webFacts(s *poddv1.ListDevicesResponse) func(io.Writer) error {
-	return func(w io.Writer) error {
-		page, confined := "not served: run podd web beside podd", ""
-		if s.GetProblem() != "" {
-			page = sanitize.Line(s.GetProblem())
-		}
-		if s.GetOrigin() != "" {
-			page, confined = sanitize.Line(s.GetOrigin()), "no"
-			if s.GetConfinement() != "" {
-				confined = sanitize.Line(s.GetConfinement())
-			}
-		}
-		fmt.Fprintf(w, "page: %s\n", page)
-		if confined != "" {
-			fmt.Fprintf(w, "confined: %s\n", confined)
-		}
-		_, err := fmt.Fprintf(w, "browsers: %d paired\n", len(s.GetDevices()))
-		return err
+func webFacts(s *poddv1.ListDevicesResponse) facts {
+	page, confined := "not served: run podd web beside podd", ""
+	if s.GetProblem() != "" {
+		page = s.GetProblem()
 	}
+	if s.GetOrigin() != "" {
+		page, confined = s.GetOrigin(), orDefault(s.GetConfinement(), "no")
+	}
+	return facts{{"page", page}, {"confined", confined}, {"browsers", fmt.Sprintf("%d paired", len(s.GetDevices()))}}
 }
 
 // forwarded is the page of another machine at the same port of this one.

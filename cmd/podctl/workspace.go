@@ -17,33 +17,33 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// pod is the pod that a command is about: the one named, $PODD_POD, or the one whose
-// workspace is the current directory; of several, the one that worked last. pod creates a
-// missing one if allow, which may be nil, allows it for the directory.
-func (p *program) pod(ctx context.Context, c *client.Client, named string, allow func(dir string) error) (string, error) {
-	name, note, err := p.choosePod(ctx, c, named, allow)
+// find is the pod that a verb is about: the one named, $PODD_POD, or the one whose workspace is the current
+// directory; of several, the one that worked last. find creates a missing one if allow, which may be nil, allows it
+// for the directory.
+func (s *session) find(ctx context.Context, named string, allow func(dir string) error) (string, error) {
+	name, note, err := s.choose(ctx, named, allow)
 	if note != "" {
-		fmt.Fprintln(p.stderr, sanitize.Line(note))
+		fmt.Fprintln(s.stderr, sanitize.Line(note))
 	}
 	return name, err
 }
 
-// choosePod is pod without printing; note is what a person should know about the choice.
-func (p *program) choosePod(ctx context.Context, c *client.Client, named string, allow func(dir string) error) (name, note string, err error) {
+// choose is find without printing; note is what a person should know about the choice.
+func (s *session) choose(ctx context.Context, named string, allow func(dir string) error) (name, note string, err error) {
 	if named == "" {
-		named = p.env("PODD_POD")
+		named = s.env("PODD_POD")
 	}
 	if named != "" {
 		return valid(named), "", nil
 	}
-	if p.at.remote() {
+	if s.at.remote() {
 		return "", "", usagef("the current directory is of this machine: with -H, name a pod of the other one")
 	}
 	dir, err := currentDir()
 	if err != nil {
 		return "", "", err
 	}
-	list, err := podsOf(ctx, c, dir)
+	list, err := podsOf(ctx, s.Client, dir)
 	if err != nil {
 		return "", "", err
 	}
@@ -55,7 +55,7 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 			return "", "", err
 		}
 	}
-	name, made, err := podFor(ctx, c, dir, allow != nil)
+	name, made, err := podFor(ctx, s.Client, dir, allow != nil)
 	if made {
 		note = fmt.Sprintf("created pod %s in %s", name, dir)
 	}
