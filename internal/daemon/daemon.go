@@ -27,6 +27,7 @@ import (
 	"podd/internal/ops/traces"
 	"podd/internal/search"
 	"podd/internal/server"
+	"podd/internal/shell"
 	"podd/internal/subpods"
 	"podd/internal/workspace"
 	"podd/internal/workspace/briefing"
@@ -81,9 +82,10 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
-	// checkouts and files are wings of the host.
+	// checkouts, files and jobs are wings of the host.
 	checkouts *checkouts.Checkouts
 	files     *files.Files
+	jobs      *shell.Wing
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
@@ -174,7 +176,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -285,10 +287,16 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.openWings(ctx)
+	return nil
+}
+
+// openWings opens the wings of the host.
+func (d *Daemon) openWings(ctx context.Context) {
 	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
 	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts(), Alone: server.ReachesSome, Redact: d.secrets.Redact})
+	d.jobs = shell.Open(shell.WingConfig{Host: d.host, Jobs: d.workspaces.Jobs(), Redact: d.secrets.Redact})
 	d.fleet.Attach(d.host)
-	return nil
 }
 
 // homeDir is the person's home directory by its real path; empty if the user has none.

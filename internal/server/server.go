@@ -166,7 +166,6 @@ func (c Config) register(g *grpc.Server, f *fleet.Fleet) {
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: LocalUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
 	poddv1.RegisterFleetServiceServer(g, &allPods{host: c.Host, searcher: c.Search, fleet: c.Fleet, route: f})
-	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	for _, register := range c.Services {
 		register(g)
 	}

@@ -172,9 +172,18 @@ func (j *job) settle() {
 	}
 }
 
+// JobEnd is how a job ended.
+type JobEnd struct {
+	item.Job
+	// Note is for the model; empty if it has read the end.
+	Note string
+	// Wake says that the note starts a turn if the pod is idle.
+	Wake bool
+}
+
 // end describes the end of the job. The caller holds pod.mu.
-func (j *job) end() tool.JobEnd {
-	e := tool.JobEnd{Job: j.Job}
+func (j *job) end() JobEnd {
+	e := JobEnd{Job: j.Job}
 	if j.seen {
 		return e
 	}
@@ -217,9 +226,25 @@ func (j *job) path() string {
 	return filepath.Join(s.Spool.Dir(), spool.JobOutput("shell", j.CallID))
 }
 
+// JobInfo is the current state of a job.
+type JobInfo struct {
+	item.Job
+	Command string
+	// Access is what it can use: the sandbox, the network too, or everything. Like Terminal, it
+	// is only known if Started is.
+	Access   item.Access
+	Terminal bool
+	// Started is zero for a job that ended before this podd started.
+	Started time.Time
+	// Deadline is when podd ends it.
+	Deadline time.Time
+	// Bytes is the size of its output.
+	Bytes int64
+}
+
 // info is the job as it is now.
-func (j *job) info() tool.JobInfo {
-	i := tool.JobInfo{Job: j.entry()}
+func (j *job) info() JobInfo {
+	i := JobInfo{Job: j.entry()}
 	if r := j.began(); r != nil {
 		said := r.note.Job
 		i.Command, i.Access, i.Terminal, i.Started, i.Deadline = said.Command, said.Access, said.Terminal, r.note.Started, said.Deadline

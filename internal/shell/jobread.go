@@ -60,17 +60,33 @@ func (b outputBounds) gone(f *os.File) int64 {
 	return 0
 }
 
+// JobOutput is a part of a job's output.
+type JobOutput struct {
+	// Job is the job as it was just before the output was read: if it had ended, nothing
+	// comes after End.
+	Job  item.Job
+	Text string
+	// From is where Text begins in the output and Mark where it ends, in bytes.
+	From, Mark int64
+	// End is the size of the whole output.
+	End int64
+	// Rest is how many bytes before Mark are of a line that is not whole.
+	Rest int64
+	// Gone says that the output is not kept any more.
+	Gone bool
+}
+
 // read returns at most limit bytes of the output without secrets, from a mark; if the
 // mark is negative, the last ones. After the end there is nothing.
-func (j *job) read(after int64, limit int) tool.JobOutput {
+func (j *job) read(after int64, limit int) JobOutput {
 	now := j.entry()
 	s, err := j.pod.runner()
 	if err != nil {
-		return tool.JobOutput{Job: now, Gone: true}
+		return JobOutput{Job: now, Gone: true}
 	}
 	f, err := os.Open(j.path())
 	if err != nil {
-		return tool.JobOutput{Job: now, Gone: true}
+		return JobOutput{Job: now, Gone: true}
 	}
 	defer f.Close()
 	b := boundsOf(f)
@@ -85,7 +101,7 @@ func (j *job) read(after int64, limit int) tool.JobOutput {
 	text := make([]byte, before+min(end-after, int64(limit)))
 	n, err := f.ReadAt(text, b.skip+after-before)
 	if err != nil && !errors.Is(err, io.EOF) || int64(n) < before {
-		return tool.JobOutput{Job: now, From: after, Mark: after, End: end}
+		return JobOutput{Job: now, From: after, Mark: after, End: end}
 	}
 	text = text[:n]
 	if gone > 0 && after == gone {
@@ -106,7 +122,7 @@ func (j *job) read(after int64, limit int) tool.JobOutput {
 	if j.note().Terminal {
 		redact = func(text string) string { return s.Limits.Redact(unpainted(text)) }
 	}
-	return tool.JobOutput{
+	return JobOutput{
 		Job: now, Text: withoutSecrets(redact, string(text[:before]), string(text[before:])), From: after, Mark: after + int64(len(text)) - before, End: end,
 		Rest: min(int64(rest), int64(len(text))-before),
 	}
@@ -142,7 +158,7 @@ func withoutSecrets(redact func(string) string, before, text string) string {
 }
 
 // printed says how long a part of the output is.
-func printed(o tool.JobOutput) string {
+func printed(o JobOutput) string {
 	if o.Text == "" {
 		return "no output"
 	}

@@ -115,6 +115,8 @@ func (a *Jobs) Close() {
 type PodJobs struct {
 	all *Jobs
 	pod string
+	// storing is held while ends of jobs are stored.
+	storing sync.Mutex
 
 	mu sync.Mutex
 	// jobs are the running jobs and the last ended ones, in order.
@@ -324,10 +326,10 @@ func (p *PodJobs) list() []*job {
 }
 
 // Ended are the ended jobs that a result named and whose end is not stored.
-func (p *PodJobs) Ended() []tool.JobEnd {
+func (p *PodJobs) Ended() []JobEnd {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var ends []tool.JobEnd
+	var ends []JobEnd
 	for _, j := range p.jobs {
 		if j.owesEnd() {
 			ends = append(ends, j.end())
@@ -415,14 +417,14 @@ func (p *PodJobs) StopUntold() {
 
 // List is the jobs that results named, in the order of their start: the running ones and the last
 // ended ones.
-func (p *PodJobs) List() []tool.JobInfo {
-	var all []tool.JobInfo
+func (p *PodJobs) List() []JobInfo {
+	var all []JobInfo
 	for _, j := range p.list() {
 		if p.byID(j.ID) == j {
 			all = append(all, j.info())
 		}
 	}
-	slices.SortFunc(all, func(a, b tool.JobInfo) int { return cmp.Or(len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b JobInfo) int { return cmp.Or(len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 
@@ -439,7 +441,7 @@ func (p *PodJobs) Running() []string {
 
 // Read returns at most limit bytes of a job's output, from a mark; if the mark is
 // negative, the last ones. ok is false for an unknown job.
-func (p *PodJobs) Read(id string, after int64, limit int) (out tool.JobOutput, ok bool) {
+func (p *PodJobs) Read(id string, after int64, limit int) (out JobOutput, ok bool) {
 	j := p.byID(id)
 	if j == nil {
 		return out, false

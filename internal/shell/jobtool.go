@@ -163,7 +163,7 @@ func (t *jobTool) stop(ctx context.Context, j *job) tool.Output {
 }
 
 // ended is the result for a job that has ended.
-func (t *jobTool) ended(j *job, out tool.JobOutput, what string) tool.Output {
+func (t *jobTool) ended(j *job, out JobOutput, what string) tool.Output {
 	j.pod.mu.Lock()
 	j.seen = true
 	status := j.Status

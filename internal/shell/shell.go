@@ -6,6 +6,8 @@
 // the foreground waits for its run. A job is a run that outlives its call: the log says that there
 // is one, the record everything else. The same code follows a run in all three cases.
 //
+// Wing connects the jobs with the logs of their pods, and serves clients.
+//
 // The record (note) of a run is its description: the next podd knows a command from that alone.
 //
 // A Runner may be used from any goroutine. It starts none but those that follow jobs, which

@@ -220,8 +220,8 @@ func (all *Workspaces) Picture(data []byte, name string) (item.Image, error) {
 	return picture.Read(data, name)
 }
 
-// Jobs are the background commands of a pod.
-func (all *Workspaces) Jobs(id string) pod.Jobs { return all.jobs.Of(id) }
+// Jobs are the background commands of all pods.
+func (all *Workspaces) Jobs() *shell.Jobs { return all.jobs }
 
 // place is where a pod's commands run, as far as one that an earlier podd started needs it.
 func (all *Workspaces) place(id string, folder *spool.Folder) shell.Place {

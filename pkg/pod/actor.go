@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -25,6 +26,9 @@ type actor struct {
 	journal  *journal
 	site     *site
 	backlog  *backlog
+	// life ends, with the reason, when the goroutine has ended.
+	life context.Context
+	end  context.CancelCauseFunc
 
 	// The fields below belong to the goroutine.
 
@@ -32,15 +36,16 @@ type actor struct {
 	gate  gate
 	task  task
 	turns turns
-	jobs  jobs
 	// folded are the settings under which the journal's folds were made; based is the last
 	// entry of the base that goes with them, 0 without one. refused is the rule of the
 	// settings under which folding last failed because of damage.
 	folded  *settings
 	based   item.Seq
 	refused *fold.Rules
-	// closing is why the pod has to end; nil if it does not. Anyone may read it once done is
-	// closed.
+	// wake fires when a note may start a turn; late, when a pod that ends stops waiting for what it runs.
+	wake, late <-chan time.Time
+	// closing is why the pod has to end; nil if it does not. Anyone may read it once the pod's
+	// life is over.
 	closing error
 }
 
@@ -59,14 +64,14 @@ func newActor(h *Host, rec item.Pod) *actor {
 		host: h, id: rec.ID, log: log, presence: new(presence), task: taskOf(rec.Spec),
 		inbox: inbox{taken: make(map[item.Seq]bool)}, turns: turns{ended: make(chan error, 1)},
 	}
-	a.mailbox = &mailbox{actor: a, messages: make(chan message), loaded: make(chan struct{}), done: make(chan struct{})}
+	a.mailbox = &mailbox{actor: a, messages: make(chan message), loaded: make(chan struct{})}
+	a.life, a.end = context.WithCancelCause(h.base)
 	a.journal = &journal{
 		store: h.Store, listeners: h.listeners, log: log, now: h.Now, base: h.base, live: live.New(rec.Last), presence: a.presence,
 		id: rec.ID, rec: rec, waiters: make(map[string]chan struct{}),
 	}
 	a.site = &site{host: h, journal: a.journal}
 	a.site.lanes.turn, a.site.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)
-	a.jobs.actor = a
 	a.backlog = &backlog{journal: a.journal, full: newFull()}
 	return a
 }
@@ -74,7 +79,6 @@ func newActor(h *Host, rec item.Pod) *actor {
 // run is the pod's goroutine: it loads the pod, then serves the mailbox until the pod has
 // been idle for long or has to end.
 func (a *actor) run() {
-	defer close(a.mailbox.done)
 	defer a.close()
 	_ = a.guard(func() { a.mailbox.loadErr = a.load() })
 	if a.journal.broken != nil {
@@ -86,6 +90,7 @@ func (a *actor) run() {
 		close(a.mailbox.loaded)
 		return
 	}
+	_ = a.guard(a.settled)
 	close(a.mailbox.loaded)
 	a.journal.changed(hook.PodLoaded)
 	defer a.journal.changed(hook.PodUnloaded)
@@ -97,9 +102,8 @@ func (a *actor) run() {
 		a.host.pods.work.Go(func() { a.mailbox.askParent(spec) })
 	}
 	defer func() { _ = a.guard(a.emptyInbox) }()
-	_ = a.guard(a.jobs.adopt)
 	_ = a.guard(a.next)
-	for a.closing == nil || a.turns.now != nil || a.jobs.stop() {
+	for a.closing == nil || a.turns.now != nil || a.lingers() {
 		if a.closing != nil {
 			a.backlog.giveUp(a.closing)
 		}
@@ -111,22 +115,50 @@ func (a *actor) run() {
 			_ = a.guard(func() { a.turnEnded(err) })
 		case <-a.backlog.timer():
 			_ = a.guard(a.retry)
-		case <-a.jobs.unstored:
-			_ = a.guard(a.jobs.ended)
-		case <-a.jobs.wake:
+		case <-a.wake:
 			_ = a.guard(a.next)
-		case <-a.jobs.late:
+		case <-a.late:
 			return
 		case <-idle.C:
 			if a.turns.rest() {
 				continue
 			}
-			if a.turns.now == nil && !a.backlog.waits() && !a.jobs.run() && a.jobs.wake == nil && !a.task.unsure && a.host.pods.forget(a) {
+			if a.turns.now == nil && !a.backlog.waits() && len(a.journal.state.Jobs.Running()) == 0 && a.wake == nil && !a.task.unsure && a.host.pods.forget(a) {
 				a.log.Debug("pod passivated")
 				return
 			}
 		}
 	}
+}
+
+// endPatience limits how long a pod that ends waits for the end of what it runs.
+const endPatience = 5 * time.Second
+
+// lingers says whether a pod that ends waits for the end of what it runs, and that to be stored. What a pod runs that
+// failed because of a defect goes on.
+func (a *actor) lingers() bool {
+	if len(a.journal.state.Jobs.Running()) == 0 || item.ReasonOf(a.closing) == ReasonFailed || item.KindOf(a.closing) == item.KindDataLoss {
+		return false
+	}
+	if a.late == nil {
+		a.late = time.After(endPatience)
+		for _, w := range a.host.wings {
+			w.Ending(a.id, a.closing)
+		}
+	}
+	return true
+}
+
+// wakes says whether a note starts a turn now. If one may do so later, the pod checks
+// again then.
+func (a *actor) wakes() bool {
+	a.wake = nil
+	from, wakes := a.journal.state.Wakes()
+	if wait := from.Sub(a.host.Now()); wakes && wait > 0 {
+		a.wake = time.After(wait)
+		return false
+	}
+	return wakes
 }
 
 // close ends streams and releases what the pod uses.
@@ -135,6 +167,7 @@ func (a *actor) close() {
 	if cause == nil {
 		cause = errStopping
 	}
+	defer a.end(cause)
 	a.backlog.close()
 	a.host.pods.drop(a)
 	a.journal.live.Close(cause)

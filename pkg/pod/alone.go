@@ -11,10 +11,7 @@ import (
 
 // Idle is a pod that runs nothing while work has it. Its methods may be called until that work returns.
 type Idle struct {
-	// Pod and State are the pod and its state as the work began.
-	Pod   item.Pod
-	State fold.State
-	a     *actor
+	*Hosted
 	under *turn
 }
 
@@ -66,11 +63,8 @@ func (h *Host) alone(ctx context.Context, idOrName string, allowed func(*actor) 
 // startAlone begins work like a turn, in the pod's goroutine. Once ended is closed the pod is idle, or a waiting turn
 // has begun.
 func (a *actor) startAlone(do work) (ended <-chan struct{}) {
-	idle := Idle{Pod: a.journal.rec, State: a.journal.state, a: a}
-	a.start(0, func(ctx context.Context, under *turn) error {
-		idle.under = under
-		return do(ctx, &idle)
-	})
+	hosted := a.hosted()
+	a.start(0, func(ctx context.Context, under *turn) error { return do(ctx, &Idle{hosted, under}) })
 	return a.turns.now.ended
 }
 
@@ -93,17 +87,6 @@ func (a *actor) free(then string) error {
 func (p *Idle) Append(ctx context.Context, kinds ...item.Kind) (fold.State, error) {
 	now, err := (&turnLog{p.a, 0}).Append(ctx, worker.Batch{Kinds: kinds})
 	return now.State, err
-}
-
-// Note leaves a note for the model, which joins the conversation at the next turn. It returns its entry.
-func (p *Idle) Note(note item.Note) (seq item.Seq, err error) {
-	doErr := p.a.mailbox.do(p.a.host.base, func() { seq, err = p.a.note(p.a.host.base, note) })
-	return seq, errors.Join(doErr, err)
-}
-
-// Raise raises an alert of the pod. One that can't be stored is logged.
-func (p *Idle) Raise(level item.Level, source, text string) {
-	_ = p.a.mailbox.do(p.a.host.base, func() { p.a.journal.raise(level, source, text) })
 }
 
 // Look reads what a turn of the pod would be based on. It may hang. The directory stays open until done is called.

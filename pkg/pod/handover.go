@@ -86,11 +86,11 @@ func (h *Host) endParked(family []item.Pod, to string) error {
 			return errStopping
 		}
 	}
-	late := time.NewTimer(h.Grace + jobsPatience + leaveTime)
+	late := time.NewTimer(h.Grace + endPatience + leaveTime)
 	defer late.Stop()
 	for _, a := range all {
 		select {
-		case <-a.mailbox.done:
+		case <-a.life.Done():
 		case <-h.pods.ending:
 			return errStopping
 		case <-late.C:

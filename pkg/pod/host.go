@@ -69,12 +69,10 @@ func (c Fixed) withDefaults() Fixed {
 // Errors that a client may see are *item.Error.
 type Host struct {
 	Fixed
-	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
-	// Background their jobs.
-	Logs       *Logs
-	Alerts     *Alerts
-	Family     *Family
-	Background *Background
+	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning.
+	Logs   *Logs
+	Alerts *Alerts
+	Family *Family
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
@@ -108,7 +106,6 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods, listeners: h.listeners}
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
 	h.Family = &Family{store: c.Store, pods: h.pods}
-	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
@@ -223,7 +220,9 @@ func (h *Host) Counts() Counts {
 		if a.presence.running.Load() {
 			c.Running++
 		}
-		c.Jobs += int(a.presence.jobs.Load())
+		if s := a.presence.standing.Load(); s != nil {
+			c.Jobs += s.Jobs
+		}
 	}
 	return c
 }

@@ -156,6 +156,7 @@ func (h *house) open() {
 	if h.host, err = pod.NewHost(context.Background(), c.Config); err != nil {
 		h.t.Fatal(err)
 	}
+	shelltool.Open(shelltool.WingConfig{Host: h.host, Jobs: h.workspaces.Jobs()})
 	if err := h.host.Recover(context.Background()); err != nil {
 		h.t.Fatal(err)
 	}

@@ -129,7 +129,8 @@ func TestCancelEndsTheJobsOfItsTurn(t *testing.T) {
 	}
 	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
 	h.await(func(p item.Pod) bool { return p.Status.Jobs == 1 })
-	list, err := h.host.Background.List(t.Context(), "p")
+	p, err := h.host.Get(t.Context(), "p")
+	list := h.workspaces.Jobs().Of(p.ID).List()
 	if err != nil || len(list) != 2 || list[0].State != item.JobRunning || list[1].State != item.JobEnded || !strings.Contains(list[1].Status, "the turn that started it was cancelled") {
 		t.Errorf("the jobs are %+v, %v", list, err)
 	}

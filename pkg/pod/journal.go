@@ -56,10 +56,9 @@ func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 	})
 }
 
-// publish shows the running jobs, the waiting calls and the pod's work to those who do not wait for the
+// publish shows the waiting calls and the pod's work to those who do not wait for the
 // pod, and wakes the waiters for a closed question.
 func (j *journal) publish() {
-	j.presence.jobs.Store(int32(len(j.state.Jobs.Running())))
 	standing := StandingOf(&j.state, j.carried)
 	j.presence.standing.Store(&standing)
 	j.presence.ask(waiting(&j.state.Turn, j.id, j.rec.Name), j.rec.Last)

@@ -198,7 +198,7 @@ func (l *loaded) end(ctx context.Context, rec item.Pod) (done func(), err error)
 	close(now)
 	a.mailbox.end(now, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name), &worker.Cancelled{Reason: "the pod was deleted"})
 	select {
-	case <-a.mailbox.done:
+	case <-a.life.Done():
 		return done, nil
 	case <-ctx.Done():
 		done()

@@ -18,8 +18,6 @@ type mailbox struct {
 	// loaded is closed once the log has been read; loadErr is set before.
 	loaded  chan struct{}
 	loadErr error
-	// done is closed when the goroutine has ended.
-	done chan struct{}
 }
 
 // message is a function for the pod's goroutine. done gets an error if it did not run to
@@ -33,16 +31,12 @@ type message struct {
 // even if ctx ends: the caller has to know the result. An error says that f did not run,
 // or not to its end.
 func (m *mailbox) do(ctx context.Context, f func()) error {
-	a := m.actor
 	done := make(chan error, 1)
 	select {
 	case m.messages <- message{f, done}:
 		return <-done
-	case <-m.done:
-		if a.closing != nil {
-			return a.closing
-		}
-		return errStopping
+	case <-m.actor.life.Done():
+		return context.Cause(m.actor.life)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -50,7 +44,7 @@ func (m *mailbox) do(ctx context.Context, f func()) error {
 
 // end makes the pod end: a running turn ends at its next step boundary, or at once if
 // hurry is closed first. closing is the error for streams, cause that for cancelling a
-// turn that outlives hurry. The pod has ended when done is closed.
+// turn that outlives hurry. The pod has ended when its life is over.
 func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
 	a := m.actor
 	told := m.do(a.host.base, func() {
@@ -70,7 +64,7 @@ func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
 		return
 	}
 	select {
-	case <-m.done:
+	case <-a.life.Done():
 	case <-hurry:
 		_ = m.do(a.host.base, func() {
 			if a.turns.now != nil {

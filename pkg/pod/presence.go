@@ -11,8 +11,6 @@ import (
 type presence struct {
 	// running says that a turn runs.
 	running atomic.Bool
-	// jobs counts its running jobs.
-	jobs atomic.Int32
 	// shown is the pod's status while it differs from the stored one, which can't be
 	// written; otherwise nil.
 	shown atomic.Pointer[item.PodStatus]

@@ -19,12 +19,14 @@ type Standing struct {
 	Kilo int
 	// Turn is what the running or the last turn used.
 	Turn fold.Spent
+	// Jobs counts the running jobs.
+	Jobs int
 }
 
 // StandingOf is the standing of a pod with this fold.
 func StandingOf(state *fold.State, carried *fold.Context) Standing {
 	t := &state.Turn
-	s := Standing{Tokens: carried.Tokens(), Window: carried.Window(), Kilo: max(carried.BytesOf(1000), 1), Turn: t.Spent}
+	s := Standing{Tokens: carried.Tokens(), Window: carried.Window(), Kilo: max(carried.BytesOf(1000), 1), Turn: t.Spent, Jobs: len(state.Jobs.Running())}
 	if t.Open {
 		s.Began = t.Began
 		var tools []string

@@ -128,7 +128,7 @@ func (a *actor) due() (t worker.Turn, ok bool) {
 		return worker.Turn{
 			Number: last.Number + 1, Submits: next, Notes: texts(a.journal.state), Plan: next[0].Plan, AnswerSchema: next[0].AnswerSchema, Choice: next[0].Choice,
 		}, true
-	case a.jobs.wakes():
+	case a.wakes():
 		// A note is no person who lets the pod act, and continues a turn that was interrupted.
 		return worker.Turn{
 			Number: last.Number + 1, Notes: texts(a.journal.state), AnswerSchema: last.Wanted.Schema,
@@ -228,7 +228,7 @@ func (a *actor) turnEnded(err error) {
 	}
 	if !a.journal.state.Turn.Open {
 		a.host.Family.disown(a.id)
-		a.jobs.end()
+		a.settled()
 		a.rebaseAtRest()
 	}
 	a.backlog.release()

@@ -1,11 +1,15 @@
 package pod_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 )
 
 // wing are the lines of a wing's entries in a pod's log.
@@ -102,5 +106,61 @@ func TestWingEntries(t *testing.T) {
 		if item.ReasonOf(err) != "POD_NOT_FOUND" {
 			t.Errorf("no pod: %v", err)
 		}
+	}
+}
+
+// A wing sees a pod when it is loaded and after each turn. What the log says to run keeps a pod that ends in memory until
+// the wing has recorded its end, and nothing afterwards.
+func TestWingRunsSomething(t *testing.T) {
+	h := newHouse(t, greets)
+	hosted, ending := make(chan *pod.Hosted, 9), make(chan error, 9)
+	h.host.Attach(pod.Wing{
+		Settled: func(p *pod.Hosted) { hosted <- p },
+		Ending:  func(_ string, cause error) { ending <- cause },
+	})
+	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: h.dir}); err != nil {
+		t.Fatal(err)
+	}
+	kept, release, err := h.host.Keep(t.Context(), "q")
+	if err != nil || kept.Pod.Name != "q" || kept.State.Turn.Number != 0 {
+		t.Fatalf("kept is %+v, %v", kept, err)
+	}
+	defer release()
+	if p := <-hosted; p.Pod.ID != kept.Pod.ID || p.State.Turn.Number != 0 {
+		t.Errorf("loaded: %+v", p)
+	}
+	if _, err := h.host.Submit(t.Context(), pod.Submit{Pod: "q", Segments: []item.Segment{item.TextSegment{Text: "hi"}}}); err != nil {
+		t.Fatal(err)
+	}
+	p := <-hosted
+	if p.State.Turn.Number != 1 || p.State.Turn.Open {
+		t.Errorf("after the turn: %+v", p.State.Turn)
+	}
+	says := func(state item.JobState) error {
+		_, err := p.Record(t.Context(), func(time.Time, fold.State) []item.Kind {
+			return []item.Kind{item.Job{ID: "7", CallID: "c", State: state}}
+		})
+		return err
+	}
+	if err := says(item.JobRunning); err != nil {
+		t.Fatal(err)
+	}
+	deleted := make(chan error)
+	go func() { deleted <- h.host.Delete(context.Background(), "q") }()
+	if cause := <-ending; item.KindOf(cause) != item.KindNotFound {
+		t.Errorf("the pod ends because %v", cause)
+	}
+	if err := says(item.JobEnded); err != nil {
+		t.Errorf("the end of a pod that ends: %v", err)
+	}
+	if err := <-deleted; err != nil {
+		t.Error(err)
+	}
+	<-p.Life().Done()
+	if cause := context.Cause(p.Life()); item.ReasonOf(cause) != "POD_NOT_FOUND" {
+		t.Errorf("its life ended because %v", cause)
+	}
+	if err := says(item.JobRunning); item.ReasonOf(err) != "POD_NOT_FOUND" {
+		t.Errorf("an entry of a pod that is gone: %v", err)
 	}
 }

@@ -29,37 +29,9 @@ type Workspaces interface {
 	Abandon(id string, checksOnly bool)
 	// Picture makes an image of the bytes of a file. Its errors are sentences without a subject.
 	Picture(data []byte, name string) (item.Image, error)
-	// Jobs are the background commands of a pod.
-	Jobs(id string) Jobs
 	// Explain returns the parts of a setup that precede the items of a request, and the file
 	// of the workspace's text.
 	Explain(s item.Setup, bytesPerToken float64) (parts []FixedPart, source string)
-}
-
-// Jobs are the background commands of one pod, loaded or not. Any goroutine may call the
-// methods; none waits for a command.
-type Jobs interface {
-	// Keep adopts the jobs of the pod that the log records, and the highest number that one
-	// has had. It follows the running ones. It calls changed on a goroutine that may wait
-	// when Ended has something new.
-	Keep(known []item.Job, last int, changed func())
-	// Ended are the jobs whose end is not stored.
-	Ended() []tool.JobEnd
-	// Stored says that the end of a job is stored.
-	Stored(id string)
-	// Stop begins to end a job; ended is closed when it has ended, nil for an unknown job.
-	// reason is half a sentence.
-	Stop(id, reason string) (ended <-chan struct{})
-	// StopAll ends all jobs.
-	StopAll(reason string)
-	// StopUntold ends the jobs that no result names. Callers call it only while no call
-	// runs.
-	StopUntold()
-	// List is the running jobs and the last ended ones.
-	List() []tool.JobInfo
-	// Read returns at most limit bytes of a job's output, from a mark; if the mark is
-	// negative, the last ones.
-	Read(id string, after int64, limit int) (out tool.JobOutput, ok bool)
 }
 
 // Workspace is where one loaded pod works. Follow and Close are called in the pod's

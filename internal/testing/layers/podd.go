@@ -135,15 +135,15 @@ var ranks = map[string]int{
 	"internal/fleet/postgres":         3,
 	"pkg/store/storetest":             3,
 	"internal/tools/builtin":          3,
-	"internal/shell":                  4,
+	"internal/shell":                  5,
 	"pkg/tool/tooltest":               3,
 	"pkg/worker":                      3,
 
 	"pkg/pod": 4,
 
-	"internal/config":    5,
+	"internal/config":    6,
 	"internal/checkouts": 6,
-	"internal/fleet":     5,
+	"internal/fleet":     6,
 	"internal/report":    5,
 	"internal/server":    7,
 	"internal/web":       6,
@@ -194,7 +194,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},
