@@ -251,6 +251,10 @@ release-test: release-need integrations-need ## make a whole release twice and c
 module: ## give podd another module path for publishing: MODULE=example.org/you/podd
 	@packaging/module.sh '$(MODULE)'
 
+.PHONY: nvim-repo
+nvim-repo: ## make a git repository of the plugin for Neovim in DIR, as plugin managers want it
+	@packaging/nvim-repo.sh '$(DIR)'
+
 .PHONY: clean
 clean: ## remove what was built, the tools too
 	rm -rf bin
