@@ -165,7 +165,7 @@ lint: $(LINTER) ## golangci-lint
 	$(LINTER) run ./...
 
 .PHONY: size
-size: ## print where the code is: lines of each package, imports, and the widest types
+size: ## print where the code is: lines of each package, imports, the widest types, and arrows back up between files
 	@go run ./internal/testing/size
 
 .PHONY: generate

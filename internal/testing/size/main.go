@@ -1,6 +1,7 @@
 // Command size prints where the code of a tree is: the code lines of each package, without blank lines, comments,
 // tests and generated code; the packages that import most others of the module; and the widest types. A function that takes
 // a pointer to a type of its own package counts as a method of that type. The methods of a wrapper count for the type inside.
+// Last come the packages whose files use each other most in both directions.
 // It informs, and judges nothing.
 package main
 
@@ -61,6 +62,11 @@ func main() {
 		log.Fatalf("cannot read the tree: %v; run it in the root of the module", err)
 	}
 	t.print(os.Stdout)
+	drawings, err := draw()
+	if err != nil {
+		log.Fatal(err)
+	}
+	printArrows(os.Stdout, drawings)
 }
 
 // read counts all files of a module.
