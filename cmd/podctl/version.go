@@ -82,7 +82,7 @@ func (p *program) explainAge(ctx context.Context, err error) error {
 	if asked != nil || status.GetApiLevel() >= wire.APILevel() {
 		return err
 	}
-	older := item.Errorf(e.Kind, e.Reason, "podd %s is older than podctl %s and does not support this: install the newer podd and restart it",
+	older := item.Errorf(e.Kind, e.Reason, "podd %s is older than podctl %s and does not support this: install the newer podd, then run podd service restart",
 		status.GetVersion(), version.String())
 	older.Cause = err
 	return older

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"podd/internal/daemon"
 	"podd/internal/guard/harden"
 	"podd/internal/ops/systemd"
 	"podd/internal/shell"
@@ -26,14 +27,18 @@ func main() {
 	// Closing podd's terminal sends this too: podd keeps running.
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	// The first signal starts the drain, the second one cuts it short.
-	ctx, cancel := context.WithCancel(context.Background())
+	// The first signal starts the drain, the second one cuts it short. The service sends SIGUSR1 when
+	// podd starts again at once.
+	ctx, cancel := context.WithCancelCause(context.Background())
 	hurry := make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1)
 	go func() {
-		<-signals
-		cancel()
+		var why error
+		if <-signals == syscall.SIGUSR1 {
+			why = daemon.ErrRestart
+		}
+		cancel(why)
 		<-signals
 		close(hurry)
 		// A third signal kills podd, whatever hangs. The store survives that.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -372,6 +373,62 @@ func TestDrain(t *testing.T) {
 		if r := e.GetItem().GetToolResult(); r != nil && !strings.Contains(r.GetSummary(), "may have taken effect") {
 			t.Errorf("result %v", r)
 		}
+	}
+}
+
+// podd restarts in the middle of a command, while a job runs: both run on, and the next podd finds the
+// result of the one and follows the other. When podd stops, the job ends.
+func TestRestartLeavesCommands(t *testing.T) {
+	dir, state := t.TempDir(), stateDir(t)
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch r.Steps() {
+		case 0:
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo job; sleep 1000","background":true}`})
+		case 1:
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ >> ran; while [ ! -e gate ]; do sleep 0.01; done; echo through"}`})
+		}
+		return scripted.Say(scripted.Text("on we go"))
+	})
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), dir)
+	defer waitForPID(t, filepath.Join(dir, "ran"))()
+	p.signal(syscall.SIGUSR1)
+	p.await("podd is stopping")
+	p.signal(syscall.SIGUSR1) // It need not wait for the command.
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d: %s", code, p.log.String())
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = startPodd(t, state, url)
+	c := p.client()
+	var results []string
+	for _, e := range until(t, c, turnEnded(1)) {
+		if r := e.GetItem().GetToolResult(); r != nil {
+			results = append(results, r.GetContent())
+		}
+	}
+	if !slices.Equal(results, []string{"job\n", "through\n"}) {
+		t.Errorf("results %q", results)
+	}
+	if ran, _ := os.ReadFile(filepath.Join(dir, "ran")); strings.Count(string(ran), "\n") != 1 {
+		t.Errorf("the command ran again: %q", ran)
+	}
+	jobs := func(c *client.Client) *poddv1.JobInfo {
+		list, err := c.Jobs().ListJobs(t.Context(), &poddv1.ListJobsRequest{Pod: "p"})
+		if err != nil || len(list.GetJobs()) != 1 {
+			t.Fatalf("the jobs %v, %v", list, err)
+		}
+		return list.GetJobs()[0]
+	}
+	if j := jobs(c); j.GetState() != poddv1.JobState_JOB_STATE_RUNNING {
+		t.Errorf("the job is %v", j)
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	if j := jobs(startPodd(t, state, url).client()); j.GetState() != poddv1.JobState_JOB_STATE_ENDED || !strings.Contains(j.GetStatus(), "podd stopped") {
+		t.Errorf("after a stop the job is %v", j)
 	}
 }
 

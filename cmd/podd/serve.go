@@ -22,6 +22,7 @@ func newServeCommand(p *program) *cobra.Command {
 		Short: "Serve in the foreground until SIGTERM or SIGINT (the default)",
 		Long: "Serves in the foreground and logs to standard error; it logs \"podd ready\" once it answers.\n" +
 			"SIGTERM and SIGINT drain podd: running turns stop at their next step. A second signal stops it at once.\n" +
+			"SIGUSR1 does the same for a podd that starts again at once: commands and jobs run on.\n" +
 			"SIGHUP reloads the configuration, as podctl reload does.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -348,10 +349,14 @@ func (d *Daemon) status() server.Status {
 	}
 }
 
+// ErrRestart is the cause that ends the context of a podd that starts again at once.
+var ErrRestart = errors.New("podd restarts")
+
 // Serve answers clients until ctx ends, then drains: podd accepts nothing new, running
 // turns end at their next step boundary, and streams, connections and the store close.
 // Closing hurry cuts the drain short. Serve may be called once. It returns an error when
-// podd ended for another reason than ctx, for example because the store failed.
+// podd ended for another reason than ctx, for example because the store failed. If the cause of ctx is
+// ErrRestart, commands and jobs run on.
 func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer d.release()
 	stop := d.housekeeping(ctx)
@@ -410,6 +415,11 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
+		if errors.Is(context.Cause(ctx), ErrRestart) {
+			d.host.Restart(grace)
+			d.workspaces.Restart()
+			return
+		}
 		d.host.Close(grace)
 	}()
 	d.fleet.GiveUp(ctx, closed)

@@ -115,7 +115,7 @@ func (a admission) admit(ctx context.Context, method string, md metadata.MD) err
 		return a.checkToken(md)
 	}
 	return item.Errorf(item.KindUnimplemented, "UNLISTED_CALL",
-		"the running podd does not know the call %q: if it is older than this client, install the newer podd and restart it", method)
+		"the running podd does not know the call %q: if it is older than this client, install the newer podd, then run podd service restart", method)
 }
 
 // checkToken refuses a call without the client token. Being the same user is not enough:

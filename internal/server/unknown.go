@@ -27,7 +27,7 @@ func checkKnown(method string, req any) error {
 		return nil
 	}
 	return item.Errorf(item.KindUnimplemented, "UNKNOWN_FIELD",
-		"the running podd is older than this client and does not know %s of this call: install the newer podd and restart it", what)
+		"the running podd is older than this client and does not know %s of this call: install the newer podd, then run podd service restart", what)
 }
 
 // unknownIn names a part of a message that this program does not know, or is empty.

@@ -68,6 +68,8 @@ type job struct {
 	// pod.mu guards the rest. told says that a result names the job, seen that the model has
 	// read its end, stored that its end is in the log.
 	told, seen, stored bool
+	// left says that podd restarts and leaves it running.
+	left bool
 	// command is its run, once that has begun and its note is complete; nil for a job that podd
 	// lost, or that ended before this podd started.
 	command *run
@@ -98,7 +100,12 @@ func (j *job) stop(why *jobStop) {
 
 // follow runs until the command has ended, and returns how it ended.
 func (j *job) follow(ctx context.Context, r *run) (status string) {
-	if err := r.adopt(ctx); err != nil || r.tree == nil {
+	err := r.adopt(ctx)
+	if j.left = r.leaves(err); j.left {
+		r.files.Close()
+		return ""
+	}
+	if err != nil || r.tree == nil {
 		r.files.Settle(false)
 		return "podd, or the process that starts commands, ended as it began"
 	}
@@ -111,7 +118,10 @@ func (j *job) follow(ctx context.Context, r *run) (status string) {
 			status = "a defect of podd ended it"
 		}
 	}()
-	j.out = r.finish(ctx)
+	if j.out, err = r.finish(ctx); err != nil {
+		j.left = true
+		return ""
+	}
 	j.last = r.Limits.Redact(string(lastOf([]byte(r.captured.ends()), jobLastBytes)))
 	return r.ended.text
 }
@@ -261,8 +271,9 @@ func (j *job) info() JobInfo {
 }
 
 // answer is the result of the call that starts a job: after a short time, or at once when
-// the command exits. Until then the command ends with the call, as in the foreground.
-func (j *job) answer(ctx context.Context, call *tool.Invocation) tool.Output {
+// the command exits. Until then the command ends with the call, or runs on when podd restarts, as in
+// the foreground.
+func (j *job) answer(ctx context.Context, call *tool.Invocation) (tool.Output, error) {
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
 	j.show(call.Progress)
@@ -271,11 +282,14 @@ func (j *job) answer(ctx context.Context, call *tool.Invocation) tool.Output {
 		select {
 		case <-j.done:
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), tool.ErrLeave) {
+				return tool.Output{}, tool.ErrGoesOn
+			}
 			j.stop(&jobStop{reason: "the call was cancelled"})
 			<-j.done
 		case <-patience.C:
 			if r := j.began(); r != nil {
-				return j.goesOn(call, r)
+				return j.goesOn(call, r), nil
 			}
 			// The process that starts commands is slow.
 			patience.Reset(jobPatience)
@@ -284,13 +298,13 @@ func (j *job) answer(ctx context.Context, call *tool.Invocation) tool.Output {
 	r := j.began()
 	if r == nil || j.out.Summary == "" {
 		j.pod.forget(j)
-		return tool.Output{Summary: tool.Bound("shell: " + j.Status), Kind: item.OutputShell, IsError: true}
+		return tool.Output{Summary: tool.Bound("shell: " + j.Status), Kind: item.OutputShell, IsError: true}, nil
 	}
 	call.Stored(func() {
 		r.files.Settle(r.keep)
 		j.pod.forget(j)
 	})
-	return j.out
+	return j.out, nil
 }
 
 // goesOn leaves the command running as a job, once the result that names it is stored.

@@ -97,7 +97,12 @@ func (a *Jobs) Forget(pod string) {
 
 // Close ends the running jobs and waits until they have ended. The next podd finds out
 // how they ended.
-func (a *Jobs) Close() {
+func (a *Jobs) Close() { a.close(&jobStop{reason: "podd stopped"}) }
+
+// Leave lets the running jobs run on until the next podd adopts them. Close must follow.
+func (a *Jobs) Leave() { a.close(tool.ErrLeave) }
+
+func (a *Jobs) close(why error) {
 	a.mu.Lock()
 	a.closed = true
 	pods := make([]*PodJobs, 0, len(a.pods))
@@ -106,7 +111,11 @@ func (a *Jobs) Close() {
 	}
 	a.mu.Unlock()
 	for _, p := range pods {
-		p.StopAll("podd stopped")
+		for _, j := range p.list() {
+			if j.runs() {
+				j.cancel(why)
+			}
+		}
 	}
 	a.work.Wait()
 }
@@ -165,6 +174,9 @@ func (p *PodJobs) beginBy(j *job, follow func(context.Context) string) {
 		status := follow(ctx)
 		cancel(nil)
 		p.all.free()
+		if j.left {
+			return
+		}
 		p.mu.Lock()
 		j.State, j.Status = item.JobEnded, status
 		close(j.done)

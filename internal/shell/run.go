@@ -95,17 +95,20 @@ func (r *run) settle() {
 // result follows the command to its end. A run that this podd did not start, or of which it
 // does not know whether it did, is adopted first.
 func (r *run) result(ctx context.Context) (tool.Output, error) {
-	if err := r.adopt(ctx); err != nil {
+	if err := r.adopt(ctx); r.leaves(err) {
+		return tool.Output{}, tool.ErrGoesOn
+	} else if err != nil {
 		return tool.Output{}, unknown(err)
 	}
 	if r.tree == nil {
 		return r.unstarted(), nil
 	}
-	return r.finish(ctx), nil
+	return r.finish(ctx)
 }
 
-// finish waits for the end of the command and of everything that it started.
-func (r *run) finish(ctx context.Context) tool.Output {
+// finish waits for the end of the command and of everything that it started. The error is
+// tool.ErrGoesOn if podd restarts before.
+func (r *run) finish(ctx context.Context) (tool.Output, error) {
 	grace := r.Grace
 	var why error
 	stop := sync.OnceValue(func() int {
@@ -115,9 +118,18 @@ func (r *run) finish(ctx context.Context) tool.Output {
 		return r.tree.Stop(grace)
 	})
 	undone := sync.OnceValue(r.unguard)
-	defer undone()
-	defer stop() // Also if a watcher of the progress panics.
+	left := false
+	defer func() {
+		if !left { // Also if a watcher of the progress panics.
+			stop()
+			undone()
+		}
+	}()
 	why = r.follow(ctx)
+	if left = r.leaves(why); left {
+		r.leave()
+		return tool.Output{}, tool.ErrGoesOn
+	}
 	if r.greedy(why) {
 		grace = 0 // During which it could use the rest.
 	}
@@ -130,7 +142,17 @@ func (r *run) finish(ctx context.Context) tool.Output {
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
-	return r.output(why, undone())
+	return r.output(why, undone()), nil
+}
+
+// leaves says whether the command runs on although it is not followed any more, for this reason.
+func (r *run) leaves(why error) bool { return errors.Is(why, tool.ErrLeave) && !r.note.Leased }
+
+// leave lets the command run on as if podd were killed: the next podd adopts it.
+func (r *run) leave() {
+	r.tree.Leave()
+	r.guard.Close()
+	r.files.Close()
 }
 
 // Why a command was stopped, if no other error says so.

@@ -120,7 +120,7 @@ func (s *Runner) run(ctx context.Context, call *tool.Invocation, args shellArgs)
 		return tool.Output{}, err
 	}
 	s.Jobs.begin(j, r)
-	return j.answer(ctx, call), nil
+	return j.answer(ctx, call)
 }
 
 // recover finds the command of a call that a killed podd had started. It waits for one
@@ -134,7 +134,8 @@ func (s *Runner) recover(ctx context.Context, call *tool.Invocation, args shellA
 		return tool.Output{}, false, err
 	}
 	if r.note.Job != nil && s.Jobs != nil {
-		return s.Jobs.takeOver(r).answer(ctx, call), true, nil
+		out, err = s.Jobs.takeOver(r).answer(ctx, call)
+		return out, err == nil, err
 	}
 	defer r.settle()
 	out, err = r.result(ctx)

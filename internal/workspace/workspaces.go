@@ -257,6 +257,9 @@ func (all *Workspaces) CleanTemps(ctx context.Context) error {
 	return all.caches.Clean(ctx)
 }
 
+// Restart lets the running jobs run on until podd has started again. Close must follow.
+func (all *Workspaces) Restart() { all.jobs.Leave() }
+
 // Close ends the running jobs. No pod is loaded any more.
 func (all *Workspaces) Close() { all.jobs.Close() }
 

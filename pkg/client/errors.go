@@ -57,7 +57,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			"the message is larger than the limit of %d MiB: put large text in a file and refer to it", MaxMessageBytes>>20)
 	case e.Kind == item.KindUnimplemented && e.Reason == "":
 		return because(e, e.Kind, "UNKNOWN_CALL",
-			"the running podd is older than this client and does not know this call: install the newer podd and restart it")
+			"the running podd is older than this client and does not know this call: install the newer podd, then run podd service restart")
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -135,8 +136,11 @@ func (a *actor) run() {
 const endPatience = 5 * time.Second
 
 // lingers says whether a pod that ends waits for the end of what it runs, and that to be stored. What a pod runs that
-// failed because of a defect goes on.
+// failed because of a defect goes on, and while podd restarts what a pod runs that no other node takes over.
 func (a *actor) lingers() bool {
+	if errors.Is(a.closing, errRestarting) && !a.journal.rec.Movable {
+		return false
+	}
 	if len(a.journal.state.Jobs.Running()) == 0 || item.ReasonOf(a.closing) == ReasonFailed || item.KindOf(a.closing) == item.KindDataLoss {
 		return false
 	}

@@ -82,7 +82,9 @@ func (h *Host) endParked(family []item.Pod, to string) error {
 			continue
 		}
 		all = append(all, a)
-		if !h.pods.start(func() { a.mailbox.leave(grace, store.Moving(p.Name, to), func(item.Pod) bool { return true }) }) {
+		if !h.pods.start(func() {
+			a.mailbox.leave(grace, store.Moving(p.Name, to), worker.ErrShutdown, func(item.Pod) bool { return true })
+		}) {
 			return errStopping
 		}
 	}
@@ -102,8 +104,9 @@ func (h *Host) endParked(family []item.Pod, to string) error {
 }
 
 // leave is end for a pod that goes on later, perhaps at another node. If it moves there now, a turn
-// in which no call runs ends at once: it asks the model, and the next owner asks again.
-func (m *mailbox) leave(hurry <-chan struct{}, closing error, moves func(item.Pod) bool) {
+// in which no call runs ends at once: it asks the model, and the next owner asks again. closing and
+// cause are those of end.
+func (m *mailbox) leave(hurry <-chan struct{}, closing, cause error, moves func(item.Pod) bool) {
 	a := m.actor
 	_ = m.do(a.host.base, func() {
 		a.closing = closing
@@ -111,7 +114,7 @@ func (m *mailbox) leave(hurry <-chan struct{}, closing error, moves func(item.Po
 			a.turns.now.cancel(worker.ErrShutdown)
 		}
 	})
-	m.end(hurry, closing, worker.ErrShutdown)
+	m.end(hurry, closing, cause)
 }
 
 // park keeps pods from being loaded until unpark is called; callers wait.

@@ -88,6 +88,9 @@ const ReasonStopping = "STOPPING"
 
 var errStopping = item.Errorf(item.KindUnavailable, ReasonStopping, "podd is stopping; try again once it is back")
 
+// errRestarting is errStopping when podd starts again at once.
+var errRestarting = item.Errorf(item.KindUnavailable, ReasonStopping, "podd restarts; try again once it is back")
+
 // NewHost opens the pods of a store. It does not keep ctx: Close ends the Host. Call
 // Recover before serving clients, and Close at the end.
 func NewHost(ctx context.Context, c Config) (*Host, error) {
@@ -249,16 +252,22 @@ var (
 // first, and streams end. It returns when all
 // goroutines of the Host have ended. One that hangs in a system call can't be ended:
 // Close leaves it behind, and logs that.
-func (h *Host) Close(ctx context.Context) {
+func (h *Host) Close(ctx context.Context) { h.close(ctx, errStopping, worker.ErrShutdown) }
+
+// Restart is Close for a podd that starts again at once: commands that outlive ctx, and the jobs of
+// pods that no other node takes over, run on.
+func (h *Host) Restart(ctx context.Context) { h.close(ctx, errRestarting, worker.ErrRestart) }
+
+func (h *Host) close(ctx context.Context, closing, cause error) {
 	h.pods.close()
 	for _, a := range h.pods.all() {
-		h.pods.work.Go(func() { a.mailbox.leave(ctx.Done(), errStopping, func(p item.Pod) bool { return p.Movable }) })
+		h.pods.work.Go(func() { a.mailbox.leave(ctx.Done(), closing, cause, func(p item.Pod) bool { return p.Movable }) })
 	}
 	if !endsIn(&h.pods.work, ctx.Done(), leaveTime) || !endsIn(&h.pods.looks, nil, lookTime) {
 		h.Logger.Error("podd stops although a system call hangs: the file system of a workspace does not answer")
 	}
-	h.listeners.alerts.Close(errStopping)
-	h.listeners.fleet.Close(errStopping)
+	h.listeners.alerts.Close(closing)
+	h.listeners.fleet.Close(closing)
 	h.listeners.hooks.Load().Close(ctx.Done())
 }
 

@@ -84,3 +84,7 @@ func (c *Invocation) Stored(work func()) {
 // ErrGoesOn is what Run and Recover return when podd stops and the work of the call
 // continues without it. The call stays open: podd calls Recover after its restart.
 var ErrGoesOn = errors.New("podd stops; the call resumes when podd restarts")
+
+// ErrLeave is in the cause of a context that ends because podd restarts: what can run on without
+// podd, such as a command, is left running and found again by the next podd.
+var ErrLeave = errors.New("podd restarts")

@@ -12,6 +12,7 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/tool"
 )
 
 // Cancelled is the cause for cancelling a turn's context when a person ends the turn, or
@@ -29,6 +30,9 @@ func (c *Cancelled) Error() string { return c.Reason }
 // ErrShutdown is the cause for cancelling a turn's context when podd stops. The turn
 // resumes when podd restarts.
 var ErrShutdown = errors.New("podd was stopped in the middle of the turn")
+
+// ErrRestart is an ErrShutdown after which podd starts again at once.
+var ErrRestart = fmt.Errorf("%w: %w", ErrShutdown, tool.ErrLeave)
 
 // stop is why a turn ends without having finished.
 type stop struct {

@@ -170,6 +170,9 @@ func (t *Tree) signalGroup(sig syscall.Signal) {
 	}
 }
 
+// Leave lets everything run on, and does not watch it any more.
+func (t *Tree) Leave() { t.leave() }
+
 // Stop ends everything that still runs: first by SIGTERM, and after grace by SIGKILL. It
 // waits for the end and returns the number of remaining processes, which is above 0 only
 // where the kernel does not let one end.

@@ -127,5 +127,5 @@ func (l launchd) ByHand() []string {
 
 // Restart stops podd and makes launchd start it again.
 func (l launchd) Restart() string {
-	return "launchctl kill TERM " + target() + " && launchctl kickstart " + target()
+	return "launchctl kill USR1 " + target() + " && launchctl kickstart " + target()
 }

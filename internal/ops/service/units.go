@@ -11,7 +11,8 @@ const (
 // Units are the units for systemd's user manager.
 //
 // KillMode=process: podd ends its commands itself when it stops; the commands of a killed
-// podd keep running, and the next podd finds their results. OOMPolicy=continue: a command
+// podd keep running, and the next podd finds their results. At a restart podd leaves them running
+// (RestartKillSignal=SIGUSR1; systemd 244). OOMPolicy=continue: a command
 // that uses too much memory does not stop podd. Exit code 64 means an invalid configuration,
 // 3 a damaged database: a restart repairs neither. After anything else podd is started again,
 // also after exit code 2, with which Go ends a program that crashes. The start limit is above what
@@ -57,6 +58,7 @@ Type=notify
 ExecStart=` + commandLine(p.program()) + `
 ExecReload=/bin/kill -HUP $MAINPID
 KillMode=process
+RestartKillSignal=SIGUSR1
 TimeoutStartSec=1h
 TimeoutStopSec=30s
 Restart=on-failure

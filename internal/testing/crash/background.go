@@ -32,7 +32,7 @@ func (c *cell) jobSurvived(end string) {
 	if !c.hasJob() {
 		return
 	}
-	want := map[string]int32{"SIGKILL": 1, "SIGABRT": 1, "ENOSPC": 1, "database-stops": 1, "database-cuts": 1, "both-end": 1}[end]
+	want := map[string]int32{"SIGKILL": 1, "SIGUSR1": 1, "SIGABRT": 1, "ENOSPC": 1, "database-stops": 1, "database-cuts": 1, "both-end": 1}[end]
 	if !await(c.ctx, func() bool { return c.state(c.pod) != nil && c.state(c.pod).GetJobs() == want }) {
 		c.tally.Other.add("after %s %d jobs run, want %d", end, c.state(c.pod).GetJobs(), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -16,7 +17,7 @@ import (
 // states are the states to bring a pod into, ends the ways to end or stop podd.
 var (
 	states = []string{"idle", "streaming", "tool", "approval", "queued", "compaction", "paused", "job", "typing"}
-	ends   = []string{"SIGTERM", "SIGKILL", "SIGTERM-twice", "SIGABRT", "ENOSPC", "EIO"}
+	ends   = []string{"SIGTERM", "SIGKILL", "SIGTERM-twice", "SIGUSR1", "SIGABRT", "ENOSPC", "EIO"}
 )
 
 // matrixRounds runs each end in each state.
@@ -222,6 +223,12 @@ func (c *cell) end(how string) error {
 		c.drained()
 	case "SIGTERM-twice":
 		c.terminate(true)
+	case "SIGUSR1":
+		// A restart: what is held runs on, and need not be waited for.
+		c.podd.signal(syscall.SIGUSR1)
+		pause(c.ctx, time.Duration(c.random.IntN(30))*time.Millisecond)
+		c.podd.signal(syscall.SIGUSR1)
+		c.drained()
 	case "ENOSPC":
 		return c.fullDisk()
 	case "EIO":
