@@ -12,6 +12,9 @@ RACE     ?= -race
 # How often `make crash` kills podd, and how often a store alone.
 PODD_CRASH_KILLS  ?= 500
 PODD_CRASH_ROUNDS ?= 200
+# How often `make upgrade-test` replaces podd, and which commit it begins with.
+PODD_UPGRADES     ?= 200
+FROM              ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse --quiet --verify HEAD~1 2>/dev/null)
 # How many faults `make chaos` makes, from which seed on.
 PODD_CHAOS_FAULTS ?= 1000
 PODD_CHAOS_SEED   ?= 1
@@ -88,7 +91,7 @@ test-long: test-need ## run all tests in full
 	@$(call TEST,-timeout 60m,an hour)
 
 .PHONY: nightly
-nightly: test-long crash chaos guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
+nightly: test-long crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
@@ -213,6 +216,10 @@ crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each sto
 .PHONY: chaos
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
 	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
+
+.PHONY: upgrade-test
+upgrade-test: chaos-need ## replace the podd of FROM (the newest tag, or the commit before) by this one and back, PODD_UPGRADES (200) times while pods work, alone and as nodes
+	PODD_UPGRADES=$(PODD_UPGRADES) PODD_UPGRADE_FROM=$(FROM) go test -count=1 -tags integrations -vet=off -timeout 180m -v ./integrations/upgrade
 
 .PHONY: states
 states: ## keep what this podd leaves behind for all later ones to open, when it is released: VERSION=v0.1.0

@@ -18,6 +18,9 @@
 // On PostgreSQL there are random and matrix rounds, which also end the server and break its
 // connections.
 //
+// With Config.Upgrades, podd is replaced by another build and back instead, and starts again as a
+// service manager starts it.
+//
 // RunNodes lets three podd share a database, breaks all of them and the connections at random, and
 // besides checks the history of each pod.
 //

@@ -22,6 +22,9 @@ import (
 type NodesConfig struct {
 	// Command is the podd to test.
 	Command Command
+	// Older, if it has Argv, is another podd: each node starts the two in turns, and they begin with
+	// different ones.
+	Older Command
 	// Certificates are the paths of node.tls for a name.
 	Certificates func(name string) [3]string
 	// Faults is how many there must be, in all rounds together.
@@ -79,6 +82,8 @@ type node struct {
 
 	mu   sync.Mutex
 	podd *process
+	// starts counts those of its podd, from its own number on.
+	starts int
 }
 
 func (n *node) now() *process {
@@ -202,7 +207,7 @@ func (f *fleet) run(faults int) error {
 
 // addNode prepares a podd and starts it.
 func (f *fleet) addNode(name string) error {
-	n := &node{name: name, state: filepath.Join(f.dir, name)}
+	n := &node{name: name, state: filepath.Join(f.dir, name), starts: len(f.nodes)}
 	if err := os.MkdirAll(n.state, 0o700); err != nil {
 		return err
 	}
@@ -234,7 +239,12 @@ func (f *fleet) addNode(name string) error {
 
 // keepUp runs podd until it ends.
 func (f *fleet) keepUp(n *node) {
-	p, err := startPodd(f.Command, nil, f.args(n), f.env(n), filepath.Join(n.state, "podd.log"))
+	n.starts++
+	command := f.Command
+	if f.Older.Argv != nil && n.starts%2 == 0 {
+		command = f.Older
+	}
+	p, err := startPodd(command, nil, f.args(n), f.env(n), filepath.Join(n.state, "podd.log"))
 	if err != nil {
 		f.finding("%s: %v", n.name, err)
 		return

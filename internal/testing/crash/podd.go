@@ -19,6 +19,8 @@ type Command struct {
 	// Argv is the program and its first arguments, Env what its environment has in addition
 	// to what a round sets.
 	Argv, Env []string
+	// Files are what it inherits, from descriptor 3 on.
+	Files []*os.File
 }
 
 // process is one run of podd.
@@ -48,6 +50,7 @@ func startPodd(c Command, tracer, args, env []string, logPath string) (*process,
 	}
 	argv := append(append(append([]string{}, tracer...), c.Argv...), args...)
 	p := &process{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), exited: make(chan struct{})}
+	p.cmd.ExtraFiles = c.Files
 	p.cmd.Env = append(append([]string{"PATH=" + os.Getenv("PATH")}, c.Env...), env...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

@@ -29,15 +29,15 @@ type round struct {
 }
 
 // newRound makes the directory and the model. most is how many messages a request may
-// have, 0 for any number.
-func newRound(ctx context.Context, command Command, dir string, s settings, seed uint64, most int) (*round, error) {
+// have, 0 for any number, limit how long it may take.
+func newRound(ctx context.Context, command Command, dir string, s settings, seed uint64, most int, limit time.Duration) (*round, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "s"), 0o700); err != nil {
 		return nil, err
 	}
 	if err := s.write(dir); err != nil {
 		return nil, err
 	}
-	sc, err := newScene(ctx, dir, s, seed, most, roundTime)
+	sc, err := newScene(ctx, dir, s, seed, most, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ type Config struct {
 	Seed uint64
 	// Only runs one part: random, points, faults, matrix, files or checkouts; empty runs all.
 	Only string
+	// Builds, if set, replace each other this many times, instead of all else.
+	Builds   Builds
+	Upgrades int
 	// Postgres keeps the pods in a PostgreSQL database. Without points and faults, which are
 	// of a file; instead the server ends too, and its connections.
 	Postgres bool
@@ -61,6 +64,9 @@ func Run(ctx context.Context, c Config) error {
 }
 
 func (rn *runner) run(ctx context.Context) error {
+	if rn.Upgrades > 0 {
+		return rn.part(ctx, "upgrades", rn.upgradeRounds)
+	}
 	if rn.Postgres {
 		return rn.runOnDatabase(ctx)
 	}
@@ -148,7 +154,11 @@ func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, 
 		defer func() { _ = db.close(ctx) }()
 		s.store = db.url
 	}
-	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages)
+	most := roundTime
+	if rn.Upgrades > 0 {
+		most = upgradeTime
+	}
+	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages, most)
 	if err != nil {
 		return err
 	}

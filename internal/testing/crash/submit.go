@@ -63,6 +63,13 @@ func (s *submitter) submitAs(ctx context.Context, text string, mode poddv1.Submi
 	return true
 }
 
+// took notes a submit that somebody else made and podd acknowledged.
+func (s *submitter) took(a ack) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acked = append(s.acked, a)
+}
+
 // send sends a request until it has a final answer.
 func (s *submitter) send(ctx context.Context, a ack) (seq int64, ok bool) {
 	for ctx.Err() == nil {

@@ -185,6 +185,7 @@ var ranks = map[string]int{
 	"integrations/rig/neovim":    9,
 	"integrations/release":       10,
 	"integrations/service":       10,
+	"integrations/upgrade":       10,
 	"integrations/shell":         10,
 	"integrations/together":      10,
 	"integrations/vscode":        10,

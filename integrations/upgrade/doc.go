@@ -1,0 +1,4 @@
+//go:build integrations
+
+// Package upgrade replaces podd by another build while pods work, and back.
+package upgrade
