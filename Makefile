@@ -258,6 +258,12 @@ release-test: release-need integrations-need ## make a whole release twice and c
 module: ## give podd another module path for publishing: MODULE=example.org/you/podd
 	@packaging/module.sh '$(MODULE)'
 
+.PHONY: site
+site: ## make the documentation as static pages in OUT (bin/site); a broken link is an error
+	@cd packaging && go build -buildvcs=false -o $(abspath $(TOOLS))/site ./site
+	@$(if $(OUT),,rm -rf bin/site)
+	@$(TOOLS)/site -out '$(or $(OUT),bin/site)'
+
 .PHONY: nvim-repo
 nvim-repo: ## make a git repository of the plugin for Neovim in DIR, as plugin managers want it
 	@packaging/nvim-repo.sh '$(DIR)'
