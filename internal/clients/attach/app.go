@@ -49,7 +49,7 @@ type app struct {
 	// todo says whether the list of tasks shows; without it that depends on the list.
 	todo *bool
 
-	draft, answer editor
+	draft editor
 	// unqueuing is the block of the prompt that leaves the queue.
 	unqueuing string
 	// kept is the prompt that was stored last; unkept says that one could not be.
@@ -74,15 +74,9 @@ type app struct {
 	own    []template
 	// shell is the command of the person's own that runs; nil without one.
 	shell *shellRun
-	// questions are the calls that wait, confirming is a question of the view's own.
-	questions  []*question
+	// calls are the calls that wait, confirming is a question of the view's own.
+	calls      approvals
 	confirming *confirmation
-	// answering says that typed text is an answer; left that the person has left the question.
-	answering, left bool
-	// facing is the question that was on the screen, as a whole, when the draft was begun.
-	facing *question
-	// screen is what the last frame had of the first question.
-	screen onScreen
 	notifier
 	// said is the view's own message, until the next key.
 	said string

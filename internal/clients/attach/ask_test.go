@@ -29,19 +29,19 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 	shown := func() string {
 		_ = m.View()
 		a.painted.Add(1)
-		a.sees()
+		a.calls.sees(a.painted.Load())
 		lines, _, _ := a.draw()
 		return texts(lines)
 	}
 	answer := func(text string) {
-		a.answer.insert(text)
+		a.calls.answer.insert(text)
 		a.decide()
 	}
 	if got := shown(); !strings.Contains(got, "20 +line \\x1b[2J") || strings.Contains(got, "raw") || strings.Contains(got, "+8 more") {
 		t.Errorf("it shows\n%s", got)
 	}
 	answer("v")
-	if got := shown(); !strings.Contains(got, "| raw") || !a.answer.empty() {
+	if got := shown(); !strings.Contains(got, "| raw") || !a.calls.answer.empty() {
 		t.Errorf("after v it shows\n%s", got)
 	}
 	for range 9 {
@@ -51,7 +51,7 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 	if answer("y"); a.said != "read all of it first: PgUp" {
 		t.Errorf("the arguments count as the diff: %q", a.said)
 	}
-	a.answer.clear()
+	a.calls.answer.clear()
 	answer("V")
 	for range 9 {
 		shown()
@@ -61,7 +61,7 @@ func TestPreviewIsSeenBeforeAYes(t *testing.T) {
 		shown()
 		a.press(key{kind: keyPageUp})
 	}
-	if shown(); !a.questions[0].whole() {
+	if shown(); !a.calls.questions[0].whole() {
 		t.Error("the diff has not been seen")
 	}
 }
@@ -109,16 +109,16 @@ func TestQuestionShowsWhatRuns(t *testing.T) {
 func TestCtrlYStaysAtTheQuestion(t *testing.T) {
 	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
 	a.ready, a.columns, a.rows = true, 80, 12
-	if a.press(key{kind: keyAnswer}); a.answering {
+	if a.press(key{kind: keyAnswer}); a.calls.answering {
 		t.Error("there is no question")
 	}
 	a.waiting([]*poddv1.Approval{{CallSeq: 3, Tool: "shell", Arguments: `{"command":"date"}`}})
 	for range 2 {
-		if a.press(key{kind: keyAnswer}); !a.answering {
+		if a.press(key{kind: keyAnswer}); !a.calls.answering {
 			t.Error("Ctrl-Y leaves the question")
 		}
 	}
-	if a.press(key{kind: keyEscape}); a.answering {
+	if a.press(key{kind: keyEscape}); a.calls.answering {
 		t.Error("Esc does not go back to the draft")
 	}
 }
@@ -149,7 +149,7 @@ func TestRuleIsAnsweredWithADenial(t *testing.T) {
 	for _, r := range "n not so" {
 		a.press(key{kind: keyText, text: string(r)})
 	}
-	if got := a.answer.text(); got != "n not so" || a.confirming != nil {
+	if got := a.calls.answer.text(); got != "n not so" || a.confirming != nil {
 		t.Errorf("the answer is %q", got)
 	}
 }
@@ -198,7 +198,7 @@ func TestRuleIsAskedWhileScrolling(t *testing.T) {
 func asked(t *testing.T, seen bool) *app {
 	a := scene(t)
 	a.turn = 3
-	a.questions = []*question{{Approval: &poddv1.Approval{}, seen: []bool{seen}}}
+	a.calls.questions = []*question{{Approval: &poddv1.Approval{}, seen: []bool{seen}}}
 	return a
 }
 
@@ -210,24 +210,24 @@ func TestAnswerInTheDraft(t *testing.T) {
 			a.press(key{keyText, string(r)})
 		}
 		a.press(key{kind: keyEnter})
-		if !a.answering || a.answer.text() != word || !a.draft.empty() || a.said == "" {
-			t.Errorf("%q: answering %v with %q, the draft is %q", word, a.answering, a.answer.text(), a.draft.text())
+		if !a.calls.answering || a.calls.answer.text() != word || !a.draft.empty() || a.said == "" {
+			t.Errorf("%q: answering %v with %q, the draft is %q", word, a.calls.answering, a.calls.answer.text(), a.draft.text())
 		}
 	}
 	// In front of the question it is the answer at once: a wrong one is not even sent.
 	a := asked(t, true)
 	a.press(key{keyText, "v"})
 	a.press(key{kind: keyBackspace})
-	a.questions[0].seen = []bool{false}
-	a.facing = nil
+	a.calls.questions[0].seen = []bool{false}
+	a.calls.facing = nil
 	a.press(key{keyText, "y"})
-	a.questions[0].seen = []bool{true}
-	if a.facing != nil {
+	a.calls.questions[0].seen = []bool{true}
+	if a.calls.facing != nil {
 		t.Error("a draft that was begun before the question counts as written in front of it")
 	}
 	a.draft.clear()
 	a.press(key{keyText, "y"})
-	if a.facing != a.questions[0] {
+	if a.calls.facing != a.calls.questions[0] {
 		t.Error("a draft that was begun in front of the question does not count")
 	}
 	for _, text := range []string{" y", "no tests please", "yes, do it"} {
@@ -245,13 +245,13 @@ func TestQuestionAfterTheDraft(t *testing.T) {
 	a := asked(t, true)
 	a.draft.insert("begun")
 	a.press(key{kind: keyInterrupt})
-	if !a.answering {
+	if !a.calls.answering {
 		t.Error("the draft is gone, and the question waits for ^Y")
 	}
 	a.press(key{kind: keyEscape})
 	a.draft.insert("begun")
 	a.press(key{kind: keyInterrupt})
-	if a.answering {
+	if a.calls.answering {
 		t.Error("a question that was left takes the keys again")
 	}
 }

@@ -120,7 +120,7 @@ func (a *app) Init() tea.Cmd {
 // Update handles a message in the goroutine that owns the view.
 func (a *app) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 	defer a.guard()
-	a.sees()
+	a.calls.sees(a.painted.Load())
 	same = a
 	switch msg := msg.(type) {
 	case woken:
@@ -152,7 +152,7 @@ func (a *app) reported(msg tea.Msg) {
 	case tea.ModeReportMsg:
 		if cells.Reported(msg.Mode, msg.Value) {
 			a.log.again()
-			for _, q := range a.questions {
+			for _, q := range a.calls.questions {
 				q.columns = 0
 			}
 		}
@@ -198,7 +198,7 @@ func (a *app) View() (v tea.View) {
 	}
 	v.Cursor = tea.NewCursor(min(column, a.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
-	a.framed()
+	a.calls.framed(a.painted.Load())
 	return v
 }
 

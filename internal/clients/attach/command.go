@@ -224,7 +224,7 @@ func (a *app) completeWord(from int, typed string, words []string) {
 // that fit what is typed.
 func (a *app) offers() []string {
 	name, _, ok := a.draft.command()
-	if len(a.offered) > 0 || !ok || a.answering {
+	if len(a.offered) > 0 || !ok || a.calls.answering {
 		return a.offered
 	}
 	var list []string

@@ -34,10 +34,10 @@ func (a *app) layouts() layouts {
 		if block < len(a.log.blocks) {
 			return a.log.layout(a.log.blocks[block], a.columns)
 		}
-		if len(a.questions) == 0 {
+		if len(a.calls.questions) == 0 {
 			return nil
 		}
-		return a.questions[0].lines(a.columns)
+		return a.calls.questions[0].lines(a.columns)
 	}
 }
 
@@ -58,7 +58,7 @@ func (a *app) prompt() string {
 			return a.confirming.question + " "
 		}
 		return a.confirming.question + " " + a.confirming.keys() + " "
-	case a.answering:
+	case a.calls.answering:
 		return "Run it? "
 	case a.history.search != nil:
 		found := "history "
@@ -154,14 +154,14 @@ func (a *app) draw() (lines []line, row, column int) {
 // is on it has been seen once it is painted.
 func (a *app) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
-	if len(a.questions) > 0 && pg.tailFrom >= 0 {
-		q := a.questions[0]
+	if len(a.calls.questions) > 0 && pg.tailFrom >= 0 {
+		q := a.calls.questions[0]
 		on := onScreen{q: q, columns: q.columns, from: pg.tailFrom, upTo: pg.tailUpTo}
 		if q.raw {
 			// The arguments do not count as the preview.
 			on = onScreen{}
 		}
-		a.shows(on)
+		a.calls.shows(on)
 	}
 	return append(make([]line, rows-len(pg.lines)), pg.lines...)
 }
@@ -180,7 +180,7 @@ func (a *app) hint() string {
 		keys = []string{"^R older", "Enter take it", "[Esc] back"}
 	case len(a.paths.list) > 0:
 		keys = []string{"Tab take it", "Up/Down choose", "[Esc] close"}
-	case a.turn != 0 && len(a.questions) == 0:
+	case a.turn != 0 && len(a.calls.questions) == 0:
 		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
 		if a.draft.empty() && len(a.queued()) > 0 {
 			keys = slices.Insert(keys, 3, "Up edit queued")
@@ -192,15 +192,15 @@ func (a *app) hint() string {
 		if a.keysBelow() {
 			keys = slices.Insert(keys, 0, a.confirming.keys())
 		}
-	case a.answering:
+	case a.calls.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
-		if item.HideArguments(a.questions[0].shown.Previews) {
+		if item.HideArguments(a.calls.questions[0].shown.Previews) {
 			keys = slices.Insert(keys, 1, "[v] arguments")
 		}
-		if !a.wholly() {
+		if !a.calls.wholly() {
 			keys = []string{"PgUp to read all of it", "[n REASON] deny", "[Esc] later"}
 		}
-	case len(a.questions) > 0:
+	case len(a.calls.questions) > 0:
 		keys = append([]string{"^Y answer the question"}, keys...)
 	}
 	return cells.Fit(fitting(keys, a.columns), a.columns)

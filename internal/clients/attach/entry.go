@@ -2,10 +2,12 @@ package attach
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"podd/internal/clients/view"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -22,7 +24,7 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 	c := a.log.apply(m)
 	a.view.block = max(a.view.block-a.log.forget(), 0)
 	a.turn = a.log.Turn()
-	a.observe()
+	a.activity.observe(a.log.doing(a.turn), a.now())
 	if c.Entry != nil {
 		a.entry(*c.Entry)
 	}
@@ -59,7 +61,7 @@ func (a *app) entry(e item.Entry) {
 	case item.TurnStarted:
 		a.askStatus(false)
 	case item.TurnEnded:
-		a.void(func(w *poddv1.Approval) bool { return w.GetTurn() == e.Turn })
+		a.calls.void(func(w *poddv1.Approval) bool { return w.GetTurn() == e.Turn }, a.draft.empty())
 		a.askStatus(true)
 	case item.ItemAdded:
 		if r, ok := k.Item.(item.ToolResult); ok {
@@ -73,7 +75,7 @@ func (a *app) entry(e item.Entry) {
 		answered = k.CallID
 	}
 	if answered != "" {
-		a.void(func(w *poddv1.Approval) bool { return w.GetCallId() == answered })
+		a.calls.void(func(w *poddv1.Approval) bool { return w.GetCallId() == answered }, a.draft.empty())
 	}
 }
 
@@ -81,6 +83,20 @@ func (a *app) entry(e item.Entry) {
 type usage struct {
 	tokens, window int64
 	cost           float64
+}
+
+// parts are the usage on the state line.
+func (u usage) parts() (parts []string) {
+	switch {
+	case u.window > 0:
+		parts = append(parts, fmt.Sprintf("context %d%%", u.tokens*100/u.window))
+	case u.tokens > 0:
+		parts = append(parts, "context "+view.Count(u.tokens))
+	}
+	if u.cost > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", u.cost))
+	}
+	return parts
 }
 
 // askStatus asks podd for the pod's state, and with all also for its usage. One request

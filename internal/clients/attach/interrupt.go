@@ -13,8 +13,8 @@ import (
 func (a *app) escape(offered, again bool) {
 	switch {
 	case offered:
-	case a.answering:
-		a.answering, a.left = false, true
+	case a.calls.answering:
+		a.calls.answering, a.calls.left = false, true
 		a.said = "the call still waits; ^Y to answer"
 	case a.shell != nil:
 		a.shell.stop()

@@ -78,7 +78,7 @@ const draftFile = "prompt.md"
 
 // edit opens the draft in the person's editor.
 func (a *app) edit() {
-	if a.answering {
+	if a.calls.answering {
 		return
 	}
 	words := strings.Fields(a.Env("VISUAL"))

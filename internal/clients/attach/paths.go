@@ -39,7 +39,7 @@ func (p *pathOffers) close() { p.list, p.at = nil, 0 }
 // person has asked for them.
 func (a *app) offerPaths(tab bool) {
 	prefix, from, ok := a.draft.reference()
-	if !ok || a.answering || a.history.search != nil {
+	if !ok || a.calls.answering || a.history.search != nil {
 		if a.paths.tab {
 			a.paths.tab, a.held = false, keyOther
 		}
@@ -95,7 +95,7 @@ func (a *app) takePath() {
 // choosePath handles a key while paths are offered; false if it is for others.
 func (a *app) choosePath(k keyKind) bool {
 	n := len(a.paths.list)
-	if n == 0 || a.answering {
+	if n == 0 || a.calls.answering {
 		return false
 	}
 	switch k {

@@ -24,15 +24,15 @@ func (a *app) press(k key) {
 	if k.kind != keyTab {
 		a.offered = nil
 	}
-	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) || a.choosePath(k.kind) {
+	if a.confirmed(k) || !a.calls.answering && a.history.searches(k, &a.draft) || a.choosePath(k.kind) {
 		return
 	}
 	defer a.offer()
-	a.face()
+	a.calls.face(a.draft.empty())
 	switch k.kind {
 	case keyInterrupt:
 		a.leave(armed == keyInterrupt)
-		a.attend()
+		a.calls.attend(a.draft.empty())
 	case keyEndOfInput:
 		if a.written().empty() {
 			a.quit = true
@@ -40,11 +40,11 @@ func (a *app) press(k key) {
 		}
 		a.written().press(key{kind: keyDelete})
 	case keyAnswer:
-		a.answering, a.left = len(a.questions) > 0, false
+		a.calls.answering, a.calls.left = len(a.calls.questions) > 0, false
 	case keyEscape:
 		a.escape(len(offered) > 0, armed == keyEscape)
 	case keyPlan:
-		if !a.answering {
+		if !a.calls.answering {
 			a.plan = !a.plan
 		}
 	case keyEdit:
@@ -99,8 +99,8 @@ func (a *app) look(k keyKind) bool {
 
 // written is the editor that keys write to.
 func (a *app) written() *editor {
-	if a.answering {
-		return &a.answer
+	if a.calls.answering {
+		return &a.calls.answer
 	}
 	return &a.draft
 }
@@ -108,9 +108,9 @@ func (a *app) written() *editor {
 // leave clears what is typed, which the history keeps, and leaves when the key is pressed again.
 func (a *app) leave(again bool) {
 	switch {
-	case a.answering && !a.answer.empty():
-		a.answer.clear()
-	case !a.answering && !a.draft.empty():
+	case a.calls.answering && !a.calls.answer.empty():
+		a.calls.answer.clear()
+	case !a.calls.answering && !a.draft.empty():
 		if a.history.keep(a.draft) {
 			a.keep(a.draft, "")
 		}
@@ -150,9 +150,9 @@ func (a *app) scroll(k keyKind) bool {
 		by = -wheelLines
 	case k == keyWheelDown:
 		by = wheelLines
-	case k == keyUp && a.answering:
+	case k == keyUp && a.calls.answering:
 		by = -1
-	case k == keyDown && a.answering:
+	case k == keyDown && a.calls.answering:
 		by = 1
 	case k == keyLive:
 		a.view = scroll{}
@@ -176,7 +176,7 @@ func (a *app) recall(k keyKind) bool {
 	default:
 		return false
 	}
-	if a.answering || k == keyUp && a.unqueue() {
+	if a.calls.answering || k == keyUp && a.unqueue() {
 		return true
 	}
 	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, a.prompt(), a.columns) {
@@ -187,7 +187,7 @@ func (a *app) recall(k keyKind) bool {
 
 // enter sends the draft or the answer. A steering prompt joins the running turn.
 func (a *app) enter(steer bool) {
-	if a.answering {
+	if a.calls.answering {
 		a.decide()
 		return
 	}
@@ -202,7 +202,7 @@ func (a *app) enter(steer bool) {
 		return
 	}
 	a.submit(steer && a.turn != 0)
-	a.attend()
+	a.calls.attend(a.draft.empty())
 }
 
 // sending is said until podd has a prompt.
@@ -298,7 +298,7 @@ func (a *app) offer() {
 
 // complete completes the command or the @path before the cursor.
 func (a *app) complete() {
-	if !a.answering && !a.completeCommand() {
+	if !a.calls.answering && !a.completeCommand() {
 		a.offerPaths(true)
 	}
 }

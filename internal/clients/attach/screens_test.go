@@ -54,8 +54,8 @@ var scenes = map[string]func(a *app){
 		a.plan = true
 	},
 	"question": func(a *app) {
-		a.turn, a.answering = 3, true
-		a.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "greeter", Turn: 3, Call: 9, ApprovalRequested: item.ApprovalRequested{
+		a.turn, a.calls.answering = 3, true
+		a.calls.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "greeter", Turn: 3, Call: 9, ApprovalRequested: item.ApprovalRequested{
 			Tool: "shell", Arguments: `{"command":"make install"}`, Question: "the command \"make install\" may change things outside of the workspace"}}}}
 	},
 	"rewind": func(a *app) {

@@ -16,8 +16,8 @@ import (
 func TestSeenOncePainted(t *testing.T) {
 	for _, painted := range []bool{true, false} {
 		a := scene(t)
-		a.columns, a.rows, a.answering = 60, 12, true
-		a.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "p", Call: 9, ApprovalRequested: item.ApprovalRequested{
+		a.columns, a.rows, a.calls.answering = 60, 12, true
+		a.calls.questions = []*question{{Approval: &poddv1.Approval{}, shown: view.Approval{Pod: "p", Call: 9, ApprovalRequested: item.ApprovalRequested{
 			Tool: "shell", Arguments: `{"command":"` + strings.Repeat(`true\n`, 25) + `"}`, Question: "it asks",
 		}}}}
 		m := a
@@ -31,7 +31,7 @@ func TestSeenOncePainted(t *testing.T) {
 		}
 		a.painted.Add(1)
 		_, _ = m.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})
-		q := a.questions[0]
+		q := a.calls.questions[0]
 		if q.whole() != painted {
 			t.Errorf("painted each time: %v; seen all of it: %v", painted, q.whole())
 		}
@@ -40,8 +40,8 @@ func TestSeenOncePainted(t *testing.T) {
 		}
 		// A frame that stays the same needs no further painting.
 		_ = m.View()
-		if a.wholly() != painted {
-			t.Errorf("the hint says that all was shown: %v", a.wholly())
+		if a.calls.wholly() != painted {
+			t.Errorf("the hint says that all was shown: %v", a.calls.wholly())
 		}
 	}
 }

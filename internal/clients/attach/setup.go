@@ -56,13 +56,12 @@ func (c Config) short(dir string) string {
 	return sanitize.Line(dir)
 }
 
-// settings are the model, when calls ask, and the directory, as far as they have room behind
-// a text. Of a long directory the end stays.
-func (a *app) settings(text string, room int) string {
-	dir := a.setup.dir
-	for _, part := range []string{sanitize.Line(a.setup.model), a.setup.asks(), dir} {
-		if part == dir && cells.Width(text+" · "+dir) > room {
-			part = "…/" + path.Base(dir)
+// behind puts the model, when calls ask, and the directory behind a text, as far as they have room. Of a long directory
+// the end stays.
+func (s setup) behind(text string, room int) string {
+	for _, part := range []string{sanitize.Line(s.model), s.asks(), s.dir} {
+		if part == s.dir && cells.Width(text+" · "+s.dir) > room {
+			part = "…/" + path.Base(s.dir)
 		}
 		if part != "" && cells.Width(text+" · "+part) <= room {
 			text += " · " + part
@@ -72,16 +71,16 @@ func (a *app) settings(text string, room int) string {
 }
 
 // facts are the settings in full.
-func (a *app) facts() (list []string) {
-	where := "directory " + a.setup.dir
-	if a.setup.branch != "" {
-		where += ", branch " + sanitize.Line(a.setup.branch)
+func (s setup) facts() (list []string) {
+	where := "directory " + s.dir
+	if s.branch != "" {
+		where += ", branch " + sanitize.Line(s.branch)
 	}
 	model := "podd chooses the model"
-	if a.setup.model != "" {
-		model = "model " + sanitize.Line(a.setup.model)
+	if s.model != "" {
+		model = "model " + sanitize.Line(s.model)
 	}
-	for _, fact := range []string{where, model, a.setup.asks(), a.setup.commands()} {
+	for _, fact := range []string{where, model, s.asks(), s.commands()} {
 		if fact != "" {
 			list = append(list, fact)
 		}
@@ -91,7 +90,7 @@ func (a *app) facts() (list []string) {
 
 // introduce shows in the view of a pod that has done nothing what its turns work with.
 func (a *app) introduce() {
-	facts := a.facts()
+	facts := a.setup.facts()
 	a.log.notice(plain, facts[0])
 	a.log.notice(plain, strings.Join(facts[1:], " · "))
 	a.log.notice(dim, "Type a task and press Enter. @ names a file, / lists commands, ? shows help, Shift-Tab plans first.")

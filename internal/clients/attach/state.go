@@ -18,19 +18,18 @@ type activity struct {
 	since time.Time
 }
 
-// observe notes what the turn waits for now.
-func (a *app) observe() {
-	what := ""
-	if a.turn != 0 {
-		what = a.log.doing(a.turn)
-	}
-	if what != a.activity.what {
-		a.activity = activity{what, a.now()}
+// observe notes what a turn waits for now; "" without one.
+func (c *activity) observe(what string, now time.Time) {
+	if what != c.what {
+		*c = activity{what, now}
 	}
 }
 
-// doing is what a running turn waits for, in a few safe words.
+// doing is what a running turn waits for, in a few safe words; "" without one.
 func (t *blockList) doing(turn int64) string {
+	if turn == 0 {
+		return ""
+	}
 	var running []string
 	for i := len(t.blocks) - 1; i >= 0; i-- {
 		b := t.blocks[i]
@@ -74,7 +73,7 @@ func (a *app) statusLine() string {
 	if left := room - cells.Width(text) - len(": "); reason != "" && left >= min(leastReason, cells.Width(reason)) {
 		text = lead + ": " + cells.Fit(reason, left) + strings.TrimPrefix(text, lead)
 	}
-	text = cells.Fit(a.settings(text, room), room)
+	text = cells.Fit(a.setup.behind(text, room), room)
 	return text + " " + strings.Repeat("─", max(a.columns-cells.Width(text)-1, 0))
 }
 
@@ -86,22 +85,13 @@ func (a *app) figures() (parts []string) {
 	if a.view.up {
 		parts = append(parts, "scrolled up: ^End for the latest")
 	}
-	if n := len(a.questions); n > 1 {
+	if n := len(a.calls.questions); n > 1 {
 		parts = append(parts, fmt.Sprintf("%d calls wait", n))
 	}
 	if n := a.pod.GetQueued(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d queued", n))
 	}
-	switch {
-	case a.usage.window > 0:
-		parts = append(parts, fmt.Sprintf("context %d%%", a.usage.tokens*100/a.usage.window))
-	case a.usage.tokens > 0:
-		parts = append(parts, "context "+view.Count(a.usage.tokens))
-	}
-	if a.usage.cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", a.usage.cost))
-	}
-	return parts
+	return append(parts, a.usage.parts()...)
 }
 
 // elapsed is how long something takes, in whole seconds.
@@ -117,7 +107,7 @@ func (a *app) state() (state, reason string) {
 	switch {
 	case a.away:
 		return "lost the connection to podd; retrying", ""
-	case len(a.questions) > 0:
+	case len(a.calls.questions) > 0:
 		return "a call needs approval", ""
 	case a.pod.GetPause() != nil:
 		return "paused", "podctl resume " + sanitize.Line(a.pod.GetName())
@@ -136,5 +126,5 @@ func (a *app) status(_ string) {
 	if reason != "" {
 		parts[1] += ": " + reason
 	}
-	a.log.notice(plain, strings.Join(append(parts, a.facts()...), " · "))
+	a.log.notice(plain, strings.Join(append(parts, a.setup.facts()...), " · "))
 }
