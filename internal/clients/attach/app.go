@@ -49,7 +49,7 @@ type app struct {
 	// todo says whether the list of tasks shows; without it that depends on the list.
 	todo *bool
 
-	draft editor
+	prompt prompt
 	// unqueuing is the block of the prompt that leaves the queue.
 	unqueuing string
 	// kept is the prompt that was stored last; unkept says that one could not be.
@@ -57,17 +57,6 @@ type app struct {
 	unkept bool
 	// pasting is since when a paste is open.
 	pasting time.Time
-	// editing is the file of the draft while an editor has it.
-	editing string
-	// unsent is the draft that prompts which could not be sent have made.
-	unsent  string
-	history history
-	offered []string
-	paths   pathOffers
-	// held is the key of an Enter that waits for the completion before it.
-	held keyKind
-	// plan says that prompts begin turns that only plan.
-	plan bool
 	// models, pods and the person's own prompts complete commands.
 	models offeredModels
 	pods   []string
@@ -103,11 +92,11 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 	dir := pod.GetSpec().GetDir()
 	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24, pod: pod, log: newBlockList(),
-		own: templates(desk.File(cfg.Env, "prompts")), plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir)),
+		own: templates(desk.File(cfg.Env, "prompts")), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
 		said: "reading the pod's log",
 	}
 	a.setup.dir = cfg.short(dir)
-	a.paths.find = finder(cfg.Client, pod.GetId())
+	a.prompt.paths.find = finder(cfg.Client, pod.GetId())
 	return a
 }
 

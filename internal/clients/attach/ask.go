@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"context"
 	"strings"
 
 	"podd/internal/clients/view"
@@ -13,26 +12,21 @@ import (
 
 // findPending finds the calls that wait.
 func (a *app) findPending() {
-	var list []*poddv1.Approval
-	pod := a.pod.GetId()
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: pod})
-		list = resp.GetApprovals()
-		return err
-	}, func(err error) {
+	req := &poddv1.ListApprovalsRequest{Pod: a.pod.GetId()}
+	ask(a.call, a.Client.Approvals().ListApprovals, req, func(resp *poddv1.ListApprovalsResponse, err error) {
 		if err != nil {
 			if kind := item.KindOf(err); kind != item.KindUnavailable && kind != item.KindUnimplemented {
 				a.log.notice(yellow, "! cannot list pending approvals: "+err.Error())
 			}
 			return
 		}
-		a.waiting(list)
+		a.waiting(resp.GetApprovals())
 	})
 }
 
 // waiting asks about the calls that wait.
 func (a *app) waiting(list []*poddv1.Approval) {
-	if a.calls.take(list, a.draft.empty()) {
+	if a.calls.take(list, a.prompt.draft.empty()) {
 		a.attract("a call needs your approval")
 	}
 }
@@ -40,7 +34,7 @@ func (a *app) waiting(list []*poddv1.Approval) {
 // answers takes a draft that is one word of an answer for the answer to the open question, and
 // says whether it is one. It counts at once if the question was there first.
 func (a *app) answers() bool {
-	if !a.calls.takes(&a.draft) {
+	if !a.calls.takes(&a.prompt.draft) {
 		return false
 	}
 	if a.calls.facing == a.calls.questions[0] {
@@ -78,13 +72,9 @@ func (a *app) decide() {
 
 // propose shows the rule that always would add, and asks before it is added.
 func (a *app) propose(q *question, answer view.Answer) {
-	var rule *poddv1.Rule
 	a.said = "asking for the rule"
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Approvals().GetApprovalRule(ctx, &poddv1.GetApprovalRuleRequest{Pod: q.GetPod(), CallSeq: q.GetCallSeq()})
-		rule = resp.GetRule()
-		return err
-	}, func(err error) {
+	req := &poddv1.GetApprovalRuleRequest{Pod: q.GetPod(), CallSeq: q.GetCallSeq()}
+	ask(a.call, a.Client.Approvals().GetApprovalRule, req, func(resp *poddv1.GetApprovalRuleResponse, err error) {
 		a.said = ""
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
@@ -92,7 +82,7 @@ func (a *app) propose(q *question, answer view.Answer) {
 			return
 		}
 		a.confirming = &confirmation{
-			about:    "always adds the rule: " + view.Rule(wire.RuleFromProto(rule)),
+			about:    "always adds the rule: " + view.Rule(wire.RuleFromProto(resp.GetRule())),
 			question: "Add this rule, and run the call?", enter: true, yes: func() { a.resolve(q, answer) },
 		}
 	})
@@ -101,20 +91,16 @@ func (a *app) propose(q *question, answer view.Answer) {
 // resolve sends an answer.
 func (a *app) resolve(q *question, answer view.Answer) {
 	a.said = "sending the answer"
-	var rule *poddv1.Rule
-	a.send(func(ctx context.Context) error {
-		resp, err := a.Client.Approvals().ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{
-			Pod: q.GetPod(), CallSeq: q.GetCallSeq(), Digest: q.GetDigest(), Client: a.Name,
-			Approve: answer.Approve, Always: answer.Always, Reason: answer.Reason,
-		})
-		rule = resp.GetRule()
-		return err
-	}, func(err error) {
+	req := &poddv1.ResolveApprovalRequest{
+		Pod: q.GetPod(), CallSeq: q.GetCallSeq(), Digest: q.GetDigest(), Client: a.Name,
+		Approve: answer.Approve, Always: answer.Always, Reason: answer.Reason,
+	}
+	ask(a.send, a.Client.Approvals().ResolveApproval, req, func(resp *poddv1.ResolveApprovalResponse, err error) {
 		a.said = ""
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
 			a.findPending()
-		} else if rule != nil {
+		} else if rule := resp.GetRule(); rule != nil {
 			a.log.notice(dim, "· rule added: "+view.Rule(wire.RuleFromProto(rule)))
 		}
 	})

@@ -210,8 +210,8 @@ func TestAnswerInTheDraft(t *testing.T) {
 			a.press(key{keyText, string(r)})
 		}
 		a.press(key{kind: keyEnter})
-		if !a.calls.answering || a.calls.answer.text() != word || !a.draft.empty() || a.said == "" {
-			t.Errorf("%q: answering %v with %q, the draft is %q", word, a.calls.answering, a.calls.answer.text(), a.draft.text())
+		if !a.calls.answering || a.calls.answer.text() != word || !a.prompt.draft.empty() || a.said == "" {
+			t.Errorf("%q: answering %v with %q, the draft is %q", word, a.calls.answering, a.calls.answer.text(), a.prompt.draft.text())
 		}
 	}
 	// In front of the question it is the answer at once: a wrong one is not even sent.
@@ -225,14 +225,14 @@ func TestAnswerInTheDraft(t *testing.T) {
 	if a.calls.facing != nil {
 		t.Error("a draft that was begun before the question counts as written in front of it")
 	}
-	a.draft.clear()
+	a.prompt.draft.clear()
 	a.press(key{keyText, "y"})
 	if a.calls.facing != a.calls.questions[0] {
 		t.Error("a draft that was begun in front of the question does not count")
 	}
 	for _, text := range []string{" y", "no tests please", "yes, do it"} {
 		a := asked(t, true)
-		a.draft.insert(text)
+		a.prompt.draft.insert(text)
 		if a.answers() {
 			t.Errorf("%q is no prompt", text)
 		}
@@ -243,13 +243,13 @@ func TestAnswerInTheDraft(t *testing.T) {
 // person has left it.
 func TestQuestionAfterTheDraft(t *testing.T) {
 	a := asked(t, true)
-	a.draft.insert("begun")
+	a.prompt.draft.insert("begun")
 	a.press(key{kind: keyInterrupt})
 	if !a.calls.answering {
 		t.Error("the draft is gone, and the question waits for ^Y")
 	}
 	a.press(key{kind: keyEscape})
-	a.draft.insert("begun")
+	a.prompt.draft.insert("begun")
 	a.press(key{kind: keyInterrupt})
 	if a.calls.answering {
 		t.Error("a question that was left takes the keys again")

@@ -63,7 +63,7 @@ func Run(ctx context.Context, cfg Config) (Left, error) {
 		ctx, fail := context.WithCancelCause(ctx)
 		a := newApp(ctx, fail, cfg, pod.GetPod())
 		if next != nil {
-			a.arrived, a.plan = next.said, a.plan || next.plan
+			a.arrived, a.prompt.plan = next.said, a.prompt.plan || next.plan
 		}
 		err = a.run(a.follow)
 		a.dropOpened()

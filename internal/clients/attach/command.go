@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"podd/internal/clients/cells"
@@ -103,12 +102,12 @@ func (e *editor) command() (name string, args editor, ok bool) {
 // obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown
 // one. The draft is empty then: what was refused does not mix with what is typed next.
 func (a *app) obey() bool {
-	name, args, ok := a.draft.command()
+	name, args, ok := a.prompt.draft.command()
 	if !ok {
 		return false
 	}
-	a.history.add(a.draft, "")
-	a.draft.clear()
+	a.prompt.history.add(a.prompt.draft, "")
+	a.prompt.draft.clear()
 	list := a.slashes()
 	called := func(name string) int { return slices.IndexFunc(list, func(s slash) bool { return s.name == name }) }
 	i := called(name)
@@ -150,11 +149,11 @@ func (a *app) unknown(list []slash, name string) string {
 
 // completeCommand completes the draft if it is a command, and says whether it is.
 func (a *app) completeCommand() bool {
-	_, _, ok := a.draft.command()
+	_, _, ok := a.prompt.draft.command()
 	if !ok {
 		return false
 	}
-	text := a.draft.text()
+	text := a.prompt.draft.text()
 	name, args, inArgs := strings.Cut(text[1:], " ")
 	if !inArgs {
 		var names []string
@@ -163,7 +162,7 @@ func (a *app) completeCommand() bool {
 				names = append(names, s.name)
 			}
 		}
-		a.completeWord(1, name, names)
+		a.said = a.prompt.completeWord(1, name, names)
 		return true
 	}
 	if a.askModels() {
@@ -171,7 +170,7 @@ func (a *app) completeCommand() bool {
 		return true
 	}
 	if words, takes := a.arguments(); takes {
-		a.completeWord(len([]rune(name))+2, args, words)
+		a.said = a.prompt.completeWord(len([]rune(name))+2, args, words)
 	}
 	return true
 }
@@ -179,7 +178,7 @@ func (a *app) completeCommand() bool {
 // arguments are the known arguments that fit what is typed: those that begin with it, else
 // those that have it. false: the command in the draft takes others.
 func (a *app) arguments() (words []string, takes bool) {
-	name, typed, _ := strings.Cut(a.draft.text(), " ")
+	name, typed, _ := strings.Cut(a.prompt.draft.text(), " ")
 	list := a.slashes()
 	i := slices.IndexFunc(list, func(s slash) bool { return "/"+s.name == name && s.offers != nil })
 	if i < 0 {
@@ -199,36 +198,15 @@ func (a *app) arguments() (words []string, takes bool) {
 	return words, true
 }
 
-// completeWord replaces the draft from a position on by what the words have in common.
-func (a *app) completeWord(from int, typed string, words []string) {
-	switch {
-	case len(words) == 0:
-		a.said = "nothing fits " + sanitize.Line(strconv.Quote(typed))
-		return
-	case len(words) == 1:
-		a.draft.cut(from, len(a.draft.cells))
-		a.draft.insert(words[0] + " ")
-		return
-	}
-	if common := commonPrefix(words); len(common) > len(typed) {
-		a.draft.cut(from, len(a.draft.cells))
-		a.draft.insert(common)
-	}
-	a.offered = nil
-	for _, w := range words {
-		a.offered = append(a.offered, sanitize.Line(w))
-	}
-}
-
 // offers are the completions to show: those asked for by Tab, else the commands or arguments
 // that fit what is typed.
 func (a *app) offers() []string {
-	name, _, ok := a.draft.command()
-	if len(a.offered) > 0 || !ok || a.calls.answering {
-		return a.offered
+	name, _, ok := a.prompt.draft.command()
+	if len(a.prompt.offered) > 0 || !ok || a.calls.answering {
+		return a.prompt.offered
 	}
 	var list []string
-	if _, typed, inArgs := strings.Cut(a.draft.text(), " "); inArgs {
+	if _, typed, inArgs := strings.Cut(a.prompt.draft.text(), " "); inArgs {
 		words, _ := a.arguments()
 		for _, w := range words {
 			if w != strings.TrimSpace(typed) {
@@ -293,7 +271,7 @@ func (a *app) steer(text editor) {
 		a.said = "give the text after /steer"
 		return
 	}
-	a.draft = text
+	a.prompt.draft = text
 	a.submit(a.turn != 0)
 }
 
@@ -302,19 +280,15 @@ func (a *app) sendPlan(text editor) {
 		a.said = "give the task after /plan; Shift-Tab makes all prompts plan"
 		return
 	}
-	plan := a.plan
-	a.draft, a.plan = text, true
+	plan := a.prompt.plan
+	a.prompt.draft, a.prompt.plan = text, true
 	a.submit(false)
-	a.plan = plan
+	a.prompt.plan = plan
 }
 
 func (a *app) compact(_ string) {
-	pod := a.pod.GetId()
 	a.said = "summarizing the conversation"
-	a.call(func(ctx context.Context) error {
-		_, err := a.Client.Pods().Compact(ctx, &poddv1.CompactRequest{Pod: pod})
-		return err
-	}, a.told)
+	ask(a.call, a.Client.Pods().Compact, &poddv1.CompactRequest{Pod: a.pod.GetId()}, func(_ *poddv1.CompactResponse, err error) { a.told(err) })
 }
 
 // podIn makes a name and creates a pod with it: the first that is free. about says in the new
@@ -344,7 +318,7 @@ func (a *app) podIn(name, about string, create func(ctx context.Context, name st
 	}, func(err error) {
 		a.told(err)
 		if err == nil {
-			a.leaveFor(made.GetId(), about, a.plan)
+			a.leaveFor(made.GetId(), about, a.prompt.plan)
 		}
 	})
 }

@@ -91,7 +91,7 @@ func TestNamesOfCommands(t *testing.T) {
 		"/delete": "there is no /delete: podctl delete greeter, in your shell", "exit": "", "/permissions x": "give when calls ask: never, risky or always",
 	} {
 		a := scene(t)
-		a.draft.insert(typed)
+		a.prompt.draft.insert(typed)
 		if !a.obey() {
 			t.Errorf("%s is no command", typed)
 		}
@@ -131,14 +131,14 @@ func TestRefusedLeavesTheDraft(t *testing.T) {
 		a.own = []template{{name: "mine", text: "$1"}}
 		a.turn = 3
 		for range 2 {
-			a.draft.insert(typed)
+			a.prompt.draft.insert(typed)
 			a.press(key{kind: keyEnter})
-			if !a.draft.empty() || a.said == "" {
-				t.Errorf("%s: the draft is %q, and it says %q", name, a.draft.text(), a.said)
+			if !a.prompt.draft.empty() || a.said == "" {
+				t.Errorf("%s: the draft is %q, and it says %q", name, a.prompt.draft.text(), a.said)
 			}
 		}
-		if a.press(key{kind: keyPrevious}); a.draft.text() != typed {
-			t.Errorf("%s: the history has %q", name, a.draft.text())
+		if a.press(key{kind: keyPrevious}); a.prompt.draft.text() != typed {
+			t.Errorf("%s: the history has %q", name, a.prompt.draft.text())
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestLongHelp(t *testing.T) {
 	for rows, want := range map[int]string{24: "PgUp shows the beginning of the help", 60: ""} {
 		a := scene(t)
 		a.columns, a.rows = 80, rows
-		a.draft.insert("/help")
+		a.prompt.draft.insert("/help")
 		if a.obey(); a.said != want {
 			t.Errorf("%d rows: it says %q, want %q", rows, a.said, want)
 		}
@@ -217,11 +217,11 @@ func TestTakeBack(t *testing.T) {
 	a := &app{log: newBlockList()}
 	first := *written("first ")
 	first.pasted("a\nb\n")
-	a.history.add(first, "1")
-	a.history.add(*written("second"), "2")
-	a.draft = *written("draft")
-	a.takeBack([]string{"1", "2"})
-	if got := a.draft.whole(); got != "first a\nb\n\n\nsecond\n\ndraft" || len(a.draft.segments()) != 3 {
+	a.prompt.history.add(first, "1")
+	a.prompt.history.add(*written("second"), "2")
+	a.prompt.draft = *written("draft")
+	a.prompt.takeBack([]string{"1", "2"})
+	if got := a.prompt.draft.whole(); got != "first a\nb\n\n\nsecond\n\ndraft" || len(a.prompt.draft.segments()) != 3 {
 		t.Errorf("it is %q", got)
 	}
 }

@@ -50,8 +50,8 @@ func (a *app) logRows() int {
 	return max(a.rows-len(input)-len(a.panels())-2, 1)
 }
 
-// prompt begins the line of typed text.
-func (a *app) prompt() string {
+// lead begins the line of typed text.
+func (a *app) lead() string {
 	switch {
 	case a.confirming != nil:
 		if a.keysBelow() {
@@ -60,13 +60,13 @@ func (a *app) prompt() string {
 		return a.confirming.question + " " + a.confirming.keys() + " "
 	case a.calls.answering:
 		return "Run it? "
-	case a.history.search != nil:
+	case a.prompt.history.search != nil:
 		found := "history "
-		if a.history.search.failed {
+		if a.prompt.history.search.failed {
 			found = "no older prompt has "
 		}
-		return found + sanitize.Line(fmt.Sprintf("%q", a.history.search.query)) + "> "
-	case a.plan:
+		return found + sanitize.Line(fmt.Sprintf("%q", a.prompt.history.search.query)) + "> "
+	case a.prompt.plan:
 		return "plan> "
 	}
 	return "> "
@@ -80,7 +80,7 @@ func (a *app) keysBelow() bool {
 
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
 func (a *app) inputRows() (rows []string, row, column int) {
-	rows, row, column = a.written().rows(a.prompt(), a.columns)
+	rows, row, column = a.written().rows(a.lead(), a.columns)
 	most := max(min(mostInput, a.rows/3), 1)
 	if a.tiny() {
 		most = max(min(mostInput, a.rows-1), 1)
@@ -105,7 +105,7 @@ func (a *app) panels() (rows []line) {
 	}
 	rows = append(rows, a.queuedRows(max(min(mostQueued, a.rows/6), 1))...)
 	most := max(min(mostOffered, a.rows/3), 1)
-	for _, row := range a.paths.rows(most) {
+	for _, row := range a.prompt.paths.rows(most) {
 		rows = append(rows, in(dim, "  "+row))
 	}
 	offers := a.offers()
@@ -129,7 +129,7 @@ func (a *app) showsAbout() bool {
 
 // draw lays the screen out: as many lines as it has rows, and the position of the cursor.
 func (a *app) draw() (lines []line, row, column int) {
-	if !a.ready && a.said != "" && a.draft.empty() {
+	if !a.ready && a.said != "" && a.prompt.draft.empty() {
 		return append([]line{in(plain, a.said)}, make([]line, max(a.rows-1, 0))...), 0, 0
 	}
 	input, row, column := a.inputRows()
@@ -176,13 +176,13 @@ func (a *app) hint() string {
 	}
 	keys := []string{"Enter send", "^D leave", "/help", "^T tools", "Tab @path", "PgUp/PgDn", "^R history", "^G editor", "Alt-Enter new line"}
 	switch {
-	case a.history.search != nil:
+	case a.prompt.history.search != nil:
 		keys = []string{"^R older", "Enter take it", "[Esc] back"}
-	case len(a.paths.list) > 0:
+	case len(a.prompt.paths.list) > 0:
 		keys = []string{"Tab take it", "Up/Down choose", "[Esc] close"}
 	case a.turn != 0 && len(a.calls.questions) == 0:
 		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
-		if a.draft.empty() && len(a.queued()) > 0 {
+		if a.prompt.draft.empty() && len(a.queued()) > 0 {
 			keys = slices.Insert(keys, 3, "Up edit queued")
 		}
 	}

@@ -61,7 +61,7 @@ func (a *app) entry(e item.Entry) {
 	case item.TurnStarted:
 		a.askStatus(false)
 	case item.TurnEnded:
-		a.calls.void(func(w *poddv1.Approval) bool { return w.GetTurn() == e.Turn }, a.draft.empty())
+		a.calls.void(func(w *poddv1.Approval) bool { return w.GetTurn() == e.Turn }, a.prompt.draft.empty())
 		a.askStatus(true)
 	case item.ItemAdded:
 		if r, ok := k.Item.(item.ToolResult); ok {
@@ -75,7 +75,7 @@ func (a *app) entry(e item.Entry) {
 		answered = k.CallID
 	}
 	if answered != "" {
-		a.calls.void(func(w *poddv1.Approval) bool { return w.GetCallId() == answered }, a.draft.empty())
+		a.calls.void(func(w *poddv1.Approval) bool { return w.GetCallId() == answered }, a.prompt.draft.empty())
 	}
 }
 

@@ -22,12 +22,8 @@ func (a *app) undo(args string) {
 		a.said = "/undo takes no argument but merge"
 		return
 	}
-	pod, merge := a.pod.GetId(), args == "merge"
-	var plan *poddv1.RestoreFilesResponse
-	a.call(func(ctx context.Context) (err error) {
-		plan, err = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: pod, DryRun: true, Merge: merge})
-		return err
-	}, func(err error) {
+	req := &poddv1.RestoreFilesRequest{Pod: a.pod.GetId(), DryRun: true, Merge: args == "merge"}
+	ask(a.call, a.Client.Files().RestoreFiles, req, func(plan *poddv1.RestoreFilesResponse, err error) {
 		a.told(err)
 		switch {
 		case err != nil:
@@ -48,7 +44,8 @@ func (a *app) undo(args string) {
 			what = fmt.Sprintf("the changes of turn %d", n)
 		}
 		a.confirm(fmt.Sprintf("Take back %s in %s?", what, paths(plan.GetChanged())), func() {
-			a.undone(&poddv1.RestoreFilesRequest{Pod: pod, AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0, Merge: merge})
+			req := &poddv1.RestoreFilesRequest{Pod: req.GetPod(), AfterSeq: plan.GetAfterSeq(), Skip: len(plan.GetKept()) > 0, Merge: req.GetMerge()}
+			ask(a.send, a.Client.Files().RestoreFiles, req, func(_ *poddv1.RestoreFilesResponse, err error) { a.told(err) })
 		})
 	})
 }
@@ -76,13 +73,6 @@ func paths(n int64) string {
 		return "1 path"
 	}
 	return fmt.Sprintf("%d paths", n)
-}
-
-func (a *app) undone(r *poddv1.RestoreFilesRequest) {
-	a.send(func(ctx context.Context) error {
-		_, err := a.Client.Files().RestoreFiles(ctx, r)
-		return err
-	}, a.told)
 }
 
 // diff shows what the agent changed in files.

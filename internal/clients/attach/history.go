@@ -3,6 +3,8 @@ package attach
 import (
 	"slices"
 	"strings"
+
+	"podd/pkg/item"
 )
 
 // mostRecalled is how many earlier prompts can be recalled.
@@ -161,9 +163,8 @@ func (h *history) byRequest(id string) (editor, bool) {
 
 // resent is the draft that a prompt of the log becomes again: as the person wrote it or, from
 // elsewhere, as podd has it, where an @ that led to no file is text.
-func (a *app) resent(b *block) editor {
-	sent := a.log.sent[b.ID]
-	if e, ok := a.history.byRequest(sent.RequestID); ok {
+func (h *history) resent(b *block, sent item.Submitted) editor {
+	if e, ok := h.byRequest(sent.RequestID); ok {
 		return e.copied()
 	}
 	e := draftOf(sent.Segments, byPaste)

@@ -36,15 +36,15 @@ func TestDraftsSurvive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
 			a.ready, a.columns, a.rows, a.Desk.History = true, 80, 24, false
-			a.history.add(*written("one"), "1")
-			a.history.add(*written("two"), "2")
+			a.prompt.history.add(*written("one"), "1")
+			a.prompt.history.add(*written("two"), "2")
 			for _, p := range tt.pressed {
 				switch p := p.(type) {
 				case string:
 					if p == "sent" { // As submit does.
-						sent := a.draft
-						a.draft.clear()
-						a.history.add(sent, "3")
+						sent := a.prompt.draft
+						a.prompt.draft.clear()
+						a.prompt.history.add(sent, "3")
 						continue
 					}
 					for _, r := range p {
@@ -56,7 +56,7 @@ func TestDraftsSurvive(t *testing.T) {
 					a.press(p)
 				}
 			}
-			if got := a.draft.whole(); got != tt.want || a.quit {
+			if got := a.prompt.draft.whole(); got != tt.want || a.quit {
 				t.Errorf("the draft is %q, want %q", got, tt.want)
 			}
 		})

@@ -20,9 +20,9 @@ func (a *app) escape(offered, again bool) {
 		a.shell.stop()
 	case a.turn != 0 || a.last != nil: // A turn may begin with what is on its way.
 		a.stopTurn()
-	case !a.draft.empty():
+	case !a.prompt.draft.empty():
 	case again:
-		a.draft.insert("/rewind")
+		a.prompt.draft.insert("/rewind")
 	default:
 		a.armed = keyEscape
 		a.said = "press Esc again to rewind"
@@ -37,7 +37,7 @@ func (a *app) stopTurn() {
 		a.said = fmt.Sprintf("interrupting turn %d", a.turn)
 	}
 	pod := a.pod.GetId()
-	sent := a.history.prompts
+	sent := a.prompt.history.prompts
 	var back []string
 	a.send(func(ctx context.Context) error {
 		waiting, err := a.Client.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
@@ -61,19 +61,8 @@ func (a *app) stopTurn() {
 		return errors.Join(failed, err)
 	}, func(err error) {
 		a.told(err)
-		a.takeBack(back)
+		a.prompt.takeBack(back)
 	})
-}
-
-// takeBack puts prompts before the draft, with empty lines between.
-func (a *app) takeBack(requests []string) {
-	var all editor
-	for _, id := range requests {
-		e, _ := a.history.byRequest(id)
-		all.append(e)
-	}
-	all.append(a.draft)
-	a.draft = all
 }
 
 // append adds another text, after an empty line.

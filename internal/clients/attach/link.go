@@ -121,6 +121,15 @@ func (l *link) send(ask func(ctx context.Context) error, done func(err error)) {
 	l.inOrder(&l.last, ask, done)
 }
 
+// ask makes a request with call or send, and gives the view the answer.
+func ask[Req, Resp, Option any](how func(func(context.Context) error, func(error)), method func(context.Context, Req, ...Option) (Resp, error), req Req, done func(Resp, error)) {
+	var resp Resp
+	how(func(ctx context.Context) (err error) {
+		resp, err = method(ctx, req)
+		return err
+	}, func(err error) { done(resp, err) })
+}
+
 // inOrder is call for asks that go one after the other. last is the one that was given last.
 func (l *link) inOrder(last **sent, ask func(ctx context.Context) error, done func(err error)) {
 	before, now := *last, &sent{ended: make(chan struct{})}

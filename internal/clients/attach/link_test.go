@@ -75,7 +75,7 @@ func TestNothingOvertakesWhatIsLost(t *testing.T) {
 				return nil
 			}, func(err error) {
 				if err != nil {
-					a.giveBack(*written(text))
+					a.prompt.giveBack(*written(text))
 				}
 			})
 		}
@@ -85,11 +85,11 @@ func TestNothingOvertakesWhatIsLost(t *testing.T) {
 	if got := sends("one", "refused", "two", "lost", "three", "four"); !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("podd got %q", got)
 	}
-	if want := "refused\n\nlost\n\nthree\n\nfour"; a.draft.whole() != want {
-		t.Errorf("the draft is %q, want %q", a.draft.whole(), want)
+	if want := "refused\n\nlost\n\nthree\n\nfour"; a.prompt.draft.whole() != want {
+		t.Errorf("the draft is %q, want %q", a.prompt.draft.whole(), want)
 	}
-	a.draft = *written("new")
-	if got := sends("five", "lost", "six"); !slices.Equal(got, []string{"five"}) || a.draft.whole() != "new" {
-		t.Errorf("podd got %q, the draft is %q", got, a.draft.whole())
+	a.prompt.draft = *written("new")
+	if got := sends("five", "lost", "six"); !slices.Equal(got, []string{"five"}) || a.prompt.draft.whole() != "new" {
+		t.Errorf("podd got %q, the draft is %q", got, a.prompt.draft.whole())
 	}
 }

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,24 +27,17 @@ type offeredModels struct {
 // askModels asks podd for its models if the command in the draft is completed with them, and
 // says whether they are still unknown.
 func (a *app) askModels() bool {
-	name, _, ok := a.draft.command()
-	if !ok || a.models.known || name != "model" && name != "effort" || !strings.Contains(a.draft.text(), " ") {
+	name, _, ok := a.prompt.draft.command()
+	if !ok || a.models.known || name != "model" && name != "effort" || !strings.Contains(a.prompt.draft.text(), " ") {
 		return false
 	}
 	if a.models.asking {
 		return true
 	}
 	a.models.asking = true
-	var list []*poddv1.OfferedModel
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
-		for _, e := range resp.GetEndpoints() {
-			list = append(list, e.GetModels()...)
-		}
-		return err
-	}, func(err error) {
+	ask(a.call, a.Client.Admin().ListModels, &poddv1.ListModelsRequest{}, func(resp *poddv1.ListModelsResponse, err error) {
 		tab := a.models.tab
-		a.models = offeredModels{list: list, known: err == nil}
+		a.models = offeredModels{list: modelsIn(resp), known: err == nil}
 		if tab {
 			a.told(err)
 			words, _ := a.arguments()
@@ -54,6 +46,14 @@ func (a *app) askModels() bool {
 		}
 	})
 	return true
+}
+
+// modelsIn are the models of all endpoints.
+func modelsIn(resp *poddv1.ListModelsResponse) (list []*poddv1.OfferedModel) {
+	for _, e := range resp.GetEndpoints() {
+		list = append(list, e.GetModels()...)
+	}
+	return list
 }
 
 // modelNames are the arguments of /model.
@@ -83,12 +83,8 @@ func (a *app) efforts() []string {
 // update changes fields of the pod and says what happened. podd refuses a model whose endpoint
 // lists others.
 func (a *app) update(spec *poddv1.PodSpec, field, done string) {
-	pod := a.pod.GetId()
-	var resp *poddv1.UpdatePodResponse
-	a.send(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}, KnownModel: field == "model"})
-		return err
-	}, func(err error) {
+	req := &poddv1.UpdatePodRequest{Pod: a.pod.GetId(), Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}, KnownModel: field == "model"}
+	ask(a.send, a.Client.Pods().UpdatePod, req, func(resp *poddv1.UpdatePodResponse, err error) {
 		if item.ReasonOf(err) == "NO_SUCH_MODEL" {
 			err = fmt.Errorf("%w; podctl update %s --model %s sets it anyway", err, a.pod.GetName(), spec.GetModel())
 		}
@@ -127,17 +123,11 @@ func (a *app) setModel(args string) {
 
 // unlisted says so of a model that podd could not check, because its endpoint lists none.
 func (a *app) unlisted(model string) {
-	listed := false
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Admin().ListModels(ctx, &poddv1.ListModelsRequest{})
-		for _, e := range resp.GetEndpoints() {
-			listed = listed || slices.ContainsFunc(e.GetModels(), func(m *poddv1.OfferedModel) bool {
-				return strings.HasSuffix("/"+m.GetName(), "/"+model) || strings.HasSuffix("/"+m.GetName(), "/"+model+":latest")
-			})
-		}
-		return err
-	}, func(err error) {
-		if err == nil && !listed {
+	listed := func(m *poddv1.OfferedModel) bool {
+		return strings.HasSuffix("/"+m.GetName(), "/"+model) || strings.HasSuffix("/"+m.GetName(), "/"+model+":latest")
+	}
+	ask(a.call, a.Client.Admin().ListModels, &poddv1.ListModelsRequest{}, func(resp *poddv1.ListModelsResponse, err error) {
+		if err == nil && !slices.ContainsFunc(modelsIn(resp), listed) {
 			a.log.notice(dim, "· its endpoint does not list it, so podd cannot say whether it has it")
 		}
 	})

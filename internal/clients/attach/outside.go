@@ -88,24 +88,14 @@ func (a *app) edit() {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	if err := a.writeDraft(); err != nil {
+	if err := a.prompt.toFile(); err != nil {
 		a.said = "cannot write the draft for the editor: " + err.Error()
 		return
 	}
 	// The view waits for the editor, and does not end it: it has what the person has not saved.
-	c := exec.CommandContext(context.WithoutCancel(a.ctx), words[0], append(words[1:], a.editing)...)
+	c := exec.CommandContext(context.WithoutCancel(a.ctx), words[0], append(words[1:], a.prompt.editing)...)
 	c.Stdin, c.Stdout, c.Stderr = a.In, a.Out, a.Out // Files: a copied stdin would never end.
 	a.lend(c.Run, func(err error) tea.Msg { return edited{err} })
-}
-
-// writeDraft writes the draft to a file in a directory of its own.
-func (a *app) writeDraft() error {
-	dir, err := os.MkdirTemp("", "podctl-")
-	if err != nil {
-		return err
-	}
-	a.editing = filepath.Join(dir, draftFile)
-	return os.WriteFile(a.editing, []byte(a.draft.whole()), 0o600)
 }
 
 // edited takes the draft from the editor. The files of one that failed stay if they have other text.
@@ -114,46 +104,33 @@ func (a *app) edited(e edited) {
 		return // keepUnsent has it.
 	}
 	a.redraw()
-	text, err := os.ReadFile(a.editing)
+	text, err := os.ReadFile(a.prompt.editing)
 	if e.err != nil || err != nil {
 		a.said = "the editor failed; the draft is as it was"
-		if a.leftByEditor() {
-			a.said += "; see " + a.editing
+		if a.prompt.leftByEditor() {
+			a.said += "; see " + a.prompt.editing
 		}
-		a.editing = ""
+		a.prompt.editing = ""
 		return
 	}
-	_ = os.RemoveAll(filepath.Dir(a.editing))
-	a.editing = ""
-	a.draft = a.draft.edited(strings.TrimSuffix(string(text), "\n"))
-}
-
-// leftByEditor says whether an editor has left text that the draft does not have, such as its swap
-// file. Without it the files are removed.
-func (a *app) leftByEditor() bool {
-	dir := filepath.Dir(a.editing)
-	text, err := os.ReadFile(a.editing)
-	files, listed := os.ReadDir(dir)
-	if err != nil || listed != nil || len(files) != 1 || string(text) != a.draft.whole() {
-		return true
-	}
-	_ = os.RemoveAll(dir)
-	return false
+	_ = os.RemoveAll(filepath.Dir(a.prompt.editing))
+	a.prompt.editing = ""
+	a.prompt.draft = a.prompt.draft.edited(strings.TrimSuffix(string(text), "\n"))
 }
 
 // keepUnsent keeps the draft of a view that ends with an error in the history, or else in a file,
 // which the error names. The files of an editor stay.
 func (a *app) keepUnsent(cause error) error {
-	files := a.editing != "" && a.leftByEditor()
-	if text, err := os.ReadFile(a.editing); files && err == nil {
-		a.draft = a.draft.edited(strings.TrimSuffix(string(text), "\n"))
+	files := a.prompt.editing != "" && a.prompt.leftByEditor()
+	if text, err := os.ReadFile(a.prompt.editing); files && err == nil {
+		a.prompt.draft = a.prompt.draft.edited(strings.TrimSuffix(string(text), "\n"))
 	}
-	kept := a.draft.empty()
-	if a.Desk.History && keeps(a.draft) {
-		kept = pastFile(a.Env).add(pastPrompt{Time: a.now(), Dir: a.pod.GetSpec().GetDir(), Parts: pastParts(a.draft)}) == nil
+	kept := a.prompt.draft.empty()
+	if a.Desk.History && keeps(a.prompt.draft) {
+		kept = pastFile(a.Env).add(pastPrompt{Time: a.now(), Dir: a.pod.GetSpec().GetDir(), Parts: pastParts(a.prompt.draft)}) == nil
 	}
-	if files || !kept && a.writeDraft() == nil {
-		return &UnsentError{Draft: a.editing, cause: cause}
+	if files || !kept && a.prompt.toFile() == nil {
+		return &UnsentError{Draft: a.prompt.editing, cause: cause}
 	}
 	return cause
 }

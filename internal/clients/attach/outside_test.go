@@ -41,7 +41,7 @@ func (a *app) edits(t *testing.T, script string) {
 	a.toldTo(func() bool {
 		a.Env = func(name string) string { return map[string]string{"VISUAL": editor, "HOME": home}[name] }
 		a.ready = true
-		a.draft = *written("my draft")
+		a.prompt.draft = *written("my draft")
 		a.press(key{kind: keyEdit})
 		return true
 	})
@@ -75,10 +75,10 @@ func TestFailedEditor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := shownOn(t, func(a *app) error {
 				a.edits(t, tt.script)
-				a.toldTo(func() bool { return a.editing == "" })
+				a.toldTo(func() bool { return a.prompt.editing == "" })
 				a.toldTo(func() bool {
-					if got := strings.Join(left(t), "|"); got != tt.left || !strings.HasPrefix(a.said, tt.said) || a.draft.whole() != tt.draft {
-						t.Errorf("the draft is %q, left is %q, the view says %q", a.draft.whole(), got, a.said)
+					if got := strings.Join(left(t), "|"); got != tt.left || !strings.HasPrefix(a.said, tt.said) || a.prompt.draft.whole() != tt.draft {
+						t.Errorf("the draft is %q, left is %q, the view says %q", a.prompt.draft.whole(), got, a.said)
 					}
 					a.quit = true
 					return true
@@ -114,7 +114,7 @@ func TestEditorOutlivesTheView(t *testing.T) {
 		}()
 		return gone
 	})
-	if !errors.Is(err, gone) || !strings.Contains(err.Error(), "; your draft is in "+view.editing) {
+	if !errors.Is(err, gone) || !strings.Contains(err.Error(), "; your draft is in "+view.prompt.editing) {
 		t.Errorf("it ends with %v", err)
 	}
 	if got := left(t); len(got) != 1 || got[0] != "my draft and more" {
@@ -132,10 +132,10 @@ func TestDraftOutlivesTheView(t *testing.T) {
 		_, err := shownOn(t, func(a *app) error {
 			view = a
 			a.edits(t, `exit 0`)
-			a.toldTo(func() bool { a.Desk.History = history; return a.editing == "" })
+			a.toldTo(func() bool { a.Desk.History = history; return a.prompt.editing == "" })
 			return syscall.Kill(syscall.Getpid(), syscall.SIGHUP)
 		})
-		if !errors.Is(err, errHangup) || !history && !strings.HasSuffix(err.Error(), "; your draft is in "+view.editing) {
+		if !errors.Is(err, errHangup) || !history && !strings.HasSuffix(err.Error(), "; your draft is in "+view.prompt.editing) {
 			t.Errorf("it ends with %v", err)
 		}
 		if history {

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"context"
-	"strings"
 
 	"podd/internal/sanitize"
 	"podd/pkg/client"
@@ -38,39 +37,40 @@ func (p *pathOffers) close() { p.list, p.at = nil, 0 }
 // offerPaths offers paths for the @path before the cursor, if it has changed. With tab the
 // person has asked for them.
 func (a *app) offerPaths(tab bool) {
-	prefix, from, ok := a.draft.reference()
-	if !ok || a.calls.answering || a.history.search != nil {
-		if a.paths.tab {
-			a.paths.tab, a.held = false, keyOther
+	prefix, from, ok := a.prompt.draft.reference()
+	if !ok || a.calls.answering || a.prompt.history.search != nil {
+		if a.prompt.paths.tab {
+			a.prompt.paths.tab, a.prompt.held = false, keyOther
 		}
-		a.paths.known = false
-		a.paths.close()
+		a.prompt.paths.known = false
+		a.prompt.paths.close()
 		return
 	}
-	a.paths.tab = a.paths.tab || tab
-	if a.paths.asking || !tab && a.paths.known && prefix == a.paths.prefix && from == a.paths.from {
+	a.prompt.paths.tab = a.prompt.paths.tab || tab
+	if a.prompt.paths.asking || !tab && a.prompt.paths.known && prefix == a.prompt.paths.prefix && from == a.prompt.paths.from {
 		return
 	}
-	a.paths.asking = true
+	a.prompt.paths.asking = true
 	var list []string
 	a.call(func(ctx context.Context) (err error) {
-		list, err = a.paths.find(ctx, prefix)
+		list, err = a.prompt.paths.find(ctx, prefix)
 		return err
 	}, func(err error) {
-		a.paths.asking = false
-		now, at, ok := a.draft.reference()
+		a.prompt.paths.asking = false
+		now, at, ok := a.prompt.draft.reference()
 		if !ok || now != prefix || at != from {
 			a.offerPaths(false) // The draft has changed meanwhile.
 			return
 		}
-		tab := a.paths.tab
-		a.paths.prefix, a.paths.from, a.paths.known, a.paths.tab, a.paths.list, a.paths.at = prefix, from, true, false, list, 0
+		tab := a.prompt.paths.tab
+		a.prompt.paths.prefix, a.prompt.paths.from, a.prompt.paths.known, a.prompt.paths.tab, a.prompt.paths.list, a.prompt.paths.at = prefix, from, true, false, list, 0
 		switch {
 		case err != nil: // Completion is silent.
 		case len(list) == 1 && list[0] == prefix:
-			a.paths.close()
+			a.prompt.paths.close()
 		case tab && len(list) == 1:
-			a.takePath()
+			a.prompt.takePath()
+			a.offerPaths(false)
 		case tab && len(list) == 0:
 			a.said = "no such path"
 		}
@@ -80,33 +80,29 @@ func (a *app) offerPaths(tab bool) {
 	})
 }
 
-// takePath puts the chosen path into the draft.
-func (a *app) takePath() {
-	path := a.paths.list[a.paths.at]
-	dir := strings.HasSuffix(strings.TrimSuffix(path, `"`), "/")
-	if !dir {
-		path += " "
-	}
-	a.draft.complete(a.paths.from, path)
-	a.paths.close()
-	a.offerPaths(false)
-}
-
 // choosePath handles a key while paths are offered; false if it is for others.
 func (a *app) choosePath(k keyKind) bool {
-	n := len(a.paths.list)
-	if n == 0 || a.calls.answering {
+	switch {
+	case len(a.prompt.paths.list) == 0 || a.calls.answering:
 		return false
+	case k == keyTab:
+		a.prompt.takePath()
+		a.offerPaths(false)
+		return true
 	}
+	return a.prompt.paths.choose(k)
+}
+
+// choose moves between the paths that are offered, or withdraws them; false if the key does neither.
+func (p *pathOffers) choose(k keyKind) bool {
+	n := len(p.list)
 	switch k {
-	case keyTab:
-		a.takePath()
 	case keyUp:
-		a.paths.at = (a.paths.at + n - 1) % n
+		p.at = (p.at + n - 1) % n
 	case keyDown:
-		a.paths.at = (a.paths.at + 1) % n
+		p.at = (p.at + 1) % n
 	case keyEscape:
-		a.paths.close()
+		p.close()
 	default:
 		return false
 	}

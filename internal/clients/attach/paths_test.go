@@ -11,7 +11,7 @@ import (
 func TestPathOffers(t *testing.T) {
 	a := here(t, t.TempDir())
 	var asked []string
-	a.paths.find = func(_ context.Context, prefix string) ([]string, error) {
+	a.prompt.paths.find = func(_ context.Context, prefix string) ([]string, error) {
 		asked = append(asked, prefix)
 		switch {
 		case strings.HasPrefix(prefix, "dir/"):
@@ -24,7 +24,7 @@ func TestPathOffers(t *testing.T) {
 		return []string{"a.go", "dir/", "c.go"}, nil
 	}
 	answered := func() {
-		for a.paths.asking {
+		for a.prompt.paths.asking {
 			(<-a.do)()
 		}
 	}
@@ -34,11 +34,11 @@ func TestPathOffers(t *testing.T) {
 			answered()
 		}
 	}
-	offered := func() string { return strings.Join(a.paths.rows(10), " ") }
+	offered := func() string { return strings.Join(a.prompt.paths.rows(10), " ") }
 	expect := func(what, draft, rows string) {
 		t.Helper()
-		if a.draft.text() != draft || offered() != rows {
-			t.Fatalf("%s: the draft is %q with %q, want %q with %q", what, a.draft.text(), offered(), draft, rows)
+		if a.prompt.draft.text() != draft || offered() != rows {
+			t.Fatalf("%s: the draft is %q with %q, want %q with %q", what, a.prompt.draft.text(), offered(), draft, rows)
 		}
 	}
 	types("see @x")
@@ -67,7 +67,7 @@ func TestPathOffers(t *testing.T) {
 	if a.said != "no such path" {
 		t.Errorf("without any: %q", a.said)
 	}
-	a.draft.clear()
+	a.prompt.draft.clear()
 	// Enter waits for the completion before it, and for a choice if there is one.
 	for _, r := range "@x" {
 		a.press(key{keyText, string(r)})
@@ -76,7 +76,7 @@ func TestPathOffers(t *testing.T) {
 	a.press(key{kind: keyEnter})
 	answered()
 	expect("entered before the paths came", "@x", "> @a.go   @dir/   @c.go")
-	a.draft.clear()
+	a.prompt.draft.clear()
 	// What was typed while podd was asked counts.
 	for _, r := range "@one" {
 		a.press(key{keyText, string(r)})

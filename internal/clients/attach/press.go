@@ -3,7 +3,6 @@ package attach
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"podd/internal/clients/desk"
 	"podd/pkg/client"
@@ -19,20 +18,20 @@ func (a *app) press(k key) {
 	}
 	armed := a.armed
 	a.pressed = a.now()
-	a.armed, a.held, a.said = keyOther, keyOther, ""
-	offered := a.offered
+	a.armed, a.prompt.held, a.said = keyOther, keyOther, ""
+	offered := a.prompt.offered
 	if k.kind != keyTab {
-		a.offered = nil
+		a.prompt.offered = nil
 	}
-	if a.confirmed(k) || !a.calls.answering && a.history.searches(k, &a.draft) || a.choosePath(k.kind) {
+	if a.confirmed(k) || !a.calls.answering && a.prompt.history.searches(k, &a.prompt.draft) || a.choosePath(k.kind) {
 		return
 	}
 	defer a.offer()
-	a.calls.face(a.draft.empty())
+	a.calls.face(a.prompt.draft.empty())
 	switch k.kind {
 	case keyInterrupt:
 		a.leave(armed == keyInterrupt)
-		a.calls.attend(a.draft.empty())
+		a.calls.attend(a.prompt.draft.empty())
 	case keyEndOfInput:
 		if a.written().empty() {
 			a.quit = true
@@ -45,7 +44,7 @@ func (a *app) press(k key) {
 		a.escape(len(offered) > 0, armed == keyEscape)
 	case keyPlan:
 		if !a.calls.answering {
-			a.plan = !a.plan
+			a.prompt.plan = !a.prompt.plan
 		}
 	case keyEdit:
 		a.edit()
@@ -56,25 +55,13 @@ func (a *app) press(k key) {
 	case keyTab:
 		a.complete()
 	default:
-		if !a.look(k.kind) && !a.scroll(k.kind) && !a.recall(k.kind) {
-			a.write(k)
+		switch {
+		case a.look(k.kind) || a.scroll(k.kind) || a.recall(k.kind):
+		case a.calls.answering:
+			a.calls.answer.press(k)
+		default:
+			a.prompt.press(k)
 		}
-	}
-}
-
-// write applies a key to what is typed. The history keeps a draft of several characters that one
-// key deletes.
-func (a *app) write(k key) {
-	var before editor
-	switch k.kind {
-	case keyDeleteToStart, keyDeleteToEnd, keyDeleteWord, keyBackspace, keyDelete:
-		if len(a.draft.cells) > 1 && k.kind != keyBackspace && k.kind != keyDelete || len(a.draft.cells) == 1 && a.draft.cells[0].paste != "" {
-			before = a.draft.copied()
-		}
-	}
-	a.written().press(k)
-	if a.draft.empty() {
-		a.history.keep(before)
 	}
 }
 
@@ -102,7 +89,7 @@ func (a *app) written() *editor {
 	if a.calls.answering {
 		return &a.calls.answer
 	}
-	return &a.draft
+	return &a.prompt.draft
 }
 
 // leave clears what is typed, which the history keeps, and leaves when the key is pressed again.
@@ -110,11 +97,11 @@ func (a *app) leave(again bool) {
 	switch {
 	case a.calls.answering && !a.calls.answer.empty():
 		a.calls.answer.clear()
-	case !a.calls.answering && !a.draft.empty():
-		if a.history.keep(a.draft) {
-			a.keep(a.draft, "")
+	case !a.calls.answering && !a.prompt.draft.empty():
+		if a.prompt.history.keep(a.prompt.draft) {
+			a.keep(a.prompt.draft, "")
 		}
-		a.draft.clear()
+		a.prompt.draft.clear()
 	case again:
 		a.quit = true
 	default:
@@ -179,8 +166,8 @@ func (a *app) recall(k keyKind) bool {
 	if a.calls.answering || k == keyUp && a.unqueue() {
 		return true
 	}
-	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, a.prompt(), a.columns) {
-		a.history.recall(by, &a.draft)
+	if k == keyPrevious || k == keyNext || !a.prompt.draft.vertical(by, a.lead(), a.columns) {
+		a.prompt.history.recall(by, &a.prompt.draft)
 	}
 	return true
 }
@@ -191,18 +178,18 @@ func (a *app) enter(steer bool) {
 		a.decide()
 		return
 	}
-	if a.models.asking && a.models.tab || a.paths.asking && a.paths.tab {
-		a.held = keyEnter
+	if a.models.asking && a.models.tab || a.prompt.paths.asking && a.prompt.paths.tab {
+		a.prompt.held = keyEnter
 		if steer {
-			a.held = keySteer
+			a.prompt.held = keySteer
 		}
 		return
 	}
-	if len(a.draft.segments()) == 0 || a.answers() || a.obey() || a.runs() {
+	if len(a.prompt.draft.segments()) == 0 || a.answers() || a.obey() || a.runs() {
 		return
 	}
 	a.submit(steer && a.turn != 0)
-	a.calls.attend(a.draft.empty())
+	a.calls.attend(a.prompt.draft.empty())
 }
 
 // sending is said until podd has a prompt.
@@ -210,17 +197,17 @@ const sending = "sending"
 
 // submit sends the draft.
 func (a *app) submit(steer bool) {
-	sent := a.draft
-	a.draft.clear()
+	sent := a.prompt.draft
+	a.prompt.draft.clear()
 	req := &poddv1.SubmitRequest{
 		Pod: a.pod.GetId(), RequestId: client.NewRequestID(), Segments: wire.SegmentsToProto(sent.segments()), ParseRefs: true,
 	}
 	if steer {
 		req.Mode = poddv1.SubmitMode_SUBMIT_MODE_STEER
 	} else {
-		req.Planning = &poddv1.SubmitRequest_Plan{Plan: a.plan}
+		req.Planning = &poddv1.SubmitRequest_Plan{Plan: a.prompt.plan}
 	}
-	a.history.add(sent, req.GetRequestId())
+	a.prompt.history.add(sent, req.GetRequestId())
 	a.keep(sent, req.GetRequestId())
 	a.view = scroll{}
 	a.said = sending
@@ -233,8 +220,8 @@ func (a *app) submit(steer bool) {
 	}, func(err error) {
 		a.told(err)
 		switch {
-		case err != nil:
-			a.giveBack(sent)
+		case err != nil && !a.prompt.giveBack(sent):
+			a.log.notice(yellow, "! the prompt was not sent; Up recalls it")
 		case resp.GetQueued() && steer:
 			a.log.notice(dim, "· joins the turn at its next step")
 		}
@@ -257,17 +244,6 @@ func (a *app) bytesOf(ctx context.Context, req *poddv1.SubmitRequest) error {
 	return nil
 }
 
-// giveBack puts a prompt that could not be sent into the draft, after those before it, unless the
-// person has begun another one.
-func (a *app) giveBack(sent editor) {
-	if !a.draft.empty() && a.draft.whole() != a.unsent {
-		a.log.notice(yellow, "! the prompt was not sent; Up recalls it")
-		return
-	}
-	a.draft.append(sent)
-	a.unsent = a.draft.whole()
-}
-
 // keep stores a prompt for later views.
 func (a *app) keep(sent editor, request string) {
 	file := pastFile(a.Env)
@@ -288,7 +264,7 @@ func (a *app) keep(sent editor, request string) {
 
 // offer asks for what completes the draft.
 func (a *app) offer() {
-	if a.draft.text() == "/" {
+	if a.prompt.draft.text() == "/" {
 		a.own = templates(desk.File(a.Env, "prompts")) // A person may have written one meanwhile.
 	}
 	a.askModels()
@@ -305,19 +281,8 @@ func (a *app) complete() {
 
 // completed presses the Enter that waited for a completion, if that left nothing to choose.
 func (a *app) completed(whole bool) {
-	held := a.held
-	if a.held = keyOther; whole && held != keyOther {
+	held := a.prompt.held
+	if a.prompt.held = keyOther; whole && held != keyOther {
 		a.enter(held == keySteer)
 	}
-}
-
-// commonPrefix is the common start of all texts, in whole characters.
-func commonPrefix(list []string) string {
-	common := list[0]
-	for _, text := range list[1:] {
-		for !strings.HasPrefix(text, common) {
-			common = common[:len(common)-1]
-		}
-	}
-	return strings.ToValidUTF8(common, "")
 }

@@ -187,7 +187,7 @@ func (t template) command() slash {
 			a.said = err.Error() // The history has the command.
 			return
 		}
-		a.draft = filled
+		a.prompt.draft = filled
 		a.submit(false)
 	}}
 }

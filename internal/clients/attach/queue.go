@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -31,7 +30,7 @@ func (a *app) queued() (waiting []*block) {
 // none, or a draft.
 func (a *app) unqueue() bool {
 	waiting := a.queued()
-	if len(waiting) == 0 || !a.draft.empty() {
+	if len(waiting) == 0 || !a.prompt.draft.empty() {
 		return false
 	}
 	b := waiting[len(waiting)-1]
@@ -45,18 +44,15 @@ func (a *app) unqueue() bool {
 		return true
 	}
 	a.unqueuing = b.ID
-	prompt := a.resent(b)
-	a.send(func(ctx context.Context) error {
-		_, err := a.Client.Pods().CancelInboxItem(ctx, request)
-		return err
-	}, func(err error) {
+	prompt := a.prompt.history.resent(b, sent)
+	ask(a.send, a.Client.Pods().CancelInboxItem, request, func(_ *poddv1.CancelInboxItemResponse, err error) {
 		a.unqueuing = ""
 		a.told(err)
 		if err == nil {
-			prompt.append(a.draft)
-			a.draft = prompt
+			prompt.append(a.prompt.draft)
+			a.prompt.draft = prompt
 			if known && sent.Mode != item.ModeSteer {
-				a.plan = sent.Plan
+				a.prompt.plan = sent.Plan
 			}
 			a.said = "taken out of the queue: Enter queues it again, ^C drops it"
 		}

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -78,7 +77,7 @@ func (a *app) rewind(args string) {
 	} else {
 		for _, b := range slices.Backward(a.log.blocks) {
 			if b.Kind == transcript.User && b.Seq > 1 {
-				to, again = int64(b.Seq)-1, a.resent(b)
+				to, again = int64(b.Seq)-1, a.prompt.history.resent(b, a.log.sent[b.ID])
 				break
 			}
 		}
@@ -88,11 +87,9 @@ func (a *app) rewind(args string) {
 		}
 	}
 	req := &poddv1.RewindPodRequest{Pod: a.pod.GetId(), ToSeq: to}
-	var plan *poddv1.RestoreFilesResponse
-	a.call(func(ctx context.Context) error {
-		plan, _ = a.Client.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: req.GetPod(), AfterSeq: to, DryRun: true})
-		return nil // Without checkpoints files stay as they are.
-	}, func(error) {
+	dry := &poddv1.RestoreFilesRequest{Pod: req.GetPod(), AfterSeq: to, DryRun: true}
+	// Without checkpoints there is an error, and files stay as they are.
+	ask(a.call, a.Client.Files().RestoreFiles, dry, func(plan *poddv1.RestoreFilesResponse, _ error) {
 		c := &confirmation{question: "Rewind to " + where + "?", yes: func() { a.rewindTo(req, again) }}
 		if plan.GetChanged() > 0 {
 			a.stays(plan)
@@ -107,11 +104,7 @@ func (a *app) rewind(args string) {
 }
 
 func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt editor) {
-	var resp *poddv1.RewindPodResponse
-	a.send(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Pods().RewindPod(ctx, req)
-		return err
-	}, func(err error) {
+	ask(a.send, a.Client.Pods().RewindPod, req, func(resp *poddv1.RewindPodResponse, err error) {
 		a.told(err)
 		if err != nil {
 			return
@@ -122,8 +115,8 @@ func (a *app) rewindTo(req *poddv1.RewindPodRequest, prompt editor) {
 		if n := resp.GetCommands(); n > 0 {
 			a.log.notice(yellow, fmt.Sprintf("! %d shell commands ran after this point; their effects stay", n))
 		}
-		if a.draft.empty() {
-			a.draft = prompt
+		if a.prompt.draft.empty() {
+			a.prompt.draft = prompt
 		}
 	})
 }

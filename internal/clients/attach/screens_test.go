@@ -45,13 +45,13 @@ var scenes = map[string]func(a *app){
 		a.activity = activity{"shell", a.now().Add(-72 * time.Second)}
 		a.log.see(item.ToolCall{CallID: "t", Name: "todo", Arguments: todoArguments},
 			item.ToolResult{CallID: "t", Tool: "todo", Output: item.Output{Summary: "todo: 2 of 6 done"}})
-		a.draft.insert("and now\n@src/ma")
-		a.paths.list, a.paths.at = []string{"src/main.go", "src/make.go", "src/map.go", "src/mark.go", "src/mask.go"}, 1
+		a.prompt.draft.insert("and now\n@src/ma")
+		a.prompt.paths.list, a.prompt.paths.at = []string{"src/main.go", "src/make.go", "src/map.go", "src/mark.go", "src/mask.go"}, 1
 	},
 	"waiting": func(a *app) {
 		a.turn, a.pod.State, a.pod.StateReason = 3, poddv1.PodState_POD_STATE_WAITING, "the endpoint answers 503; trying again at 15:02, for the third time"
 		a.activity = activity{"waiting for the model", a.now().Add(-4 * time.Second)}
-		a.plan = true
+		a.prompt.plan = true
 	},
 	"question": func(a *app) {
 		a.turn, a.calls.answering = 3, true
@@ -123,7 +123,7 @@ func FuzzDraft(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent string, columns uint8) {
 		a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
 		a.ready, a.said, a.columns, a.rows = true, "", max(int(columns), 1), 24
-		a.paths.find = func(context.Context, string) ([]string, error) { return nil, nil }
+		a.prompt.paths.find = func(context.Context, string) ([]string, error) { return nil, nil }
 		for _, k := range pressed(t, strings.ReplaceAll(sent, last, "")) {
 			switch k.kind {
 			case keyEnter, keySteer, keyTab, keyEndOfInput, keyEdit: // These ask podd, or leave.

@@ -55,13 +55,13 @@ func (e *editor) shell() (command string, only, ok bool) {
 // runs runs the draft if it is a command of the person's own, and says whether it is. As with
 // commands of the view, the draft is empty then.
 func (a *app) runs() bool {
-	command, only, ok := a.draft.shell()
+	command, only, ok := a.prompt.draft.shell()
 	if !ok {
 		return false
 	}
-	hidden := slices.ContainsFunc(a.draft.cells, func(c cell) bool { return c.paste != "" })
-	a.history.add(a.draft, "")
-	a.draft.clear()
+	hidden := slices.ContainsFunc(a.prompt.draft.cells, func(c cell) bool { return c.paste != "" })
+	a.prompt.history.add(a.prompt.draft, "")
+	a.prompt.draft.clear()
 	switch {
 	case a.Remote:
 		a.said = "a command would run on this machine, not on the pod's; a blank before ! makes it text"
@@ -119,8 +119,8 @@ func (a *app) start(command string, only bool) {
 		a.shell = nil
 		run.output, run.ended, run.block.lines = out.text(), ended, nil
 		if !only {
-			a.draft.at = len(a.draft.cells)
-			a.draft.put(run.piece())
+			a.prompt.draft.at = len(a.prompt.draft.cells)
+			a.prompt.draft.put(run.piece())
 		}
 	})
 }

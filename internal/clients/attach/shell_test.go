@@ -50,7 +50,7 @@ func TestShell(t *testing.T) {
 	a := here(t, dir)
 	a.enters("!cat a.txt missing; exit 3")
 	a.settled()
-	got := a.draft.segments()
+	got := a.prompt.draft.segments()
 	paste, ok := got[0].(item.PasteSegment)
 	if len(got) != 1 || !ok || paste.Name != "$ cat a.txt missing; exit 3" || !strings.HasPrefix(paste.Text, "one\n") ||
 		!strings.Contains(paste.Text, "missing") || !strings.Contains(paste.Text, "\n[exit 3, ") {
@@ -59,15 +59,15 @@ func TestShell(t *testing.T) {
 	if all := strings.Join(shown(a.log, 80), "\n"); !strings.Contains(all, "$ cat a.txt missing; exit 3  (exit 3, ") || !strings.Contains(all, "  | one") {
 		t.Errorf("it shows\n%s", all)
 	}
-	if row := a.draft.cells[0].shown(); row != "[$ cat a.txt missing; exit 3: 3 lines]" {
+	if row := a.prompt.draft.cells[0].shown(); row != "[$ cat a.txt missing; exit 3: 3 lines]" {
 		t.Errorf("the piece is %q", row)
 	}
-	a.draft.clear()
+	a.prompt.draft.clear()
 	a.enters("!!printf '\\033[2J'; seq 30")
 	a.settled()
 	all := strings.Join(shown(a.log, 80), "\n")
-	if !a.draft.empty() || strings.ContainsRune(all, 0x1b) || !strings.Contains(all, "+10 above, ^T shows all\n  | 11\n") {
-		t.Errorf("with the draft %q it shows\n%s", a.draft.whole(), all)
+	if !a.prompt.draft.empty() || strings.ContainsRune(all, 0x1b) || !strings.Contains(all, "+10 above, ^T shows all\n  | 11\n") {
+		t.Errorf("with the draft %q it shows\n%s", a.prompt.draft.whole(), all)
 	}
 }
 
@@ -83,10 +83,10 @@ func TestShellEndsByEsc(t *testing.T) {
 	if a.said != "a command still runs; Esc ends it" {
 		t.Errorf("a second one: %q", a.said)
 	}
-	a.draft.clear()
+	a.prompt.draft.clear()
 	a.press(key{kind: keyEscape})
 	a.settled()
-	if text := a.draft.whole(); !strings.HasPrefix(text, "begun\n[ended by Esc, ") {
+	if text := a.prompt.draft.whole(); !strings.HasPrefix(text, "begun\n[ended by Esc, ") {
 		t.Errorf("the piece is %q", text)
 	}
 }
@@ -97,7 +97,7 @@ func TestWhatIsNoShellCommand(t *testing.T) {
 	if a.said != "give a command after !; a blank before it makes it text" {
 		t.Errorf("none: %q", a.said)
 	}
-	a.draft.insert("!")
+	a.prompt.draft.insert("!")
 	a.press(key{keyPaste, "a\nb\n"})
 	a.press(key{kind: keyEnter})
 	if a.said != "a command takes no folded paste: paste its lines one by one, or run a file" || a.shell != nil {
@@ -113,10 +113,10 @@ func TestWhatIsNoShellCommand(t *testing.T) {
 	if _, _, ok := pasted.shell(); ok {
 		t.Error("what is pasted is a command")
 	}
-	a.draft.clear()
+	a.prompt.draft.clear()
 	a.enters("!true")
 	a.settled()
-	if text := a.draft.whole(); !strings.Contains(text, "[cannot run it: ") || !strings.Contains(text, "no such file or directory") {
+	if text := a.prompt.draft.whole(); !strings.Contains(text, "[cannot run it: ") || !strings.Contains(text, "no such file or directory") {
 		t.Errorf("without the directory: %q", text)
 	}
 }

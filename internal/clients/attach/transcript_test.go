@@ -205,11 +205,11 @@ func TestResent(t *testing.T) {
 	b := a.log.blocks[len(a.log.blocks)-1]
 	want := []item.Segment{item.TextSegment{Text: "see @a.txt"}, item.PasteSegment{Text: "one\n@b\n"}}
 	for range 2 {
-		e := a.resent(b)
+		e := a.prompt.history.resent(b, a.log.sent[b.ID])
 		if got := e.segments(); !reflect.DeepEqual(got, want) {
 			t.Errorf("it is %+v, want %+v", got, want)
 		}
 		want = []item.Segment{item.TextSegment{Text: "as it was typed"}}
-		a.history.add(*written("as it was typed"), "r")
+		a.prompt.history.add(*written("as it was typed"), "r")
 	}
 }

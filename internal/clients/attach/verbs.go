@@ -86,14 +86,9 @@ func (a *app) resume(args string) {
 		a.said = "/resume POD shows another pod; Tab completes it"
 		return
 	}
-	var pod *poddv1.Pod
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: args})
-		pod = resp.GetPod()
-		return err
-	}, func(err error) {
+	ask(a.call, a.Client.Pods().GetPod, &poddv1.GetPodRequest{Pod: args}, func(resp *poddv1.GetPodResponse, err error) {
 		a.told(err)
-		switch {
+		switch pod := resp.GetPod(); {
 		case err != nil:
 		case pod.GetId() == a.pod.GetId():
 			a.said = "this is pod " + a.pod.GetName()
@@ -105,17 +100,15 @@ func (a *app) resume(args string) {
 
 // askPods asks podd for the pods once /resume is in the draft.
 func (a *app) askPods() {
-	if a.draft.text() != "/resume" {
+	if a.prompt.draft.text() != "/resume" {
 		return
 	}
-	var names []string
-	a.call(func(ctx context.Context) error {
-		resp, err := a.Client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	ask(a.call, a.Client.Pods().ListPods, &poddv1.ListPodsRequest{}, func(resp *poddv1.ListPodsResponse, _ error) {
+		a.pods = nil
 		for _, p := range resp.GetPods() {
-			names = append(names, p.GetName())
+			a.pods = append(a.pods, p.GetName())
 		}
-		return err
-	}, func(error) { a.pods = names })
+	})
 }
 
 // podNames are the other pods.
