@@ -112,14 +112,12 @@ func (w *lander) hold(ctx context.Context, l Landing) (*tree, error) {
 		return nil, item.Errorf(item.KindPrecondition, "TREE_BUSY", "nothing was landed: the working tree %s is gone", l.Tree)
 	}
 	for try := 0; ; try++ {
-		file, err := os.OpenFile(t.lock(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		err := t.take()
 		switch {
 		case err == nil:
-			_, err := file.WriteString(l.Lock)
-			if err = errors.Join(err, file.Close()); err != nil {
-				return nil, full(errors.Join(err, os.Remove(t.lock())))
-			}
 			return t, nil
+		case isFull(err):
+			return nil, full(err)
 		case !errors.Is(err, fs.ErrExist):
 			return nil, item.Errorf(item.KindPrecondition, "TREE_BUSY", "nothing was landed: the index of %s cannot be locked: %v", l.Tree, err)
 		case t.isOurs():
@@ -133,6 +131,35 @@ func (w *lander) hold(ctx context.Context, l Landing) (*tree, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// take makes the lock with its text in one step: a podd that is killed here leaves no lock that
+// nobody knows. Only a file system without hard links has a moment in between.
+func (t *tree) take() error {
+	text := t.index() + ".new"
+	_ = os.Remove(text) // A killed podd left it.
+	defer os.Remove(text)
+	if err := t.write(text); err != nil {
+		return err
+	}
+	err := os.Link(text, t.lock())
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return t.write(t.lock())
+}
+
+// write makes a file with the text of the lock.
+func (t *tree) write(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(t.l.Lock)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // lock is git's lock of the index, index the one that the landing makes.
@@ -151,7 +178,7 @@ func (t *tree) isOurs() bool {
 // release ends the landing.
 func (t *tree) release() {
 	if t.own != "" && t.isOurs() {
-		_, _ = os.Remove(t.index()), os.Remove(t.lock())
+		_, _, _ = os.Remove(t.index()), os.Remove(t.index()+".new"), os.Remove(t.lock())
 	}
 }
 
