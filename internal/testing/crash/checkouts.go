@@ -373,11 +373,12 @@ func (c *checkouts) land(name, dir string) error {
 	if err != nil {
 		return err
 	}
-	sure, err := c.ask(dir, func(ctx context.Context) error {
+	_, err = c.ask(dir, func(ctx context.Context) error {
 		_, err := c.client.Checkouts().LandCheckout(ctx, &poddv1.LandCheckoutRequest{Pod: name})
 		return err
 	}, c.well)
-	if err != nil && (sure || item.ReasonOf(err) != "NOTHING_TO_LAND") {
+	// A kill may have kept the pod from doing anything.
+	if err != nil && item.ReasonOf(err) != "NOTHING_TO_LAND" {
 		c.tally.Other.add("%s cannot land: %v", name, err)
 		return c.ctx.Err()
 	}

@@ -655,6 +655,31 @@ func chmod(t *testing.T, dir string, mode os.FileMode) {
 	}
 }
 
+// Where a killed podd had not yet given the checkout what its landing merged, the next one does.
+func TestLandingGoesOnBeforeTheCheckoutHasIt(t *testing.T) {
+	b := setup(t)
+	r := b.make(checkout.Wanted{Name: "agent"})
+	b.write(r.Dir(), "made", "by the agent\n")
+	b.git(r.Dir(), "add", "-A")
+	b.git(r.Dir(), "commit", "--quiet", "-m", "made")
+	b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine")
+	l := checkout.Landing{Branch: "main", Old: b.git(b.repo, "rev-parse", "main"), Tree: b.repo, Lock: "podd-lock"}
+	b.git(b.repo, "fetch", "--quiet", r.Dir(), "HEAD")
+	tree := b.git(b.repo, "merge-tree", "--write-tree", "main", "FETCH_HEAD")
+	l.New = b.git(b.repo, "commit-tree", tree, "-p", "main", "-p", "FETCH_HEAD", "-m", "merged")
+	if err := b.all.With(r, func(r *checkout.Record) error { r.Landing = &l; return r.Save() }); err != nil {
+		t.Fatal(err)
+	}
+	says, err := b.all.Settle(t.Context(), func(string) (bool, error) { return true, nil })
+	if err != nil || len(says) > 0 || b.git(b.repo, "rev-parse", "main") != l.New || b.read(b.repo, "made") != "by the agent\n" {
+		t.Fatalf("%q, %v", says, err)
+	}
+	if has, pinned := b.git(r.Dir(), "rev-parse", "HEAD"), b.git(b.repo, "rev-parse", "refs/podd/agent"); has != l.New || pinned != l.New {
+		t.Errorf("the checkout has %s, its reference is %s, want %s", has, pinned, l.New)
+	}
+	b.fsck(b.repo)
+}
+
 // A landing that a killed podd began ends when podd starts, wherever it was.
 func TestLandingGoesOn(t *testing.T) {
 	b := setup(t)

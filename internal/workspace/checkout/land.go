@@ -103,15 +103,20 @@ func (w *lander) land(ctx context.Context, into, message string) (out Landed, er
 		return out, full(err)
 	}
 	err = w.finish(ctx, func() (err error) {
-		if out.Merged {
-			if _, err := w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", out.New)); err != nil {
-				return full(err)
-			}
-		}
-		out.Says, err = w.fetch(ctx, w.r)
-		return full(err)
+		out.Says, err = w.share(ctx, out.Landing)
+		return err
 	})
 	return out, err
+}
+
+// share gives the checkout what a landing merged, and the source the checkout's branch. says is as
+// that of fetch.
+func (w *lander) share(ctx context.Context, l Landing) (says string, err error) {
+	if _, err := w.git(ctx, w.writing(ctx, "merge", "--quiet", "--ff-only", l.New)); err != nil {
+		return "", full(err)
+	}
+	says, err = w.fetch(ctx, w.r)
+	return says, full(err)
 }
 
 // newLock is what the lock of one landing says.
@@ -351,7 +356,10 @@ func (all *Checkouts) resume(ctx context.Context, r *Record) (says string, err e
 	w := &lander{Checkouts: all, r: r}
 	switch now {
 	case l.Old:
-		err = w.finish(ctx, func() error { return nil })
+		err = w.finish(ctx, func() (err error) {
+			says, err = w.share(ctx, l)
+			return err
+		})
 	case l.New:
 		err = w.catchUp(ctx)
 	default:
@@ -362,7 +370,7 @@ func (all *Checkouts) resume(ctx context.Context, r *Record) (says string, err e
 	if item.ReasonOf(err) != "" {
 		return err.Error(), nil
 	}
-	return "", err
+	return says, err
 }
 
 // catchUp gives the working tree the files of a branch that was moved.
