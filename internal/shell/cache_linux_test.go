@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/scratch"
 )
@@ -182,7 +183,7 @@ func TestShellCacheOfARecoveredCommand(t *testing.T) {
 		b := benchAt(t, dir, spoolDir, func(c *setup) { c.Caches = h.caches })
 		b.write("go", "")
 		out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
-		if err != nil || !found || out.Content != "built\n" {
+		if err != nil || found != item.RecoveryFound || out.Content != "built\n" {
 			t.Errorf("found %v, %v: %+v", found, err, out)
 		}
 		h.caches.MaxBytes = 1

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 )
 
 // onHost runs a script in a directory as the user does, and returns its output.
@@ -187,7 +188,7 @@ func TestGitIsMendedAfterAKill(t *testing.T) {
 	b := benchAt(t, dir, spoolDir, adjust)
 	b.write("go", "")
 	out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
-	if err != nil || !found || !strings.Contains(out.Summary, "podd moved .git/commondir away") {
+	if err != nil || found != item.RecoveryFound || !strings.Contains(out.Summary, "podd moved .git/commondir away") {
 		t.Errorf("found %v, %v: %+v", found, err, out)
 	}
 	if _, err := os.Lstat(b.path(".git/commondir")); err == nil {

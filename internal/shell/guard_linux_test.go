@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
@@ -241,7 +242,7 @@ func TestShellGuardsAfterAKill(t *testing.T) {
 			}
 			b.write("on", "")
 			out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
-			if err != nil || !found || out.Content != "ended\n" || !strings.Contains(out.Summary, "podd moved ") {
+			if err != nil || found != item.RecoveryFound || out.Content != "ended\n" || !strings.Contains(out.Summary, "podd moved ") {
 				t.Errorf("found %v, %v: %+v", found, err, out)
 			}
 			if there := b.there([]string{".envrc", ".npmrc"}); len(there) > 0 {

@@ -67,7 +67,7 @@ func TestShellRecoversWithoutTheDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, found, err := shell.New(c.Config, c.Place).Tools()[0].Recover(t.Context(), with(theCall, arguments))
-	if err != nil || !found || !strings.Contains(out.Summary, "exit 1") {
+	if err != nil || found != item.RecoveryFound || !strings.Contains(out.Summary, "exit 1") {
 		t.Errorf("%v, %v: %+v", found, err, out)
 	}
 }

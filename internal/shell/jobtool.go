@@ -96,12 +96,12 @@ func (t *jobTool) access(args jobArgs) tool.Access {
 }
 
 // recover does again what can be done twice. Input is not.
-func (t *jobTool) recover(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, bool, error) {
+func (t *jobTool) recover(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, item.Recovery, error) {
 	if args.Action == "write" {
-		return tool.Output{}, false, nil
+		return tool.Output{}, item.RecoveryUnknown, nil
 	}
 	out, err := t.run(ctx, call, args)
-	return out, err == nil, err
+	return out, item.RecoveryAgain, err
 }
 
 func (t *jobTool) run(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, error) {

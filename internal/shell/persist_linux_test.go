@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"podd/pkg/item"
 )
 
 // attack is one on what git executes or obeys: what the user has done before, the command,
@@ -264,7 +266,7 @@ func TestNothingPersistsAfterAKill(t *testing.T) {
 				b := benchAt(t, f.workspace(), spoolDir, adjust)
 				b.write("go", "")
 				out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
-				if bad, said := f.succeeded(a); err != nil || !found || bad {
+				if bad, said := f.succeeded(a); err != nil || found != item.RecoveryFound || bad {
 					t.Errorf("found %v, %v: %+v; succeeded %v: %s", found, err, out, bad, said)
 				}
 			})

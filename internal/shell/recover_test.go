@@ -163,14 +163,14 @@ func (b *bench) noted() {
 // recover recovers the call as a podd does that stores the result.
 func (b *bench) recover(ctx context.Context, call *tool.Invocation) (tool.Output, bool) {
 	b.t.Helper()
-	out, found, err := b.tool("shell").Recover(ctx, call)
+	out, how, err := b.tool("shell").Recover(ctx, call)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if found {
+	if how == item.RecoveryFound {
 		tooltest.CheckOutput(b.t, out)
 	}
-	return out, found
+	return out, how == item.RecoveryFound
 }
 
 const beforeGo = "echo $$ >pid; echo first; : >ready; while ! [ -e go ]; do sleep 0.01; done; "
@@ -339,7 +339,7 @@ func TestShellRecoversNothing(t *testing.T) {
 	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
 		t.Error("a call that was not started was found")
 	}
-	if _, found, err := b.tool("shell").Recover(t.Context(), &tool.Invocation{Arguments: arguments}); found || err != nil {
+	if _, found, err := b.tool("shell").Recover(t.Context(), &tool.Invocation{Arguments: arguments}); found != item.RecoveryUnknown || err != nil {
 		t.Errorf("without a call: %v, %v", found, err)
 	}
 }
@@ -370,7 +370,7 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 	if err := os.Truncate(records[0], 3); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments)); found || err == nil {
+	if _, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments)); found != item.RecoveryUnknown || err == nil {
 		t.Errorf("of a record that is cut off: found %v, %v", found, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 )
 
 // confined gives the shell tool a sandbox; the test is skipped if none of the mode works,
@@ -93,7 +94,7 @@ func TestShellRecoversInASandbox(t *testing.T) {
 			b := benchAt(t, dir, spoolDir)
 			b.write("go", "")
 			out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
-			if err != nil || !found || out.Content != "ended\n" || !strings.HasSuffix(out.Summary, ", exit 5: ended; 1 line") {
+			if err != nil || found != item.RecoveryFound || out.Content != "ended\n" || !strings.HasSuffix(out.Summary, ", exit 5: ended; 1 line") {
 				t.Errorf("found %v, %v: %+v", found, err, out)
 			}
 			if _, err := os.Stat(outside); err == nil {

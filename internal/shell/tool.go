@@ -125,19 +125,22 @@ func (s *Runner) run(ctx context.Context, call *tool.Invocation, args shellArgs)
 
 // recover finds the command of a call that a killed podd had started. It waits for one
 // that still runs, with a new timeout, because no podd was there to end it.
-func (s *Runner) recover(ctx context.Context, call *tool.Invocation, args shellArgs) (out tool.Output, found bool, err error) {
+func (s *Runner) recover(ctx context.Context, call *tool.Invocation, args shellArgs) (out tool.Output, how item.Recovery, err error) {
 	if call.CallID == "" {
-		return tool.Output{}, false, nil
+		return tool.Output{}, item.RecoveryUnknown, nil
 	}
 	r, err := s.left(call, args)
 	if err != nil || r == nil {
-		return tool.Output{}, false, err
+		return tool.Output{}, item.RecoveryUnknown, err
 	}
 	if r.note.Job != nil && s.Jobs != nil {
 		out, err = s.Jobs.takeOver(r).answer(ctx, call)
-		return out, err == nil, err
+	} else {
+		defer r.settle()
+		out, err = r.result(ctx)
 	}
-	defer r.settle()
-	out, err = r.result(ctx)
-	return out, err == nil, err
+	if err != nil {
+		return out, item.RecoveryUnknown, err
+	}
+	return out, item.RecoveryFound, nil
 }

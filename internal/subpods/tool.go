@@ -150,29 +150,29 @@ const maxName = 63
 
 // recover finds the pod of a call that an earlier podd started and waits for its turn.
 // The pod gets the task once: its request id is known, or was never admitted.
-func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, bool, error) {
+func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, item.Recovery, error) {
 	if call.Meter == nil {
-		return tool.Output{}, false, errNoTurn
+		return tool.Output{}, item.RecoveryUnknown, errNoTurn
 	}
 	// Also for a cancelled call: its pod has to end.
 	children, err := s.host.Family.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
-		return tool.Output{}, false, s.unless(ctx, err)
+		return tool.Output{}, item.RecoveryUnknown, s.unless(ctx, err)
 	}
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
 	if len(children) == 0 {
 		out := tool.Error("%s: not run: podd stopped before it created the sub-pod, or the sub-pod was deleted; call again if you still need it", pod.SpawnTool)
-		return out, true, nil
+		return out, item.RecoveryNoEffect, nil
 	}
 	// A call's id may occur again when the first one is no longer in the log.
 	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
 	if err := s.acquireSlot(ctx, call); err != nil {
-		return tool.Output{}, false, s.unless(ctx, err)
+		return tool.Output{}, item.RecoveryUnknown, s.unless(ctx, err)
 	}
 	defer s.free()
 	s.budget.promise(call.CallID, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
 	out, err := s.wait(ctx, call, made, args.Task)
-	return out, true, err
+	return out, item.RecoveryFound, err
 }
 
 // acquireSlot waits until fewer pods than the allowed number run.

@@ -206,6 +206,17 @@ type ToolStarted struct {
 	Tool   string
 	// Arguments are what the tool receives: validated and encoded once.
 	Arguments string
+	// Planned are the files that the call is about to change; empty if its tool cannot say.
+	Planned []PlannedChange
+}
+
+// PlannedChange is what a call is about to make of a file. By it podd knows after a kill
+// whether it did.
+type PlannedChange struct {
+	// Path is relative to the workspace if the file is inside.
+	Path string
+	// Before and After identify the content; see BaseOf. NoFile means that there is no file.
+	Before, After string
 }
 
 // RequestUsage records one answered model request.

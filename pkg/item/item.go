@@ -119,10 +119,28 @@ type ToolResult struct {
 	Output
 	// DurationMS is how long the tool ran, in milliseconds.
 	DurationMS int64
+	// Recovery says how podd learned the outcome of a call that the end of an earlier podd
+	// interrupted; empty for a call that nothing interrupted.
+	Recovery Recovery
 	// Aborted says which interceptor ends the turn at this call, and why; usually empty. The
 	// model does not see it.
 	Aborted string
 }
+
+// Recovery is how podd learned the outcome of a call that the end of an earlier podd
+// interrupted.
+type Recovery string
+
+const (
+	// RecoveryFound: the call has ended, and podd found its result.
+	RecoveryFound Recovery = "found"
+	// RecoveryAgain: the call changes nothing, or its other end knows it, so it ran again.
+	RecoveryAgain Recovery = "again"
+	// RecoveryNoEffect: the call had no effect.
+	RecoveryNoEffect Recovery = "no_effect"
+	// RecoveryUnknown: the call may have taken effect.
+	RecoveryUnknown Recovery = "unknown"
+)
 
 func (UserMessage) isItem()      {}
 func (SystemMessage) isItem()    {}

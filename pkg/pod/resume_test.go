@@ -166,14 +166,14 @@ func TestGivenUpWithTheResult(t *testing.T) {
 				began <- 0
 				<-ctx.Done()
 				return tool.Output{}, tool.ErrGoesOn
-			}, tool.Confined[args](), tool.Recovers(func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, bool, error) {
+			}, tool.Confined[args](), tool.Recovers(func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, item.Recovery, error) {
 				n := int(recoveries.Add(1))
 				if n == 4 && !again {
-					return tool.FromString("the real result"), true, nil
+					return tool.FromString("the real result"), item.RecoveryFound, nil
 				}
 				began <- n
 				<-ctx.Done()
-				return tool.Output{}, false, tool.ErrGoesOn
+				return tool.Output{}, item.RecoveryUnknown, tool.ErrGoesOn
 			}))
 			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "long", Arguments: `{}`})), func(c *options) {
 				c.Tools = append(c.Tools, long)
@@ -207,8 +207,8 @@ func TestStoresResultsBesideACallThatGoesOn(t *testing.T) {
 		close(began)
 		<-ctx.Done()
 		return tool.Output{}, tool.ErrGoesOn
-	}, tool.Confined[args](), tool.Recovers(func(context.Context, *tool.Invocation, args) (tool.Output, bool, error) {
-		return tool.FromString("waited"), true, nil
+	}, tool.Confined[args](), tool.Recovers(func(context.Context, *tool.Invocation, args) (tool.Output, item.Recovery, error) {
+		return tool.FromString("waited"), item.RecoveryFound, nil
 	}))
 	quick := tool.New("quick", "Be quick.", func(context.Context, *tool.Invocation, args) (tool.Output, error) {
 		defer close(quickEnded)

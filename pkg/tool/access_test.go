@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -40,14 +41,18 @@ func TestAccess(t *testing.T) {
 
 func TestRecover(t *testing.T) {
 	call := &tool.Invocation{Pod: "p", Turn: 1, CallID: "c", Arguments: `{"path":"a"}`}
-	if _, found, err := tool.New("t", "d", ran).Recover(t.Context(), call); found || err != nil {
+	if _, how, err := tool.New("t", "d", ran).Recover(t.Context(), call); how != item.RecoveryUnknown || err != nil {
 		t.Errorf("a tool that knows nothing found something: %v", err)
 	}
-	finds := tool.New("t", "d", ran, tool.Recovers(func(_ context.Context, call *tool.Invocation, a where) (tool.Output, bool, error) {
-		return tool.FromString(a.Path + call.CallID), true, nil
+	finds := tool.New("t", "d", ran, tool.Recovers(func(_ context.Context, call *tool.Invocation, a where) (tool.Output, item.Recovery, error) {
+		return tool.FromString(a.Path + call.CallID), item.RecoveryFound, nil
 	}))
-	if out, found, err := finds.Recover(t.Context(), call); err != nil || !found || out.Summary != "ac" {
-		t.Errorf("got %+v, %v, %v", out, found, err)
+	if out, how, err := finds.Recover(t.Context(), call); err != nil || how != item.RecoveryFound || out.Summary != "ac" {
+		t.Errorf("got %+v, %v, %v", out, how, err)
+	}
+	again := tool.New("t", "d", ran, tool.Repeats[where]())
+	if out, how, err := again.Recover(t.Context(), call); err != nil || how != item.RecoveryAgain || out.Summary == "" {
+		t.Errorf("got %+v, %v, %v", out, how, err)
 	}
 	if _, _, err := finds.Recover(t.Context(), &tool.Invocation{Arguments: `{}`}); err == nil {
 		t.Error("arguments that are refused were recovered")

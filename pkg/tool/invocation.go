@@ -1,7 +1,11 @@
 package tool
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"strconv"
+	"strings"
 
 	"podd/pkg/item"
 )
@@ -27,6 +31,8 @@ type Invocation struct {
 	Check bool
 	// Plan says that the turn only plans: the call must change nothing.
 	Plan bool
+	// Planned are, for Recover, the changes that Plan gave when the call began.
+	Planned []item.PlannedChange
 	// Targets are those of the Access with which policy decided on the call.
 	Targets []Target
 	// Report shows output as it comes and does not block for long; nil shows it nowhere.
@@ -53,6 +59,13 @@ type Meter interface {
 	// Waits says that from now on the tool only waits, or works again: waiting does not use
 	// up the time of the turn. A tool begins working.
 	Waits(waiting bool)
+}
+
+// Key identifies the call to other programs: it stays the same when podd is killed and sends
+// the call again, and no other call has it. It is 32 hexadecimal digits.
+func (c *Invocation) Key() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.Pod, strconv.FormatInt(c.Turn, 10), c.CallID, c.Arguments}, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Progress reports a fragment of output to followers. It is only live: the result is the

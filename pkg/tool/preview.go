@@ -12,6 +12,9 @@ type Previewer interface {
 	// Preview is what the call would do now, decided by the code that Run uses. It reads what
 	// Run reads, and changes nothing. A tool that cannot say gives the zero Preview.
 	Preview(ctx context.Context, call *Invocation) (Preview, error)
+	// Plan is which files the call would change now, for Recover after a kill; empty for a tool
+	// that cannot say, and for a call that would fail.
+	Plan(ctx context.Context, call *Invocation) []item.PlannedChange
 }
 
 // Preview is what a call would do if it ran now.
@@ -38,4 +41,21 @@ func (t *typed[A]) Preview(ctx context.Context, call *Invocation) (Preview, erro
 		return Preview{}, err
 	}
 	return t.preview(ctx, call, args)
+}
+
+// Plans lets a tool say which files its calls change.
+func Plans[A any](plan func(context.Context, *Invocation, A) []item.PlannedChange) Option[A] {
+	return func(t *typed[A]) { t.plan = plan }
+}
+
+// Plan decodes as strictly as Run.
+func (t *typed[A]) Plan(ctx context.Context, call *Invocation) []item.PlannedChange {
+	if t.plan == nil {
+		return nil
+	}
+	args, err := t.decode(call.Arguments)
+	if err != nil {
+		return nil
+	}
+	return t.plan(ctx, call, args)
 }

@@ -18,8 +18,8 @@ func (s stub) Run(_ context.Context, call *tool.Invocation) (tool.Output, error)
 	return tool.FromString(call.Arguments), nil
 }
 func (s stub) Access(string) tool.Access { return tool.Access{} }
-func (s stub) Recover(context.Context, *tool.Invocation) (tool.Output, bool, error) {
-	return tool.Output{}, false, nil
+func (s stub) Recover(context.Context, *tool.Invocation) (tool.Output, item.Recovery, error) {
+	return tool.Output{}, item.RecoveryUnknown, nil
 }
 
 func named(name string) tool.Tool {

@@ -169,8 +169,8 @@ func (caller) Run(context.Context, *Invocation) (Output, error) {
 	return Output{}, errors.New("it runs only the tool that it names")
 }
 
-func (caller) Recover(context.Context, *Invocation) (Output, bool, error) {
-	return Output{}, false, nil
+func (caller) Recover(context.Context, *Invocation) (Output, item.Recovery, error) {
+	return Output{}, item.RecoveryUnknown, nil
 }
 
 // checked is a tool whose arguments are held against its schema before it runs: a model that

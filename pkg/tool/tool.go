@@ -24,8 +24,9 @@ type Tool interface {
 	// IsError, or an error, which becomes one. Run returns soon after ctx ends, and leaves
 	// nothing running.
 	Run(ctx context.Context, call *Invocation) (Output, error)
-	// Recover finds the outcome of a call that a killed podd had started. Like Run it waits
-	// for what still runs, and it never starts the work again. found is false when the
-	// outcome cannot be known; the model then reads that the call may have taken effect.
-	Recover(ctx context.Context, call *Invocation) (out Output, found bool, err error)
+	// Recover finds the outcome of a call that a killed podd had started, and says how. Like
+	// Run it waits for what still runs. Only a call that changes nothing may start again. With
+	// [item.RecoveryUnknown], an empty summary becomes one that says that the call may have
+	// taken effect.
+	Recover(ctx context.Context, call *Invocation) (out Output, how item.Recovery, err error)
 }

@@ -65,10 +65,11 @@ type typed[A any] struct {
 	schema *jsonschema.Schema
 	run    func(context.Context, *Invocation, A) (Output, error)
 	checks []func(*A) error
-	// access, find and preview are nil if unknown.
+	// access, find, preview and plan are nil if unknown.
 	access  func(A) Access
-	find    func(context.Context, *Invocation, A) (Output, bool, error)
+	find    func(context.Context, *Invocation, A) (Output, item.Recovery, error)
 	preview func(context.Context, *Invocation, A) (Preview, error)
+	plan    func(context.Context, *Invocation, A) []item.PlannedChange
 }
 
 func (t *typed[A]) Spec() item.ToolSpec { return t.spec }

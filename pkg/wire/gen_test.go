@@ -124,6 +124,7 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, names(g, item.OutcomeFinished, item.OutcomeCancelled, item.OutcomeFailed,
 		item.OutcomeInterrupted, item.OutcomeLimit))
 	override(cfg, names(g, item.LevelInfo, item.LevelWarn, item.LevelError))
+	override(cfg, names(g, item.RecoveryFound, item.RecoveryAgain, item.RecoveryNoEffect, item.RecoveryUnknown))
 	override(cfg, names(g, item.OutputRead, item.OutputSearch, item.OutputShell, item.OutputEdit,
 		item.OutputTask, item.OutputOther))
 	override(cfg, names(g, item.JobRunning, item.JobEnded))
@@ -134,6 +135,7 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, lists(g, g.string()))
 	override(cfg, lists(g, as[item.Access](rapid.Map(g.string(), func(s string) item.Access { return item.Access(s) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Pause] { return rapid.Ptr(generate[item.Pause](g), !g.full) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.PlannedChange] { return lists(g, generate[item.PlannedChange](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Pause] { return lists(g, generate[item.Pause](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Rule] {
 		// The origin of a rule is not encoded.

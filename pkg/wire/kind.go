@@ -29,7 +29,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Item{Item: ItemToProto(k.Item)}
 	case item.ToolStarted:
 		p.Kind = &poddv1.Entry_ToolStarted{ToolStarted: &poddv1.ToolStarted{
-			CallId: clean(k.CallID), Tool: clean(k.Tool), Arguments: clean(k.Arguments),
+			CallId: clean(k.CallID), Tool: clean(k.Tool), Arguments: clean(k.Arguments), Planned: plannedToProto(k.Planned),
 		}}
 	case item.RequestUsage:
 		p.Kind = &poddv1.Entry_Usage{Usage: requestUsageToProto(k)}
@@ -116,7 +116,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.ItemAdded{Item: ItemFromProto(k.Item)}
 	case *poddv1.Entry_ToolStarted:
 		s := k.ToolStarted
-		return item.ToolStarted{CallID: s.GetCallId(), Tool: s.GetTool(), Arguments: s.GetArguments()}
+		return item.ToolStarted{CallID: s.GetCallId(), Tool: s.GetTool(), Arguments: s.GetArguments(), Planned: plannedFromProto(s.GetPlanned())}
 	case *poddv1.Entry_Usage:
 		return requestUsageFromProto(k.Usage)
 	case *poddv1.Entry_Prune:

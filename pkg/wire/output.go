@@ -14,6 +14,8 @@ var outputKinds = enum[item.OutputKind]{
 	poddv1.OutputKind_OUTPUT_KIND_OTHER:  item.OutputOther,
 }
 
+var recoveries = enum[item.Recovery]{"", item.RecoveryFound, item.RecoveryAgain, item.RecoveryNoEffect, item.RecoveryUnknown}
+
 func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 	return &poddv1.ToolResult{
 		CallId:     clean(r.CallID),
@@ -29,6 +31,7 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		Cut:        cutToProto(r.Cut),
 		DurationMs: r.DurationMS,
 		Aborted:    clean(r.Aborted),
+		Recovery:   poddv1.Recovery(recoveries.number(r.Recovery)),
 
 		OriginalBytes: r.OriginalBytes(),
 		Summarized:    r.Summarized,
@@ -54,6 +57,7 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 		},
 		DurationMS: p.GetDurationMs(),
 		Aborted:    p.GetAborted(),
+		Recovery:   recoveries.name(int32(p.GetRecovery())),
 	}
 }
 

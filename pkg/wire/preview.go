@@ -24,3 +24,17 @@ func PreviewsFromProto(list []*poddv1.Preview) (out []item.Preview) {
 	}
 	return out
 }
+
+func plannedToProto(list []item.PlannedChange) (out []*poddv1.PlannedChange) {
+	for _, c := range list {
+		out = append(out, &poddv1.PlannedChange{Path: clean(c.Path), Before: clean(c.Before), After: clean(c.After)})
+	}
+	return out
+}
+
+func plannedFromProto(list []*poddv1.PlannedChange) (out []item.PlannedChange) {
+	for _, c := range list {
+		out = append(out, item.PlannedChange{Path: c.GetPath(), Before: c.GetBefore(), After: c.GetAfter()})
+	}
+	return out
+}

@@ -110,7 +110,7 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 	case c.state.toolless():
 		return nil
 	case len(c.questions) == 0:
-		return []item.Kind{item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}}
+		return []item.Kind{t.started(ctx, c)}
 	}
 	why, ok := c.question()
 	if !ok {
@@ -126,6 +126,18 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 		Pod: t.w.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.w.Now(),
 		Text: c.asked.AlertText(),
 	}}}
+}
+
+// started is the entry that a call begins. It says what the call is about to make of files, so
+// that podd knows after a kill whether it did.
+func (t *judge) started(ctx context.Context, c *call) item.ToolStarted {
+	if p, ok := c.tool.(tool.Previewer); ok && c.writes && c.command == "" {
+		c.planned = p.Plan(ctx, t.invocation(c))
+	}
+	for i, change := range c.planned {
+		c.planned[i].Path = t.w.Output.Redact(change.Path)
+	}
+	return item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Planned: c.planned}
 }
 
 // answered continues a call whose question has an answer. After an approval interceptors
@@ -196,12 +208,12 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// starts returns the entries to store before calls continue. A call that asks about files
-// that earlier ones change waits for these: a person sees it as it is then.
+// starts returns the entries to store before calls continue. A call that changes files which
+// earlier ones change waits for these: a person sees it, and podd plans it, as it is then.
 func (t *judge) starts(ctx context.Context, calls []*call) []item.Kind {
 	var kinds []item.Kind
 	for i, c := range calls {
-		if len(c.questions) > 0 && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) }) {
+		if !c.state.toolless() && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) }) {
 			c.state = callWaits
 			continue
 		}

@@ -35,6 +35,10 @@ type call struct {
 	state     callState
 	// output is that of a call that is refused or made.
 	output tool.Output
+	// planned is what the tool is about to make of files. recovery is how the outcome of a call
+	// was learned that an earlier podd started.
+	planned  []item.PlannedChange
+	recovery item.Recovery
 	// questions say why a person has to agree; empty if the call does not ask.
 	questions []string
 	// asked is the question of a call that asks, with an answer that is already known.
@@ -435,7 +439,9 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) (r i
 	out = t.summarizeOutput(ctx, c, t.w.Output.Clean(out), keep, slots)
 	out = t.w.Output.Apply(c.Name, out, keep)
 	t.j.logCut(c.Name, out.Cut)
-	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.w.Output.Redact(c.aborted)}, callEnded
+	return item.ToolResult{
+		CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Recovery: c.recovery, Aborted: t.w.Output.Redact(c.aborted),
+	}, callEnded
 }
 
 // await waits for the answer to a call's question. The end of the turn is not an answer:

@@ -215,7 +215,7 @@ func modelReason(c llm.Class) string {
 
 // Interrupted is the stored result of a call whose end podd did not see.
 func Interrupted(call item.ToolCall) item.ToolResult {
-	return item.ToolResult{CallID: call.CallID, Tool: call.Name, Output: item.Output{
+	return item.ToolResult{CallID: call.CallID, Tool: call.Name, Recovery: item.RecoveryUnknown, Output: item.Output{
 		Summary: "interrupted; it may have taken effect: check before you repeat it",
 		Kind:    item.OutputOther,
 		IsError: true,

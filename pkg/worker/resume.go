@@ -90,9 +90,9 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 	asked := t.j.now.Turn.Question(c.CallID)
 	switch {
 	case open.Started != nil && known:
-		c.arguments, c.state = open.Started.Arguments, callRecovers
+		c.arguments, c.planned, c.state = open.Started.Arguments, open.Started.Planned, callRecovers
 	case open.Started != nil:
-		c.state, c.output = callRefused, Interrupted(c.ToolCall).Output
+		c.state, c.output, c.recovery = callRefused, Interrupted(c.ToolCall).Output, item.RecoveryUnknown
 	case asked != nil && known:
 		c.arguments, c.state, c.asked = asked.Arguments, callAsks, *asked
 	case known && t.judge.waited(c, earlier):

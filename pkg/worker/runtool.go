@@ -60,15 +60,18 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 			}
 		}
 	}
-	out, found, err := c.tool.Recover(ctx, recovered)
+	recovered.Planned = c.planned
+	out, how, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		return tool.Output{}, callGoesOn
 	}
+	c.recovery = how
 	if err != nil {
 		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
+		out, c.recovery = tool.Output{}, item.RecoveryUnknown
 	}
-	if err != nil || !found {
-		return Interrupted(c.ToolCall).Output, callEnded
+	if c.recovery == item.RecoveryUnknown && out.Summary == "" {
+		out = Interrupted(c.ToolCall).Output
 	}
 	return out, callEnded
 }

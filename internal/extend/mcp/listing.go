@@ -49,6 +49,8 @@ type Tool struct {
 	// Hint is the server's description of the tool's effects, as part of a sentence; may be
 	// empty.
 	Hint string `json:"hint,omitempty"`
+	// Repeats says that its server calls it read-only or idempotent: an interrupted call is sent again.
+	Repeats bool `json:"repeats,omitempty"`
 }
 
 // Digest identifies the tool's current form.
@@ -113,7 +115,10 @@ func (l *Listing) addTool(t *sdk.Tool) bool {
 		}
 		delete(object, "$schema")
 		canonical, _ := json.Marshal(object)
-		l.Tools = append(l.Tools, Tool{Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations)})
+		l.Tools = append(l.Tools, Tool{
+			Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations),
+			Repeats: t.Annotations != nil && (t.Annotations.ReadOnlyHint || t.Annotations.IdempotentHint),
+		})
 	}
 	return true
 }

@@ -86,7 +86,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 				Name: nameOf(def.Name, t.Name, taken), Schema: t.Schema,
 				Description: cmp.Or(t.Description, fmt.Sprintf("A tool of the MCP server %s.", def.Name)),
 			},
-			Touches: o.touches, Call: o.run,
+			Touches: o.touches, Call: o.run, Repeats: t.Repeats,
 		})
 	}
 	note := func() tool.Access { return tool.Access{} }
@@ -96,7 +96,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 				Name: nameOf(def.Name, readResource, taken), Schema: resourceSchema,
 				Description: fmt.Sprintf("Read a resource of the MCP server %s. Without uri it lists them.", def.Name),
 			},
-			Touches: note, Call: i.readResource,
+			Touches: note, Call: i.readResource, Repeats: true,
 		})
 	}
 	if len(l.Prompts) > 0 && wanted(def.Tools, getPrompt) {
@@ -105,7 +105,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 				Name: nameOf(def.Name, getPrompt, taken), Schema: promptSchema,
 				Description: fmt.Sprintf("Get a prompt of the MCP server %s. Without name it lists them, with their arguments.", def.Name),
 			},
-			Touches: note, Call: i.getPrompt,
+			Touches: note, Call: i.getPrompt, Repeats: true,
 		})
 	}
 	return tools

@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -244,6 +245,9 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 			return
 		}
 		s.result = r
+		if how := r.GetRecovery(); c.own(e) && how != poddv1.Recovery_RECOVERY_UNSPECIFIED {
+			c.t.learned(how, 1)
+		}
 	}
 }
 
@@ -307,6 +311,27 @@ func (c *checker) commands(ran, ended map[string]int, made map[string]madeCall, 
 			c.t.Other.add("%s: the command of call %s began and did not come to its end: %s", c.pod, id, s.result.GetSummary())
 		}
 	}
+}
+
+// writes compares the files that calls of write_file made with what their results say.
+func (c *checker) writes(dir string, made map[string]madeCall) error {
+	for id, s := range c.calls {
+		if made[id].tool != "write_file" || s.seq <= c.from || s.result == nil {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "made-"+id))
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		written := err == nil
+		switch how := s.result.GetRecovery(); {
+		case how == poddv1.Recovery_RECOVERY_UNKNOWN:
+			c.t.Other.add("%s: podd does not know whether call %s wrote its file: %s", c.pod, id, s.result.GetSummary())
+		case written != !s.result.GetIsError(), written && string(text) != id:
+			c.t.Other.add("%s: the file of call %s has %q, and its result is: %s", c.pod, id, text, s.result.GetSummary())
+		}
+	}
+	return nil
 }
 
 // ran checks how often a call's command ran.

@@ -211,6 +211,12 @@ func (i *inspection) commands(all []kin) error {
 		}
 		for _, k := range here {
 			k.commands(ran, ended, i.model.calls, i.cancels)
+			if i.restores {
+				continue // The files are not what the calls made.
+			}
+			if err := k.writes(p.dir, i.model.calls); err != nil {
+				return err
+			}
 		}
 		for id := range ran {
 			if !known[id] {

@@ -35,6 +35,7 @@ func (rn *runner) fileRounds(ctx context.Context, t *Tally) error {
 
 // fileRound takes back, and back again, what an agent did to files.
 func fileRound(r *round, kills int) error {
+	r.restores = true
 	p, err := r.addPod("p0")
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // Tally is the result of rounds.
@@ -22,6 +24,8 @@ type Tally struct {
 	// that the model got, Resumed how often a turn was resumed, WornOut how many turns were
 	// given up after the documented number of ends at one step.
 	Commands, Requests, Resumed, WornOut int
+	// Outcomes counts interrupted calls by how podd learned their outcome.
+	Outcomes map[poddv1.Recovery]int
 	// Histories is how many writes and readings one order was found for.
 	Histories int
 
@@ -50,6 +54,14 @@ func (t *Tally) act(name string, acknowledged bool) {
 		a.Open++
 	}
 	t.Acts[name] = a
+}
+
+// learned counts interrupted calls whose outcome podd learned in a way.
+func (t *Tally) learned(how poddv1.Recovery, calls int) {
+	if t.Outcomes == nil {
+		t.Outcomes = make(map[poddv1.Recovery]int)
+	}
+	t.Outcomes[how] += calls
 }
 
 // wrong are the findings of each kind.
@@ -95,6 +107,9 @@ func (t *Tally) merge(o *Tally) {
 	t.Resumed += o.Resumed
 	t.WornOut += o.WornOut
 	t.Histories += o.Histories
+	for how, n := range o.Outcomes {
+		t.learned(how, n)
+	}
 	for name, theirs := range o.Acts {
 		if t.Acts == nil {
 			t.Acts = make(map[string]Answered)
@@ -130,6 +145,9 @@ func table(out io.Writer, names []string, parts []*Tally) {
 	}
 	line("all", sum)
 	w.Flush()
+	for _, how := range slices.Sorted(maps.Keys(sum.Outcomes)) {
+		fmt.Fprintf(out, "interrupted calls, %s: %d\n", how, sum.Outcomes[how])
+	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Acts)) {
 		fmt.Fprintf(out, "%s: %d acknowledged, %d without an answer\n", name, sum.Acts[name].Acknowledged, sum.Acts[name].Open)
 	}

@@ -19,7 +19,8 @@ type patchArgs struct {
 }
 
 func newApplyPatch(f *files) tool.Tool {
-	return tool.New("apply_patch", patchDescription, f.patch, tool.Touches(f.patchAccess), tool.Previews(f.previewPatch))
+	return tool.New("apply_patch", patchDescription, f.patch, tool.Touches(f.patchAccess), tool.Previews(f.previewPatch),
+		tool.Plans(f.planPatchCall), recovers[patchArgs](f, "apply_patch"))
 }
 
 // patchDescription shows the format; models know it.

@@ -31,6 +31,7 @@ func (a *editArgs) check() error {
 
 func newEditFile(f *files) tool.Tool {
 	return tool.New("edit_file", "Replace text in a file.", f.edit, tool.Validate((*editArgs).check), tool.Previews(f.previewEdit),
+		tool.Plans(f.planEditCall), recovers[editArgs](f, "edit_file"),
 		tool.Touches(func(a editArgs) tool.Access { return f.writing(f.alike(a.Path)) }))
 }
 

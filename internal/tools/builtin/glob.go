@@ -39,5 +39,5 @@ func newGlob(f *files, c Config) tool.Tool {
 		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
 	}
 	return tool.New("glob", "Find files by a pattern of their path, except those that git ignores.", run, tool.Validate((*globArgs).check),
-		tool.Touches(func(a globArgs) tool.Access { return f.reading(scopefs.GlobBase(a.Pattern)) }))
+		tool.Repeats[globArgs](), tool.Touches(func(a globArgs) tool.Access { return f.reading(scopefs.GlobBase(a.Pattern)) }))
 }

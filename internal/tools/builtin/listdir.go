@@ -28,7 +28,7 @@ func newListDir(f *files, c Config) tool.Tool {
 		return listing(f.show(dir), f.Rel(dir), entries, c.ListDir.MaxEntries), nil
 	}
 	return tool.New("list_dir", "List one directory, including hidden and ignored entries, with sizes in bytes.", run,
-		tool.Touches(func(a listArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
+		tool.Repeats[listArgs](), tool.Touches(func(a listArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // listing shows the entries of one directory.

@@ -41,7 +41,7 @@ func newReadFile(f *files, c Config) tool.Tool {
 	return tool.New("read_file", fmt.Sprintf("Read a text file or image, at most %d lines or %d KiB a call. "+
 		"Each line comes as its number, a tab and its text.", r.limit.MaxLines-1, r.limit.MaxBytes>>10),
 		r.run, tool.Validate((*readArgs).check),
-		tool.Touches(func(a readArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
+		tool.Repeats[readArgs](), tool.Touches(func(a readArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) (tool.Output, error) {

@@ -59,7 +59,7 @@ func newRepoMap(f *files, c Config) tool.Tool {
 	}
 	return tool.New("repo_map", "Map the definitions in a directory's source files, most used first.",
 		run, tool.Validate((*repoMapArgs).check),
-		tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
+		tool.Repeats[repoMapArgs](), tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // mapper collects the files of a map.

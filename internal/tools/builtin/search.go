@@ -92,7 +92,7 @@ func newSearch(f *files, c Config) tool.Tool {
 	s := &searcher{files: f, Search: c.Search.withDefaults(), spool: c.Spool, limit: c.Limits.For("search"), log: c.Logger}
 	return tool.New("search", fmt.Sprintf("Search the text of files, except those that git ignores. Over %d matches are counted per file, and the full list is kept in a file.", s.MaxMatches),
 		s.run, tool.Validate((*searchArgs).check),
-		tool.Touches(func(a searchArgs) tool.Access {
+		tool.Repeats[searchArgs](), tool.Touches(func(a searchArgs) tool.Access {
 			a.Path = f.alike(a.Path)
 			return f.reading(a.where()...)
 		}))

@@ -42,7 +42,7 @@ func newRepoStructure(f *files, c Config) tool.Tool {
 	}
 	return tool.New("repo_structure", fmt.Sprintf("Show the tree of a directory without files that git ignores, %d levels deep by default.", c.Tree.Depth),
 		run, tool.Validate((*structureArgs).check),
-		tool.Touches(func(a structureArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
+		tool.Repeats[structureArgs](), tool.Touches(func(a structureArgs) tool.Access { return f.reading(f.alike(a.Path)) }))
 }
 
 // tree is the entries below a directory. If there are too many, the upper levels are

@@ -39,7 +39,7 @@ func (a *todoArgs) check() error {
 
 func newTodo() tool.Tool {
 	return tool.New("todo", "Write the complete task list; each call replaces the previous list.", runTodo,
-		tool.Validate((*todoArgs).check), tool.Confined[todoArgs]())
+		tool.Validate((*todoArgs).check), tool.Repeats[todoArgs](), tool.Confined[todoArgs]())
 }
 
 // runTodo stores nothing: the list is in the history, where it is never pruned.

@@ -40,7 +40,7 @@ func newWebFetch(c Config) tool.Tool {
 	f := &fetcher{WebFetch: c.WebFetch}
 	return tool.New("web_fetch", "Get a public web page as Markdown, or a text file by its URL. It sends no cookies and runs no scripts.",
 		f.run, tool.Validate((*fetchArgs).check),
-		tool.Touches(func(a fetchArgs) tool.Access {
+		tool.Repeats[fetchArgs](), tool.Touches(func(a fetchArgs) tool.Access {
 			u, err := webpage.Check(a.URL)
 			if err != nil {
 				return tool.Access{}

@@ -18,6 +18,7 @@ type writeArgs struct {
 func newWriteFile(f *files) tool.Tool {
 	return tool.New("write_file", "Create a file and its directories, or replace a file that you have read.",
 		f.write, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }), tool.Previews(f.previewWrite),
+		tool.Plans(f.planWrite), recovers[writeArgs](f, "write_file"),
 		tool.Touches(func(a writeArgs) tool.Access { return f.writing(a.Path) }))
 }
 

@@ -146,7 +146,7 @@ func (f Found) Tool() tool.Tool {
 	if len(f.Skills) == 0 {
 		return nil
 	}
-	return tool.New(ToolName, "Get the instructions of a skill, with the names of the files that belong to it.", f.use, tool.Confined[useArgs]())
+	return tool.New(ToolName, "Get the instructions of a skill, with the names of the files that belong to it.", f.use, tool.Confined[useArgs](), tool.Repeats[useArgs]())
 }
 
 func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.Output, error) {

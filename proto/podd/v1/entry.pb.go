@@ -1487,7 +1487,9 @@ type ToolStarted struct {
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
 	// The arguments that the tool receives, validated and with defaults. They differ
 	// from the call's if an interceptor rewrote them.
-	Arguments     string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	Arguments string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	// The files that the call is about to change; empty if its tool cannot say.
+	Planned       []*PlannedChange `protobuf:"bytes,4,rep,name=planned,proto3" json:"planned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1543,6 +1545,77 @@ func (x *ToolStarted) GetArguments() string {
 	return ""
 }
 
+func (x *ToolStarted) GetPlanned() []*PlannedChange {
+	if x != nil {
+		return x.Planned
+	}
+	return nil
+}
+
+// PlannedChange is what a call is about to make of a file.
+type PlannedChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the workspace if the file is inside.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The SHA-256 of the content before and after the call, in hexadecimal as of sha256sum;
+	// empty if there is no file.
+	Before        string `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	After         string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlannedChange) Reset() {
+	*x = PlannedChange{}
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlannedChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlannedChange) ProtoMessage() {}
+
+func (x *PlannedChange) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlannedChange.ProtoReflect.Descriptor instead.
+func (*PlannedChange) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PlannedChange) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PlannedChange) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *PlannedChange) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
 // RequestUsage records one answered model request.
 type RequestUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1589,7 +1662,7 @@ type RequestUsage struct {
 
 func (x *RequestUsage) Reset() {
 	*x = RequestUsage{}
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1674,7 @@ func (x *RequestUsage) String() string {
 func (*RequestUsage) ProtoMessage() {}
 
 func (x *RequestUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1687,7 @@ func (x *RequestUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestUsage.ProtoReflect.Descriptor instead.
 func (*RequestUsage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RequestUsage) GetUsage() *Usage {
@@ -1735,7 +1808,7 @@ type Rates struct {
 
 func (x *Rates) Reset() {
 	*x = Rates{}
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1747,7 +1820,7 @@ func (x *Rates) String() string {
 func (*Rates) ProtoMessage() {}
 
 func (x *Rates) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1760,7 +1833,7 @@ func (x *Rates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rates.ProtoReflect.Descriptor instead.
 func (*Rates) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Rates) GetInput() float64 {
@@ -1806,7 +1879,7 @@ type Prune struct {
 
 func (x *Prune) Reset() {
 	*x = Prune{}
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1818,7 +1891,7 @@ func (x *Prune) String() string {
 func (*Prune) ProtoMessage() {}
 
 func (x *Prune) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1831,7 +1904,7 @@ func (x *Prune) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prune.ProtoReflect.Descriptor instead.
 func (*Prune) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Prune) GetSeqs() []int64 {
@@ -1870,7 +1943,7 @@ type Compaction struct {
 
 func (x *Compaction) Reset() {
 	*x = Compaction{}
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +1955,7 @@ func (x *Compaction) String() string {
 func (*Compaction) ProtoMessage() {}
 
 func (x *Compaction) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +1968,7 @@ func (x *Compaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Compaction.ProtoReflect.Descriptor instead.
 func (*Compaction) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Compaction) GetSummary() *Item {
@@ -1940,7 +2013,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2025,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2038,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ApprovalRequested) GetCallId() string {
@@ -2047,7 +2120,7 @@ type Preview struct {
 
 func (x *Preview) Reset() {
 	*x = Preview{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2132,7 @@ func (x *Preview) String() string {
 func (*Preview) ProtoMessage() {}
 
 func (x *Preview) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2145,7 @@ func (x *Preview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preview.ProtoReflect.Descriptor instead.
 func (*Preview) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Preview) GetPath() string {
@@ -2138,7 +2211,7 @@ type ApprovalResolved struct {
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2223,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2236,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -2206,7 +2279,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2291,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2304,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -2267,7 +2340,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2279,7 +2352,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2292,7 +2365,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -2365,7 +2438,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2450,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2463,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -2472,7 +2545,7 @@ type RequestTotal struct {
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2557,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2570,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -2592,7 +2665,7 @@ type CacheTotal struct {
 
 func (x *CacheTotal) Reset() {
 	*x = CacheTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2604,7 +2677,7 @@ func (x *CacheTotal) String() string {
 func (*CacheTotal) ProtoMessage() {}
 
 func (x *CacheTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2617,7 +2690,7 @@ func (x *CacheTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheTotal.ProtoReflect.Descriptor instead.
 func (*CacheTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CacheTotal) GetPromisedTokens() int64 {
@@ -2680,7 +2753,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2692,7 +2765,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2705,7 +2778,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -2768,7 +2841,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2780,7 +2853,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +2866,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Note) GetText() string {
@@ -2848,7 +2921,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +2933,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +2946,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Job) GetId() string {
@@ -2920,7 +2993,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2932,7 +3005,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2945,7 +3018,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2996,7 +3069,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[26]
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3008,7 +3081,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[26]
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3021,7 +3094,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -3113,7 +3186,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3198,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3211,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Checkpoint) GetDir() string {
@@ -3218,7 +3291,7 @@ type Restore struct {
 
 func (x *Restore) Reset() {
 	*x = Restore{}
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3230,7 +3303,7 @@ func (x *Restore) String() string {
 func (*Restore) ProtoMessage() {}
 
 func (x *Restore) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3243,7 +3316,7 @@ func (x *Restore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restore.ProtoReflect.Descriptor instead.
 func (*Restore) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Restore) GetAfterSeq() int64 {
@@ -3306,7 +3379,7 @@ type WingEntry struct {
 
 func (x *WingEntry) Reset() {
 	*x = WingEntry{}
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3318,7 +3391,7 @@ func (x *WingEntry) String() string {
 func (*WingEntry) ProtoMessage() {}
 
 func (x *WingEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3331,7 +3404,7 @@ func (x *WingEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WingEntry.ProtoReflect.Descriptor instead.
 func (*WingEntry) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WingEntry) GetWing() string {
@@ -3460,11 +3533,16 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bToolSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
-	"\x06schema\x18\x03 \x01(\fR\x06schema\"X\n" +
+	"\x06schema\x18\x03 \x01(\fR\x06schema\"\x8a\x01\n" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xd6\x03\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\x120\n" +
+	"\aplanned\x18\x04 \x03(\v2\x16.podd.v1.PlannedChangeR\aplanned\"Q\n" +
+	"\rPlannedChange\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\"\xd6\x03\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -3659,7 +3737,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3676,92 +3754,94 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*OutputLimit)(nil),           // 12: podd.v1.OutputLimit
 	(*ToolSpec)(nil),              // 13: podd.v1.ToolSpec
 	(*ToolStarted)(nil),           // 14: podd.v1.ToolStarted
-	(*RequestUsage)(nil),          // 15: podd.v1.RequestUsage
-	(*Rates)(nil),                 // 16: podd.v1.Rates
-	(*Prune)(nil),                 // 17: podd.v1.Prune
-	(*Compaction)(nil),            // 18: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 19: podd.v1.ApprovalRequested
-	(*Preview)(nil),               // 20: podd.v1.Preview
-	(*ApprovalResolved)(nil),      // 21: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 22: podd.v1.Rewind
-	(*Purged)(nil),                // 23: podd.v1.Purged
-	(*Totals)(nil),                // 24: podd.v1.Totals
-	(*RequestTotal)(nil),          // 25: podd.v1.RequestTotal
-	(*CacheTotal)(nil),            // 26: podd.v1.CacheTotal
-	(*ToolTotal)(nil),             // 27: podd.v1.ToolTotal
-	(*Note)(nil),                  // 28: podd.v1.Note
-	(*Job)(nil),                   // 29: podd.v1.Job
-	(*Recovered)(nil),             // 30: podd.v1.Recovered
-	(*Alert)(nil),                 // 31: podd.v1.Alert
-	(*Checkpoint)(nil),            // 32: podd.v1.Checkpoint
-	(*Restore)(nil),               // 33: podd.v1.Restore
-	(*WingEntry)(nil),             // 34: podd.v1.WingEntry
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*Item)(nil),                  // 36: podd.v1.Item
-	(*Segment)(nil),               // 37: podd.v1.Segment
-	(*Choice)(nil),                // 38: podd.v1.Choice
-	(*Usage)(nil),                 // 39: podd.v1.Usage
-	(*Options)(nil),               // 40: podd.v1.Options
+	(*PlannedChange)(nil),         // 15: podd.v1.PlannedChange
+	(*RequestUsage)(nil),          // 16: podd.v1.RequestUsage
+	(*Rates)(nil),                 // 17: podd.v1.Rates
+	(*Prune)(nil),                 // 18: podd.v1.Prune
+	(*Compaction)(nil),            // 19: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 20: podd.v1.ApprovalRequested
+	(*Preview)(nil),               // 21: podd.v1.Preview
+	(*ApprovalResolved)(nil),      // 22: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 23: podd.v1.Rewind
+	(*Purged)(nil),                // 24: podd.v1.Purged
+	(*Totals)(nil),                // 25: podd.v1.Totals
+	(*RequestTotal)(nil),          // 26: podd.v1.RequestTotal
+	(*CacheTotal)(nil),            // 27: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 28: podd.v1.ToolTotal
+	(*Note)(nil),                  // 29: podd.v1.Note
+	(*Job)(nil),                   // 30: podd.v1.Job
+	(*Recovered)(nil),             // 31: podd.v1.Recovered
+	(*Alert)(nil),                 // 32: podd.v1.Alert
+	(*Checkpoint)(nil),            // 33: podd.v1.Checkpoint
+	(*Restore)(nil),               // 34: podd.v1.Restore
+	(*WingEntry)(nil),             // 35: podd.v1.WingEntry
+	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
+	(*Item)(nil),                  // 37: podd.v1.Item
+	(*Segment)(nil),               // 38: podd.v1.Segment
+	(*Choice)(nil),                // 39: podd.v1.Choice
+	(*Usage)(nil),                 // 40: podd.v1.Usage
+	(*Options)(nil),               // 41: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	35, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	36, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	6,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	7,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	9,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	10, // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	11, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	36, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	37, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	14, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
-	15, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	17, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	18, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	19, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	21, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	22, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	28, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	30, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	31, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	23, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	16, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
+	18, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	19, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	20, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	22, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	23, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	29, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	31, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	32, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	24, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	8,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	29, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
-	32, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
-	33, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
-	34, // 22: podd.v1.Entry.wing:type_name -> podd.v1.WingEntry
+	30, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	33, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
+	34, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
+	35, // 22: podd.v1.Entry.wing:type_name -> podd.v1.WingEntry
 	0,  // 23: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	37, // 24: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	36, // 25: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	38, // 26: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	38, // 27: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	38, // 24: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	37, // 25: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	39, // 26: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	39, // 27: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 28: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	39, // 29: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	40, // 29: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	13, // 30: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	12, // 31: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	40, // 32: podd.v1.Setup.options:type_name -> podd.v1.Options
-	39, // 33: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	16, // 34: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
-	36, // 35: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	35, // 36: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	20, // 37: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	35, // 38: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	11, // 39: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	24, // 40: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	29, // 41: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	25, // 42: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	27, // 43: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	39, // 44: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	26, // 45: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	16, // 46: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
-	35, // 47: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	1,  // 48: podd.v1.Note.check:type_name -> podd.v1.Outcome
-	2,  // 49: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 50: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	35, // 51: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	4,  // 52: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	41, // 32: podd.v1.Setup.options:type_name -> podd.v1.Options
+	15, // 33: podd.v1.ToolStarted.planned:type_name -> podd.v1.PlannedChange
+	40, // 34: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	17, // 35: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
+	37, // 36: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	36, // 37: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	21, // 38: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	36, // 39: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	11, // 40: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	25, // 41: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	30, // 42: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	26, // 43: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	28, // 44: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	40, // 45: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	27, // 46: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	17, // 47: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
+	36, // 48: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	1,  // 49: podd.v1.Note.check:type_name -> podd.v1.Outcome
+	2,  // 50: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 51: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	36, // 52: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	4,  // 53: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3800,7 +3880,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

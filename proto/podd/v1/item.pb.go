@@ -24,6 +24,67 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Recovery is how podd learned the outcome of an interrupted call.
+type Recovery int32
+
+const (
+	// Nothing interrupted the call.
+	Recovery_RECOVERY_UNSPECIFIED Recovery = 0
+	// The call has ended, and podd found its result.
+	Recovery_RECOVERY_FOUND Recovery = 1
+	// The call changes nothing, or its other end knows it, so it ran again.
+	Recovery_RECOVERY_AGAIN Recovery = 2
+	// The call had no effect.
+	Recovery_RECOVERY_NO_EFFECT Recovery = 3
+	// The call may have taken effect.
+	Recovery_RECOVERY_UNKNOWN Recovery = 4
+)
+
+// Enum value maps for Recovery.
+var (
+	Recovery_name = map[int32]string{
+		0: "RECOVERY_UNSPECIFIED",
+		1: "RECOVERY_FOUND",
+		2: "RECOVERY_AGAIN",
+		3: "RECOVERY_NO_EFFECT",
+		4: "RECOVERY_UNKNOWN",
+	}
+	Recovery_value = map[string]int32{
+		"RECOVERY_UNSPECIFIED": 0,
+		"RECOVERY_FOUND":       1,
+		"RECOVERY_AGAIN":       2,
+		"RECOVERY_NO_EFFECT":   3,
+		"RECOVERY_UNKNOWN":     4,
+	}
+)
+
+func (x Recovery) Enum() *Recovery {
+	p := new(Recovery)
+	*p = x
+	return p
+}
+
+func (x Recovery) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Recovery) Descriptor() protoreflect.EnumDescriptor {
+	return file_podd_v1_item_proto_enumTypes[0].Descriptor()
+}
+
+func (Recovery) Type() protoreflect.EnumType {
+	return &file_podd_v1_item_proto_enumTypes[0]
+}
+
+func (x Recovery) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Recovery.Descriptor instead.
+func (Recovery) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{0}
+}
+
 // OutputKind is the kind of a tool's output.
 type OutputKind int32
 
@@ -77,11 +138,11 @@ func (x OutputKind) String() string {
 }
 
 func (OutputKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_podd_v1_item_proto_enumTypes[0].Descriptor()
+	return file_podd_v1_item_proto_enumTypes[1].Descriptor()
 }
 
 func (OutputKind) Type() protoreflect.EnumType {
-	return &file_podd_v1_item_proto_enumTypes[0]
+	return &file_podd_v1_item_proto_enumTypes[1]
 }
 
 func (x OutputKind) Number() protoreflect.EnumNumber {
@@ -90,7 +151,7 @@ func (x OutputKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use OutputKind.Descriptor instead.
 func (OutputKind) EnumDescriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{0}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{1}
 }
 
 // Segment is one piece of a user's input. Segments keep their order. A kind that the
@@ -1124,7 +1185,10 @@ type ToolResult struct {
 	Images []*Image `protobuf:"bytes,14,rep,name=images,proto3" json:"images,omitempty"`
 	// What the tool changed in files, for people: at most 64 KiB together. The model does not
 	// see them.
-	Diffs         []*FileDiff `protobuf:"bytes,15,rep,name=diffs,proto3" json:"diffs,omitempty"`
+	Diffs []*FileDiff `protobuf:"bytes,15,rep,name=diffs,proto3" json:"diffs,omitempty"`
+	// How podd learned the outcome of a call that the end of an earlier podd interrupted; not
+	// set for a call that nothing interrupted.
+	Recovery      Recovery `protobuf:"varint,16,opt,name=recovery,proto3,enum=podd.v1.Recovery" json:"recovery,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1262,6 +1326,13 @@ func (x *ToolResult) GetDiffs() []*FileDiff {
 		return x.Diffs
 	}
 	return nil
+}
+
+func (x *ToolResult) GetRecovery() Recovery {
+	if x != nil {
+		return x.Recovery
+	}
+	return Recovery_RECOVERY_UNSPECIFIED
 }
 
 // FileDiff is a unified diff of one file, without the lines with its names.
@@ -1712,7 +1783,7 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
 	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\x12\x10\n" +
-	"\x03via\x18\x05 \x01(\tR\x03via\"\xd0\x03\n" +
+	"\x03via\x18\x05 \x01(\tR\x03via\"\xff\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1733,7 +1804,8 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"summarized\x18\r \x01(\bR\n" +
 	"summarized\x12&\n" +
 	"\x06images\x18\x0e \x03(\v2\x0e.podd.v1.ImageR\x06images\x12'\n" +
-	"\x05diffs\x18\x0f \x03(\v2\x11.podd.v1.FileDiffR\x05diffs\"2\n" +
+	"\x05diffs\x18\x0f \x03(\v2\x11.podd.v1.FileDiffR\x05diffs\x12-\n" +
+	"\brecovery\x18\x10 \x01(\x0e2\x11.podd.v1.RecoveryR\brecovery\"2\n" +
 	"\bFileDiff\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04diff\x18\x02 \x01(\tR\x04diff\"\xa4\x01\n" +
@@ -1766,7 +1838,13 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x06Choice\x12\x1a\n" +
 	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x16\n" +
-	"\x06effort\x18\x03 \x01(\tR\x06effort*\xb1\x01\n" +
+	"\x06effort\x18\x03 \x01(\tR\x06effort*z\n" +
+	"\bRecovery\x12\x18\n" +
+	"\x14RECOVERY_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eRECOVERY_FOUND\x10\x01\x12\x12\n" +
+	"\x0eRECOVERY_AGAIN\x10\x02\x12\x16\n" +
+	"\x12RECOVERY_NO_EFFECT\x10\x03\x12\x14\n" +
+	"\x10RECOVERY_UNKNOWN\x10\x04*\xb1\x01\n" +
 	"\n" +
 	"OutputKind\x12\x1b\n" +
 	"\x17OUTPUT_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1789,56 +1867,58 @@ func file_podd_v1_item_proto_rawDescGZIP() []byte {
 	return file_podd_v1_item_proto_rawDescData
 }
 
-var file_podd_v1_item_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_podd_v1_item_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_podd_v1_item_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_podd_v1_item_proto_goTypes = []any{
-	(OutputKind)(0),          // 0: podd.v1.OutputKind
-	(*Segment)(nil),          // 1: podd.v1.Segment
-	(*TextSegment)(nil),      // 2: podd.v1.TextSegment
-	(*PasteSegment)(nil),     // 3: podd.v1.PasteSegment
-	(*FileRefSegment)(nil),   // 4: podd.v1.FileRefSegment
-	(*ImageSegment)(nil),     // 5: podd.v1.ImageSegment
-	(*Image)(nil),            // 6: podd.v1.Image
-	(*Item)(nil),             // 7: podd.v1.Item
-	(*UserMessage)(nil),      // 8: podd.v1.UserMessage
-	(*SystemMessage)(nil),    // 9: podd.v1.SystemMessage
-	(*AssistantMessage)(nil), // 10: podd.v1.AssistantMessage
-	(*Reasoning)(nil),        // 11: podd.v1.Reasoning
-	(*Opaque)(nil),           // 12: podd.v1.Opaque
-	(*ToolCall)(nil),         // 13: podd.v1.ToolCall
-	(*ToolResult)(nil),       // 14: podd.v1.ToolResult
-	(*FileDiff)(nil),         // 15: podd.v1.FileDiff
-	(*Cut)(nil),              // 16: podd.v1.Cut
-	(*Usage)(nil),            // 17: podd.v1.Usage
-	(*Options)(nil),          // 18: podd.v1.Options
-	(*Choice)(nil),           // 19: podd.v1.Choice
+	(Recovery)(0),            // 0: podd.v1.Recovery
+	(OutputKind)(0),          // 1: podd.v1.OutputKind
+	(*Segment)(nil),          // 2: podd.v1.Segment
+	(*TextSegment)(nil),      // 3: podd.v1.TextSegment
+	(*PasteSegment)(nil),     // 4: podd.v1.PasteSegment
+	(*FileRefSegment)(nil),   // 5: podd.v1.FileRefSegment
+	(*ImageSegment)(nil),     // 6: podd.v1.ImageSegment
+	(*Image)(nil),            // 7: podd.v1.Image
+	(*Item)(nil),             // 8: podd.v1.Item
+	(*UserMessage)(nil),      // 9: podd.v1.UserMessage
+	(*SystemMessage)(nil),    // 10: podd.v1.SystemMessage
+	(*AssistantMessage)(nil), // 11: podd.v1.AssistantMessage
+	(*Reasoning)(nil),        // 12: podd.v1.Reasoning
+	(*Opaque)(nil),           // 13: podd.v1.Opaque
+	(*ToolCall)(nil),         // 14: podd.v1.ToolCall
+	(*ToolResult)(nil),       // 15: podd.v1.ToolResult
+	(*FileDiff)(nil),         // 16: podd.v1.FileDiff
+	(*Cut)(nil),              // 17: podd.v1.Cut
+	(*Usage)(nil),            // 18: podd.v1.Usage
+	(*Options)(nil),          // 19: podd.v1.Options
+	(*Choice)(nil),           // 20: podd.v1.Choice
 }
 var file_podd_v1_item_proto_depIdxs = []int32{
-	2,  // 0: podd.v1.Segment.text:type_name -> podd.v1.TextSegment
-	3,  // 1: podd.v1.Segment.paste:type_name -> podd.v1.PasteSegment
-	4,  // 2: podd.v1.Segment.file_ref:type_name -> podd.v1.FileRefSegment
-	5,  // 3: podd.v1.Segment.image:type_name -> podd.v1.ImageSegment
-	6,  // 4: podd.v1.ImageSegment.image:type_name -> podd.v1.Image
-	8,  // 5: podd.v1.Item.user_message:type_name -> podd.v1.UserMessage
-	9,  // 6: podd.v1.Item.system_message:type_name -> podd.v1.SystemMessage
-	10, // 7: podd.v1.Item.assistant_message:type_name -> podd.v1.AssistantMessage
-	11, // 8: podd.v1.Item.reasoning:type_name -> podd.v1.Reasoning
-	13, // 9: podd.v1.Item.tool_call:type_name -> podd.v1.ToolCall
-	14, // 10: podd.v1.Item.tool_result:type_name -> podd.v1.ToolResult
-	6,  // 11: podd.v1.UserMessage.images:type_name -> podd.v1.Image
-	6,  // 12: podd.v1.SystemMessage.images:type_name -> podd.v1.Image
-	12, // 13: podd.v1.AssistantMessage.opaque:type_name -> podd.v1.Opaque
-	12, // 14: podd.v1.Reasoning.opaque:type_name -> podd.v1.Opaque
-	12, // 15: podd.v1.ToolCall.opaque:type_name -> podd.v1.Opaque
-	0,  // 16: podd.v1.ToolResult.kind:type_name -> podd.v1.OutputKind
-	16, // 17: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
-	6,  // 18: podd.v1.ToolResult.images:type_name -> podd.v1.Image
-	15, // 19: podd.v1.ToolResult.diffs:type_name -> podd.v1.FileDiff
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	3,  // 0: podd.v1.Segment.text:type_name -> podd.v1.TextSegment
+	4,  // 1: podd.v1.Segment.paste:type_name -> podd.v1.PasteSegment
+	5,  // 2: podd.v1.Segment.file_ref:type_name -> podd.v1.FileRefSegment
+	6,  // 3: podd.v1.Segment.image:type_name -> podd.v1.ImageSegment
+	7,  // 4: podd.v1.ImageSegment.image:type_name -> podd.v1.Image
+	9,  // 5: podd.v1.Item.user_message:type_name -> podd.v1.UserMessage
+	10, // 6: podd.v1.Item.system_message:type_name -> podd.v1.SystemMessage
+	11, // 7: podd.v1.Item.assistant_message:type_name -> podd.v1.AssistantMessage
+	12, // 8: podd.v1.Item.reasoning:type_name -> podd.v1.Reasoning
+	14, // 9: podd.v1.Item.tool_call:type_name -> podd.v1.ToolCall
+	15, // 10: podd.v1.Item.tool_result:type_name -> podd.v1.ToolResult
+	7,  // 11: podd.v1.UserMessage.images:type_name -> podd.v1.Image
+	7,  // 12: podd.v1.SystemMessage.images:type_name -> podd.v1.Image
+	13, // 13: podd.v1.AssistantMessage.opaque:type_name -> podd.v1.Opaque
+	13, // 14: podd.v1.Reasoning.opaque:type_name -> podd.v1.Opaque
+	13, // 15: podd.v1.ToolCall.opaque:type_name -> podd.v1.Opaque
+	1,  // 16: podd.v1.ToolResult.kind:type_name -> podd.v1.OutputKind
+	17, // 17: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
+	7,  // 18: podd.v1.ToolResult.images:type_name -> podd.v1.Image
+	16, // 19: podd.v1.ToolResult.diffs:type_name -> podd.v1.FileDiff
+	0,  // 20: podd.v1.ToolResult.recovery:type_name -> podd.v1.Recovery
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_item_proto_init() }
@@ -1865,7 +1945,7 @@ func file_podd_v1_item_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_item_proto_rawDesc), len(file_podd_v1_item_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -218,6 +218,14 @@ class AdminService:
         endpoint, unless it did minutes ago."""
         ...
 
+class Recovery(enum.IntEnum):
+    """Recovery is how podd learned the outcome of an interrupted call."""
+    UNSPECIFIED = 0
+    FOUND = 1
+    AGAIN = 2
+    NO_EFFECT = 3
+    UNKNOWN = 4
+
 class OutputKind(enum.IntEnum):
     """OutputKind is the kind of a tool's output."""
     UNSPECIFIED = 0
@@ -349,7 +357,8 @@ class ToolResult(Message):
     summarized: bool
     images: MutableSequence[Image]
     diffs: MutableSequence[FileDiff]
-    def __init__(self, *, call_id: str | None = ..., summary: str | None = ..., content: str | None = ..., is_error: bool | None = ..., tool: str | None = ..., kind: int | None = ..., path: str | None = ..., sticky: bool | None = ..., duration_ms: int | None = ..., cut: Cut | None = ..., aborted: str | None = ..., original_bytes: int | None = ..., summarized: bool | None = ..., images: Iterable[Image] | None = ..., diffs: Iterable[FileDiff] | None = ...) -> None: ...
+    recovery: int
+    def __init__(self, *, call_id: str | None = ..., summary: str | None = ..., content: str | None = ..., is_error: bool | None = ..., tool: str | None = ..., kind: int | None = ..., path: str | None = ..., sticky: bool | None = ..., duration_ms: int | None = ..., cut: Cut | None = ..., aborted: str | None = ..., original_bytes: int | None = ..., summarized: bool | None = ..., images: Iterable[Image] | None = ..., diffs: Iterable[FileDiff] | None = ..., recovery: int | None = ...) -> None: ...
 
 class FileDiff(Message):
     """FileDiff is a unified diff of one file, without the lines with its names."""
@@ -543,7 +552,15 @@ class ToolStarted(Message):
     call_id: str
     tool: str
     arguments: str
-    def __init__(self, *, call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ...) -> None: ...
+    planned: MutableSequence[PlannedChange]
+    def __init__(self, *, call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ..., planned: Iterable[PlannedChange] | None = ...) -> None: ...
+
+class PlannedChange(Message):
+    """PlannedChange is what a call is about to make of a file."""
+    path: str
+    before: str
+    after: str
+    def __init__(self, *, path: str | None = ..., before: str | None = ..., after: str | None = ...) -> None: ...
 
 class RequestUsage(Message):
     """RequestUsage records one answered model request."""

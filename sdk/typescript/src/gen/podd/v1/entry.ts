@@ -319,6 +319,20 @@ export interface ToolStarted {
    * from the call's if an interceptor rewrote them.
    */
   arguments: string;
+  /** The files that the call is about to change; empty if its tool cannot say. */
+  planned: PlannedChange[];
+}
+
+/** PlannedChange is what a call is about to make of a file. */
+export interface PlannedChange {
+  /** Relative to the workspace if the file is inside. */
+  path: string;
+  /**
+   * The SHA-256 of the content before and after the call, in hexadecimal as of sha256sum;
+   * empty if there is no file.
+   */
+  before: string;
+  after: string;
 }
 
 /** RequestUsage records one answered model request. */
@@ -1851,7 +1865,7 @@ export const ToolSpec: MessageFns<ToolSpec> = {
 };
 
 function createBaseToolStarted(): ToolStarted {
-  return { callId: "", tool: "", arguments: "" };
+  return { callId: "", tool: "", arguments: "", planned: [] };
 }
 
 export const ToolStarted: MessageFns<ToolStarted> = {
@@ -1864,6 +1878,9 @@ export const ToolStarted: MessageFns<ToolStarted> = {
     }
     if (message.arguments !== "") {
       writer.uint32(26).string(message.arguments);
+    }
+    for (const v of message.planned) {
+      PlannedChange.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1903,6 +1920,82 @@ export const ToolStarted: MessageFns<ToolStarted> = {
             }
 
             message.arguments = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.planned.push(PlannedChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlannedChange(): PlannedChange {
+  return { path: "", before: "", after: "" };
+}
+
+export const PlannedChange: MessageFns<PlannedChange> = {
+  encode(message: PlannedChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.before !== "") {
+      writer.uint32(18).string(message.before);
+    }
+    if (message.after !== "") {
+      writer.uint32(26).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlannedChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlannedChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.before = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after = reader.string();
             continue;
           }
         }

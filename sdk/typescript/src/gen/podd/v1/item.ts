@@ -7,6 +7,21 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
+/** Recovery is how podd learned the outcome of an interrupted call. */
+export enum Recovery {
+  /** UNSPECIFIED - Nothing interrupted the call. */
+  UNSPECIFIED = 0,
+  /** FOUND - The call has ended, and podd found its result. */
+  FOUND = 1,
+  /** AGAIN - The call changes nothing, or its other end knows it, so it ran again. */
+  AGAIN = 2,
+  /** NO_EFFECT - The call had no effect. */
+  NO_EFFECT = 3,
+  /** UNKNOWN - The call may have taken effect. */
+  UNKNOWN = 4,
+  UNRECOGNIZED = -1,
+}
+
 /** OutputKind is the kind of a tool's output. */
 export enum OutputKind {
   /** UNSPECIFIED - Not set; treated as other. */
@@ -264,6 +279,11 @@ export interface ToolResult {
    * see them.
    */
   diffs: FileDiff[];
+  /**
+   * How podd learned the outcome of a call that the end of an earlier podd interrupted; not
+   * set for a call that nothing interrupted.
+   */
+  recovery: Recovery;
 }
 
 /** FileDiff is a unified diff of one file, without the lines with its names. */
@@ -1290,6 +1310,7 @@ function createBaseToolResult(): ToolResult {
     summarized: false,
     images: [],
     diffs: [],
+    recovery: 0,
   };
 }
 
@@ -1339,6 +1360,9 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     for (const v of message.diffs) {
       FileDiff.encode(v!, writer.uint32(122).fork()).join();
+    }
+    if (message.recovery !== 0) {
+      writer.uint32(128).int32(message.recovery);
     }
     return writer;
   },
@@ -1474,6 +1498,14 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.diffs.push(FileDiff.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.recovery = reader.int32() as any;
             continue;
           }
         }
