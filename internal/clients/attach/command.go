@@ -50,8 +50,8 @@ func (a *app) slashes() []slash {
 func builtins() []slash {
 	return []slash{
 		{name: "help", about: "lists commands and keys", run: func(a *app, _ string) { a.help() }},
-		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: (*app).setModel, offers: (*app).modelNames},
-		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: (*app).setEffort, offers: (*app).efforts},
+		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: (*app).setModel, offers: func(a *app) []string { return a.models.names() }},
+		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: (*app).setEffort, offers: func(a *app) []string { return a.models.efforts(a.pod.GetSpec().GetModel()) }},
 		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: (*app).setAsk, offers: fixed("never", "risky", "always")},
 		{name: "steer", args: "TEXT", about: "sends a prompt that joins the running turn", sends: (*app).steer},
 		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", sends: (*app).sendPlan},
@@ -71,7 +71,7 @@ func builtins() []slash {
 		{name: "search", args: "TEXT", about: "finds text in what all pods said and did", verb: "podctl search"},
 		{name: "todos", about: "shows or hides the model's list of tasks", run: func(a *app, _ string) { a.toggleTasks() }},
 		{name: "answer", about: "goes to the open question", run: (*app).toQuestion},
-		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: (*app).open, offers: (*app).pictureNames},
+		{name: "open", args: "[PICTURE]", about: "opens the last picture on the screen, or one by name or count from the end", run: (*app).open, offers: func(a *app) []string { return a.log.pictureNames() }},
 		{name: "export", args: "[FILE] [FORMAT]", about: "writes the conversation to a file: md, html or json", run: (*app).exportLog},
 		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
 	}

@@ -56,26 +56,25 @@ func modelsIn(resp *poddv1.ListModelsResponse) (list []*poddv1.OfferedModel) {
 	return list
 }
 
-// modelNames are the arguments of /model.
-func (a *app) modelNames() (names []string) {
-	if !a.models.known {
+// names are the arguments of /model.
+func (o *offeredModels) names() (names []string) {
+	if !o.known {
 		return nil
 	}
-	for _, m := range a.models.list {
+	for _, m := range o.list {
 		names = append(names, m.GetName())
 	}
 	return append(names, byDefault)
 }
 
-// efforts are the arguments of /effort: those that the pod's model is known to take.
-func (a *app) efforts() []string {
+// efforts are the arguments of /effort: those that a model is known to take, "" for podd's default.
+func (o *offeredModels) efforts(model string) []string {
 	known := []string{"minimal", "low", "medium", "high"}
-	model := a.pod.GetSpec().GetModel()
-	i := slices.IndexFunc(a.models.list, func(m *poddv1.OfferedModel) bool {
+	i := slices.IndexFunc(o.list, func(m *poddv1.OfferedModel) bool {
 		return model == "" && m.GetIsDefault() || model != "" && strings.HasSuffix("/"+m.GetName(), "/"+model)
 	})
-	if i >= 0 && len(a.models.list[i].GetEffort()) > 0 {
-		known = slices.Clone(a.models.list[i].GetEffort())
+	if i >= 0 && len(o.list[i].GetEffort()) > 0 {
+		known = slices.Clone(o.list[i].GetEffort())
 	}
 	return append(known, byDefault)
 }

@@ -115,8 +115,8 @@ func pick(list []transcript.Image, shown int, wanted string) (i transcript.Image
 }
 
 // pictureNames are the names of the pictures, the last one first.
-func (a *app) pictureNames() (names []string) {
-	list, _ := a.log.images(scroll{})
+func (t *blockList) pictureNames() (names []string) {
+	list, _ := t.images(scroll{})
 	for _, i := range slices.Backward(list) {
 		if name := path.Base(i.Name); i.Name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
