@@ -34,8 +34,9 @@ func (r *release) npm(ctx context.Context) error {
 	if err := r.command(ctx, "make", "-s", sdk+"/node_modules").Run(); err != nil {
 		return err
 	}
+	// Only the sources: tests and examples import the package by its name, and so need one that was built in place.
 	dist := filepath.Join(r.work, "typescript")
-	if err := r.command(ctx, "node", sdk+"/node_modules/typescript/bin/tsc", "-p", sdk, "--outDir", dist).Run(); err != nil {
+	if err := r.command(ctx, "node", sdk+"/node_modules/typescript/bin/tsc", "-p", sdk+"/tsconfig.release.json", "--outDir", dist).Run(); err != nil {
 		return err
 	}
 	var packed []file
