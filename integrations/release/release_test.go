@@ -199,23 +199,10 @@ func TestFedoraPackage(t *testing.T) {
 // units, and nothing is left after removal. The package is installed into a directory
 // that acts as the system.
 func TestDebianPackage(t *testing.T) {
-	rig.Need(t, "dpkg")
 	rig.Need(t, "dpkg-deb")
 	rig.Need(t, "systemd-analyze")
 	pkg := released(t, "podd_*.deb")
-	root := t.TempDir()
-	for _, dir := range []string{"info", "updates", "triggers"} {
-		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dpkg := func(args ...string) string {
-		t.Helper()
-		return rig.Run(t, exec.Command("dpkg", append([]string{"--root=" + root, "--force-not-root", "--log=/dev/null"}, args...)...))
-	}
+	root, dpkg := debian(t)
 	dpkg("--install", pkg)
 	if said := dpkg("--verify", "podd"); said != "" {
 		t.Errorf("installed otherwise than packed: %s", said)
@@ -274,6 +261,25 @@ func TestDebianPackage(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// debian is a directory that acts as a system of Debian, and its dpkg.
+func debian(t *testing.T) (root string, dpkg func(args ...string) string) {
+	t.Helper()
+	rig.Need(t, "dpkg")
+	root = t.TempDir()
+	for _, dir := range []string{"info", "updates", "triggers"} {
+		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return root, func(args ...string) string {
+		t.Helper()
+		return rig.Run(t, exec.Command("dpkg", append([]string{"--root=" + root, "--force-not-root", "--log=/dev/null"}, args...)...))
 	}
 }
 
