@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podd/internal/files"
+	"podd/internal/trash"
 	"podd/internal/workspace/checkout"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -20,6 +21,8 @@ import (
 // Config configures Checkouts.
 type Config struct {
 	Host *pod.Host
+	// Trash has the deleted pods; required with Git.
+	Trash *trash.Trash
 	// Git makes the checkouts; nil for a podd that makes none.
 	Git *checkout.Checkouts
 	// Files keep what files were; nil keeps nothing, and nothing can be applied.
@@ -34,7 +37,7 @@ type Checkouts struct{ Config }
 func Open(ctx context.Context, c Config) *Checkouts {
 	w := &Checkouts{c}
 	if c.Git != nil {
-		c.Host.Attach(pod.Wing{Restoring: w.restoring, Purged: w.purged, Sweep: w.sweep})
+		c.Trash.Restoring, c.Trash.Purged = w.restoring, w.purged
 		w.settle(ctx)
 	}
 	return w
@@ -131,8 +134,13 @@ func (w *Checkouts) purged(ctx context.Context, id string) {
 // trashTime is how long a removed checkout can be brought back.
 const trashTime = 14 * 24 * time.Hour
 
-// sweep removes for good what was in the trash for long and still has nothing that is nowhere else.
-func (w *Checkouts) sweep(ctx context.Context) error { return w.Git.Sweep(ctx, trashTime) }
+// Sweep removes for good what was in the trash for long and still has nothing that is nowhere else.
+func (w *Checkouts) Sweep(ctx context.Context) error {
+	if w.Git == nil {
+		return nil
+	}
+	return w.Git.Sweep(ctx, trashTime)
+}
 
 // at is the checkout in which a pod works.
 func (w *Checkouts) at(p item.Pod) (*checkout.Record, error) {

@@ -85,7 +85,7 @@ func (w *Checkouts) deletion(ctx context.Context, idOrName string, now bool) (d 
 	if item.ReasonOf(err) != store.ReasonPodNotFound {
 		return d, err
 	}
-	trashed, err := w.Host.FindTrashed(ctx, idOrName)
+	trashed, err := w.Trash.Find(ctx, idOrName)
 	if item.ReasonOf(err) == store.ReasonPodNotFound {
 		return d, nil
 	}
@@ -124,13 +124,13 @@ func (w *Checkouts) deletePod(ctx context.Context, d deletion) (purgeAt time.Tim
 	case d.rec.ID == "":
 		return purgeAt, nil
 	case !d.until.IsZero() && d.now:
-		return purgeAt, w.Host.Purge(ctx, d.rec.ID)
+		return purgeAt, w.Trash.Purge(ctx, d.rec.ID)
 	case !d.until.IsZero():
 		return d.until, nil
 	case d.now:
 		return purgeAt, w.Host.Delete(ctx, d.rec.ID)
 	}
-	return w.Host.Discard(ctx, d.rec.ID)
+	return w.Trash.Discard(ctx, d.rec.ID)
 }
 
 // atWork says whether a pod has a turn that runs, or a background command.

@@ -30,6 +30,7 @@ import (
 	"podd/internal/server"
 	"podd/internal/shell"
 	"podd/internal/subpods"
+	"podd/internal/trash"
 	"podd/internal/workspace"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
@@ -83,7 +84,8 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
-	// checkouts, files and jobs are wings of the host.
+	// trash, checkouts, files and jobs are wings of the host.
+	trash     *trash.Trash
 	checkouts *checkouts.Checkouts
 	files     *files.Files
 	jobs      *shell.Wing
@@ -177,7 +179,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -283,7 +285,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, TrashFor: d.Settings.Retention.Trash, Node: d.fleet.NodeName(), Logger: d.Logger, Now: d.Now},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, Node: d.fleet.NodeName(), Logger: d.Logger, Now: d.Now},
 	})
 	if err != nil {
 		return err
@@ -294,7 +296,8 @@ func (d *Daemon) openHost(ctx context.Context) error {
 
 // openWings opens the wings of the host.
 func (d *Daemon) openWings(ctx context.Context) {
-	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
+	d.trash = trash.Open(trash.Config{Host: d.host, For: d.Settings.Retention.Trash})
+	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Trash: d.trash, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
 	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts(), Alone: server.ReachesSome, Redact: d.secrets.Redact})
 	d.jobs = shell.Open(shell.WingConfig{Host: d.host, Jobs: d.workspaces.Jobs(), Redact: d.secrets.Redact})
 	d.fleet.Attach(d.host)

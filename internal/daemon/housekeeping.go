@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (d *Daemon) sweepTrash(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := d.host.SweepTrash(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.trash.Sweep(ctx), d.checkouts.Sweep(ctx)); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("cannot remove deleted pods for good", "error", err)
 		}
 		select {

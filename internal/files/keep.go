@@ -26,7 +26,7 @@ func (w *Files) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	trashed, err := w.Host.Trashed(ctx)
+	trashed, err := w.Host.Store.TrashedPods(ctx)
 	if err != nil {
 		return err
 	}

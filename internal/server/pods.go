@@ -9,6 +9,7 @@ import (
 	"podd/internal/files"
 	"podd/internal/guard/trust"
 	"podd/internal/report"
+	"podd/internal/trash"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/wire"
@@ -19,6 +20,7 @@ import (
 type pods struct {
 	poddv1.UnimplementedPodServiceServer
 	host      *pod.Host
+	trash     *trash.Trash
 	checkouts *checkouts.Checkouts
 	files     *files.Files
 	trust     *trust.Book

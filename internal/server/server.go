@@ -23,6 +23,7 @@ import (
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
 	"podd/internal/search"
+	"podd/internal/trash"
 	"podd/pkg/catalog"
 	"podd/pkg/pod"
 	"podd/pkg/socket"
@@ -62,6 +63,8 @@ type Config struct {
 	Host *pod.Host
 	// Checkouts gives pods checkouts of their own.
 	Checkouts *checkouts.Checkouts
+	// Trash has the deleted pods.
+	Trash *trash.Trash
 	// Files keep what the files of pods were.
 	Files *files.Files
 	// Token is the client token.
@@ -161,7 +164,7 @@ func (s *Server) options(c Config, f *fleet.Fleet) []grpc.ServerOption {
 
 // register registers the services.
 func (c Config) register(g *grpc.Server, f *fleet.Fleet) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: LocalUser()})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trash: c.Trash, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: LocalUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: LocalUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})

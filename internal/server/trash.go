@@ -38,13 +38,13 @@ func (s *pods) delete(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.
 	if r.GetNow() {
 		err := s.host.Delete(ctx, r.GetPod())
 		if item.ReasonOf(err) == store.ReasonPodNotFound {
-			if purged := s.host.Purge(ctx, r.GetPod()); item.ReasonOf(purged) != store.ReasonPodNotFound {
+			if purged := s.trash.Purge(ctx, r.GetPod()); item.ReasonOf(purged) != store.ReasonPodNotFound {
 				err = purged
 			}
 		}
 		return &poddv1.DeletePodResponse{Checkout: stays}, err
 	}
-	at, err := s.host.Discard(ctx, r.GetPod())
+	at, err := s.trash.Discard(ctx, r.GetPod())
 	answer := deleted(at)
 	answer.Checkout = stays
 	return answer, err
@@ -52,7 +52,7 @@ func (s *pods) delete(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.
 
 // ListTrash lists the deleted pods.
 func (s *pods) ListTrash(ctx context.Context, _ *poddv1.ListTrashRequest) (*poddv1.ListTrashResponse, error) {
-	list, err := s.host.Trashed(ctx)
+	list, err := s.trash.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *pods) ListTrash(ctx context.Context, _ *poddv1.ListTrashRequest) (*podd
 
 // RestorePod brings a deleted pod back.
 func (s *pods) RestorePod(ctx context.Context, r *poddv1.RestorePodRequest) (*poddv1.RestorePodResponse, error) {
-	p, err := s.host.Restore(ctx, r.GetPod(), r.GetName())
+	p, err := s.trash.Restore(ctx, r.GetPod(), r.GetName())
 	if err != nil {
 		return nil, err
 	}

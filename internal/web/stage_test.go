@@ -20,6 +20,7 @@ import (
 	"podd/internal/guard/trust"
 	"podd/internal/search"
 	"podd/internal/server"
+	"podd/internal/trash"
 	"podd/internal/web"
 	"podd/internal/web/webtest"
 	"podd/internal/workspace"
@@ -73,7 +74,7 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	kept := files.Open(files.Config{Host: host, Stores: works.Stores(), Alone: server.ReachesSome, Redact: strings.Clone})
 	s := server.New(server.Config{
-		Host: host, Services: []func(grpc.ServiceRegistrar){kept.Register}, Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Services: []func(grpc.ServiceRegistrar){kept.Register}, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))

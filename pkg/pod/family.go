@@ -115,3 +115,39 @@ func (h *Host) Workspace(ctx context.Context, idOrName string) (string, error) {
 	}
 	return above[len(above)-1].Spec.Dir, nil
 }
+
+// EndFamily ends a pod and then its sub-pods, which it spawns no more of. None of them is
+// loaded again until done is called.
+func (h *Host) EndFamily(ctx context.Context, rec item.Pod) (family []item.Pod, done func(), err error) {
+	var undo []func()
+	done = func() {
+		for _, u := range undo {
+			u()
+		}
+	}
+	family = []item.Pod{rec}
+	for i := 0; i < len(family); i++ {
+		h.loadUnfinished(ctx, family[i])
+		ended, err := h.pods.end(ctx, family[i])
+		if err != nil {
+			return nil, done, err
+		}
+		undo = append(undo, ended)
+		children, err := h.Family.Children(ctx, family[i].ID)
+		if err != nil {
+			return nil, done, err
+		}
+		family = append(family, children...)
+	}
+	return family, done, nil
+}
+
+// loadUnfinished loads a pod that has something to end, if it can be loaded.
+func (h *Host) loadUnfinished(ctx context.Context, p item.Pod) {
+	if a, _ := h.pods.find(p.ID); a != nil || !unfinished(p) {
+		return
+	}
+	if _, release, err := h.pods.acquire(ctx, p.ID); err == nil {
+		release()
+	}
+}

@@ -48,7 +48,7 @@ func (h *Host) regainPods(family []item.Pod) {
 			h.Workspaces.Abandon(p.ID, false)
 		}
 	}
-	h.recoverUnfinished(ours)
+	_ = h.Continue(h.base, ours...)
 }
 
 // handParked ends parked pods and gives them away.

@@ -41,8 +41,6 @@ type Fixed struct {
 	// Grace is how long a running turn has to reach a step boundary when its pod moves to another
 	// node; default ten seconds.
 	Grace time.Duration
-	// TrashFor is how long the trash keeps a deleted pod; 0 means that there is no trash.
-	TrashFor time.Duration
 	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -123,7 +121,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var late []item.Pod
+	var ours []item.Pod
 	for _, p := range pods {
 		if p.Node != h.Node {
 			h.Workspaces.Abandon(p.ID, false) // It was moved: nobody waits for what it started here.
@@ -132,6 +130,16 @@ func (h *Host) Recover(ctx context.Context) error {
 		if p.Spec.Checkout != (item.Checkout{}) {
 			h.Workspaces.Abandon(p.ID, true)
 		}
+		ours = append(ours, p)
+	}
+	return h.Continue(ctx, ours...)
+}
+
+// Continue loads those pods of this podd that were left in the middle of a turn or have something to do. It retries one
+// that can't be loaded now. When ctx ends it stops between two pods.
+func (h *Host) Continue(ctx context.Context, pods ...item.Pod) error {
+	var late []item.Pod
+	for _, p := range pods {
 		if !unfinished(p) {
 			continue
 		}
@@ -147,10 +155,10 @@ func (h *Host) Recover(ctx context.Context) error {
 			h.pods.setLate(p.ID, err)
 		}
 	}
-	if len(late) > 0 {
-		h.pods.work.Go(func() { h.recoverLate(late) })
+	if len(late) == 0 {
+		return nil
 	}
-	return nil
+	return h.pods.unlessClosing(func() { h.pods.work.Go(func() { h.recoverLate(late) }) })
 }
 
 // unfinished says whether a stored pod was in the middle of a turn or has something to do.

@@ -13,6 +13,7 @@ import (
 
 	shelltool "podd/internal/shell"
 	"podd/internal/subpods"
+	"podd/internal/trash"
 	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -41,6 +42,7 @@ type house struct {
 	store      *store.Bolt
 	workspaces *workspace.Workspaces
 	host       *pod.Host
+	trash      *trash.Trash
 }
 
 type (
@@ -54,6 +56,7 @@ type options struct {
 	pod.Config
 	workspaceConfig
 	workspaceSettings
+	trashFor time.Duration
 }
 
 // apis are the APIs that conversations are tested over.
@@ -156,6 +159,7 @@ func (h *house) open() {
 	if h.host, err = pod.NewHost(context.Background(), c.Config); err != nil {
 		h.t.Fatal(err)
 	}
+	h.trash = trash.Open(trash.Config{Host: h.host, For: c.trashFor})
 	shelltool.Open(shelltool.WingConfig{Host: h.host, Jobs: h.workspaces.Jobs()})
 	if err := h.host.Recover(context.Background()); err != nil {
 		h.t.Fatal(err)

@@ -53,6 +53,9 @@ func (l *listeners) changed(c hook.PodChange, id, name string) {
 // fleetChanged wakes the watchers of all pods.
 func (l *listeners) fleetChanged() { l.fleet.Advance(item.Seq(l.changes.Add(1))) }
 
+// Announce reports a change of a pod's life that a wing made.
+func (h *Host) Announce(c hook.PodChange, id, name string) { h.listeners.changed(c, id, name) }
+
 // Changes counts the changes of pods since the Host began.
 func (h *Host) Changes() int64 { return h.listeners.changes.Load() }
 

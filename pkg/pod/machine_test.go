@@ -47,7 +47,7 @@ func newMachine(t *testing.T) *machine {
 	m.house = newHouse(t, restless, func(c *options) {
 		m.faulty.Store, c.Store = c.Store, m.faulty
 		c.Tools = append(c.Tools, mark(m.marks))
-		c.MaxInbox, c.TrashFor = 1000, time.Hour
+		c.MaxInbox, c.trashFor = 1000, time.Hour
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, "asked") {
 			return c.Ask("may it?")
@@ -127,7 +127,7 @@ func (m *machine) die(after int) {
 
 // restore brings the pod back if it was deleted, and learns which submits were withdrawn.
 func (m *machine) restore() {
-	_, err := m.host.Restore(m.t.Context(), "p", "")
+	_, err := m.trash.Restore(m.t.Context(), "p", "")
 	if _, got := m.host.Get(m.t.Context(), "p"); got != nil {
 		m.t.Fatalf("the pod is gone: %v, %v", err, got)
 	}
@@ -305,13 +305,13 @@ func (m *machine) do(action string, pick func(int) int) {
 	case "die":
 		m.die(1 + pick(6))
 	case "delete":
-		if _, err := m.host.Discard(m.t.Context(), "p"); err != nil {
+		if _, err := m.trash.Discard(m.t.Context(), "p"); err != nil {
 			m.t.Error(err)
 		}
 		m.restore()
 	case "die deleting":
 		m.faulty.set((&countdown{left: 1 + pick(3), hit: make(chan struct{}), refuse: true}).check)
-		_, _ = m.host.Discard(m.t.Context(), "p")
+		_, _ = m.trash.Discard(m.t.Context(), "p")
 		m.kill(m.faulty)
 		m.restore()
 	}

@@ -55,7 +55,7 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec, move 
 
 // newPod is the record of a pod that is not stored yet.
 func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return item.Pod{}, err
 	}
 	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
@@ -73,7 +73,8 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 	}, nil
 }
 
-func checkName(name string) error {
+// CheckName refuses a name that no pod can have.
+func CheckName(name string) error {
 	if item.ValidPodName(name) {
 		return nil
 	}
@@ -83,7 +84,7 @@ func checkName(name string) error {
 
 // Rename gives a pod another name. All that refers to the pod does so by its id.
 func (h *Host) Rename(ctx context.Context, idOrName, name string) (item.Pod, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return item.Pod{}, err
 	}
 	return h.change(ctx, idOrName, func(a *actor) error { return a.journal.rename(ctx, name) })

@@ -25,25 +25,10 @@ func (h *Host) AdoptPods(ids []string) {
 				h.listeners.changed(hook.PodUpdated, p.ID, p.Name)
 				left = slices.DeleteFunc(left, func(id string) bool { return id == p.ID })
 			}
-			h.recoverUnfinished(pods)
+			_ = h.Continue(h.base, pods...)
 			if len(left) > 0 && (err == nil && time.Now().After(until) || !h.pods.sleep(pollEvery)) {
 				return
 			}
 		}
 	})
-}
-
-// recoverUnfinished loads those pods that have something to do.
-func (h *Host) recoverUnfinished(pods []item.Pod) {
-	var late []item.Pod
-	for _, p := range pods {
-		if !unfinished(p) {
-			continue
-		}
-		if err := h.recover(h.base, p); passes(err) {
-			late = append(late, p)
-			h.pods.setLate(p.ID, err)
-		}
-	}
-	h.recoverLate(late)
 }

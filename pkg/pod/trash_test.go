@@ -7,49 +7,49 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/trash"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/store"
 )
 
 // A deleted family ends, and comes back together, over a restart too; nothing of it goes on
 // by itself.
 func TestTrashedFamily(t *testing.T) {
-	h := spawning(t, 2, chain(waits), func(c *options) { c.TrashFor = time.Hour })
+	h := spawning(t, 2, chain(waits), func(c *options) { c.trashFor = time.Hour })
 	h.submit("go")
 	h.marked()
 	h.submit("later")
-	if _, err := h.host.Discard(t.Context(), "p"); err != nil {
+	if _, err := h.trash.Discard(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
 	if left := h.pods(); len(left) != 0 {
 		t.Errorf("there are still %+v", left)
 	}
 	h.restart()
-	trashed, err := h.host.Trashed(t.Context())
+	trashed, err := h.trash.List(t.Context())
 	if err != nil || len(trashed) != 3 || trashed[0].PurgeAt != trashed[0].At.Add(time.Hour) {
 		t.Fatalf("trash %+v, %v", trashed, err)
 	}
-	i := slices.IndexFunc(trashed, func(p pod.TrashedPod) bool { return p.Name == "p" })
+	i := slices.IndexFunc(trashed, func(p trash.Pod) bool { return p.Name == "p" })
 	for _, p := range trashed {
 		if p.With != trashed[i].ID {
 			t.Errorf("%s went with %s", p.Name, p.With)
 		}
 		if p.ID != trashed[i].ID {
-			_, err := h.host.Restore(t.Context(), p.ID, "")
+			_, err := h.trash.Restore(t.Context(), p.ID, "")
 			wantError(t, err, item.KindPrecondition, "DELETED_WITH")
 		}
 	}
 	if _, err := h.host.Create(t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.host.Restore(t.Context(), trashed[i].ID, "")
+	_, err = h.trash.Restore(t.Context(), trashed[i].ID, "")
 	wantError(t, err, item.KindExists, "POD_EXISTS")
 	if err := h.host.Delete(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
-	p, err := h.host.Restore(t.Context(), "p", "")
+	p, err := h.trash.Restore(t.Context(), "p", "")
 	if err != nil || p.Queued != 0 || p.Status.State != item.StateIdle || p.Status.Turn != 1 {
 		t.Fatalf("restored %+v, %v", p, err)
 	}
@@ -69,7 +69,7 @@ func TestTrashedFamily(t *testing.T) {
 func TestTrashIsEmptied(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	h := newHouse(t, scripted.Answers(), func(c *options) {
-		c.TrashFor, c.Now = 14*24*time.Hour, func() time.Time { return now }
+		c.trashFor, c.Now = 14*24*time.Hour, func() time.Time { return now }
 	})
 	q, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: h.dir, SubPods: 1})
 	if err != nil {
@@ -85,16 +85,16 @@ func TestTrashIsEmptied(t *testing.T) {
 	}
 	put := func(id string) {
 		t.Helper()
-		if _, err := h.host.Discard(t.Context(), id); err != nil {
+		if _, err := h.trash.Discard(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	left := func() int {
 		t.Helper()
-		if err := h.host.SweepTrash(t.Context()); err != nil {
+		if err := h.trash.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := h.host.Trashed(t.Context())
+		list, err := h.trash.List(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestTrashIsEmptied(t *testing.T) {
 	}
 	put(child.ID)
 	put("q")
-	_, err = h.host.Restore(t.Context(), "child", "")
+	_, err = h.trash.Restore(t.Context(), "child", "")
 	wantError(t, err, item.KindPrecondition, "PARENT_DELETED")
 	now = now.Add(14*24*time.Hour - time.Second)
 	if n := left(); n != 2 {
@@ -118,6 +118,6 @@ func TestTrashIsEmptied(t *testing.T) {
 	if _, err := os.Stat(spooled); !os.IsNotExist(err) {
 		t.Errorf("the spooled output is still there: %v", err)
 	}
-	_, err = h.host.Restore(t.Context(), "q", "")
+	_, err = h.trash.Restore(t.Context(), "q", "")
 	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
 }

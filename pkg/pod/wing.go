@@ -23,13 +23,6 @@ type Wing struct {
 	// Ending ends what runs of a pod, by its id, that leaves memory for a reason. It is called in the pod's goroutine,
 	// and does not wait: the pod serves until what its log says to run has ended, for some seconds at most.
 	Ending func(id string, cause error)
-	// Restoring brings back what the wing has of a pod, by its id, that comes back from the trash. Its error keeps the
-	// pod there.
-	Restoring func(ctx context.Context, id string) error
-	// Purged removes what it has of a pod that is gone for good.
-	Purged func(ctx context.Context, id string)
-	// Sweep removes what it has kept for its time.
-	Sweep func(ctx context.Context) error
 }
 
 // Attach lets a wing take part. It is called before Recover.
@@ -42,15 +35,6 @@ func (h *Host) Attach(w Wing) {
 	}
 	if w.Ending == nil {
 		w.Ending = func(string, error) {}
-	}
-	if w.Restoring == nil {
-		w.Restoring = func(context.Context, string) error { return nil }
-	}
-	if w.Purged == nil {
-		w.Purged = func(context.Context, string) {}
-	}
-	if w.Sweep == nil {
-		w.Sweep = func(context.Context) error { return nil }
 	}
 	h.wings = append(h.wings, w)
 }

@@ -149,6 +149,7 @@ var ranks = map[string]int{
 	"internal/web":       6,
 	"pkg/client":         5,
 	"internal/subpods":   5,
+	"internal/trash":     5,
 	"internal/files":     5,
 	"internal/workspace": 6,
 
