@@ -63,7 +63,8 @@ func (r *release) shared(ctx context.Context) ([]file, error) {
 			return nil, fmt.Errorf("manual pages of %s: %w", program, err)
 		}
 	}
-	if err := r.command(ctx, "make", "-s", "extension").Run(); err != nil {
+	extension, err := r.extension(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("the extension of VS Code: %w", err)
 	}
 	files, err := below(share, "share")
@@ -87,11 +88,53 @@ func (r *release) shared(ctx context.Context) ([]file, error) {
 	}
 	return append(files,
 		file{"share/nvim/site/pack/podd/start/podd/doc/tags", tags, 0o644},
-		file{"share/podd/podd.vsix", "plugins/vscode/dist/podd.vsix", 0o644},
+		file{"share/podd/podd.vsix", extension, 0o644},
 		file{"share/doc/podd/copyright", "LICENSE", 0o644},
 		file{"share/doc/podd/README.md", "README.md", 0o644},
 		file{"share/doc/podd/CHANGELOG.md", "CHANGELOG.md", 0o644},
 	), nil
+}
+
+// extension packs the extension of VS Code. It works on a copy: others may build it in the repository meanwhile.
+func (r *release) extension(ctx context.Context) (string, error) {
+	const plugin, sdk = "plugins/vscode", "sdk/typescript"
+	if err := r.command(ctx, "make", "-s", plugin+"/node_modules", sdk+"/node_modules").Run(); err != nil {
+		return "", err
+	}
+	known, err := output(ctx, "git", "ls-files", plugin, sdk, "internal/web/page", "LICENSE")
+	if err != nil {
+		return "", err
+	}
+	tree := filepath.Join(r.work, "vscode")
+	for path := range strings.SplitSeq(known, "\n") {
+		if err := copyFile(path, filepath.Join(tree, path)); err != nil {
+			return "", err
+		}
+	}
+	for _, dir := range []string{plugin, sdk} {
+		packages, err := filepath.Abs(dir + "/node_modules")
+		if err != nil {
+			return "", err
+		}
+		if err := os.Symlink(packages, filepath.Join(tree, dir, "node_modules")); err != nil {
+			return "", err
+		}
+	}
+	pack := r.command(ctx, "npm", "run", "--silent", "package")
+	pack.Dir = filepath.Join(tree, plugin)
+	pack.Stdout = nil // It tells how people publish it.
+	return filepath.Join(tree, plugin, "dist", "podd.vsix"), pack.Run()
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o644)
 }
 
 // below is all files below a directory, placed below another.
