@@ -78,6 +78,9 @@ func message(out *protogen.GeneratedFile, m *protogen.Message, indent string) {
 		}
 		has, takes := types(f.Desc)
 		out.P(indent, f.Desc.Name(), ": ", has)
+		if f.Desc.Name() == "self" {
+			continue // It would be the first argument.
+		}
 		arguments = append(arguments, ", "+string(f.Desc.Name())+": "+takes+" | None = ...")
 	}
 	if arguments != nil {

@@ -40,7 +40,7 @@ class PoddError(Exception):
     @property
     def passing(self) -> bool:
         """Whether trying again later may help: podd is away or about to stop."""
-        return self.code == grpc.StatusCode.UNAVAILABLE
+        return bool(self.code == grpc.StatusCode.UNAVAILABLE)
 
 
 class Client:

@@ -1658,7 +1658,7 @@ class Node(Message):
     config_digest: str
     self: bool
     movable: int
-    def __init__(self, *, name: str | None = ..., address: str | None = ..., version: str | None = ..., state: int | None = ..., seen_at: Timestamp | None = ..., lease_age: Duration | None = ..., pods: int | None = ..., running: int | None = ..., config_digest: str | None = ..., self: bool | None = ..., movable: int | None = ...) -> None: ...
+    def __init__(self, *, name: str | None = ..., address: str | None = ..., version: str | None = ..., state: int | None = ..., seen_at: Timestamp | None = ..., lease_age: Duration | None = ..., pods: int | None = ..., running: int | None = ..., config_digest: str | None = ..., movable: int | None = ...) -> None: ...
 
 class RemoveNodeRequest(Message):
     name: str
