@@ -78,8 +78,8 @@ func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
 		return nil, err
 	}
 	if a, _ := h.pods.find(id); a != nil {
-		if shown, ok := a.presence.asks(rec.Last); ok {
-			return shown, nil
+		if now := a.presence.now.Load(); now != nil && now.last >= rec.Last {
+			return now.asking, nil
 		}
 	}
 	f, _, err := h.Logs.folded(ctx, id, h.settings())

@@ -231,8 +231,8 @@ func (h *Host) Counts() Counts {
 		if a.presence.running.Load() {
 			c.Running++
 		}
-		if s := a.presence.standing.Load(); s != nil {
-			c.Jobs += s.Jobs
+		if now := a.presence.now.Load(); now != nil {
+			c.Jobs += now.standing.Jobs
 		}
 	}
 	return c

@@ -12,13 +12,22 @@ import (
 
 // InboxItem is a waiting submit.
 type InboxItem struct {
-	// Seq is the sequence of its submitted entry.
-	Seq       item.Seq
-	RequestID string
-	Mode      item.SubmitMode
-	// Text is the user message's text as the model will see it.
-	Text string
+	worker.Submit
 	Time time.Time
+}
+
+// waitingSubmits decodes the stored submits of a pod.
+func waitingSubmits(pod string, stored []store.Waiting) (items []InboxItem, err error) {
+	for _, w := range stored {
+		e, err := w.Decode()
+		if err != nil {
+			return nil, damaged(pod, w.Seq, err)
+		}
+		if s, ok := e.Kind.(item.Submitted); ok {
+			items = append(items, InboxItem{worker.Submit{Seq: w.Seq, Submitted: s}, e.Time})
+		}
+	}
+	return items, nil
 }
 
 // inbox are the waiting submits of a loaded pod, the oldest first. The store has them
@@ -31,16 +40,11 @@ type inbox struct {
 
 // load loads the stored submits.
 func (in *inbox) load(pod string, stored []store.Waiting) error {
-	for _, w := range stored {
-		e, err := w.Decode()
-		if err != nil {
-			return damaged(pod, w.Seq, err)
-		}
-		if s, ok := e.Kind.(item.Submitted); ok {
-			in.items = append(in.items, worker.Submit{Seq: w.Seq, Submitted: s})
-		}
+	waiting, err := waitingSubmits(pod, stored)
+	for _, w := range waiting {
+		in.items = append(in.items, w.Submit)
 	}
-	return nil
+	return err
 }
 
 // index is the index of a submit; below 0 if it does not wait.
@@ -87,17 +91,7 @@ func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) 
 	if err != nil {
 		return nil, err
 	}
-	var items []InboxItem
-	for _, w := range waiting {
-		e, err := w.Decode()
-		if err != nil {
-			return nil, damaged(rec.ID, w.Seq, err)
-		}
-		if s, ok := e.Kind.(item.Submitted); ok {
-			items = append(items, InboxItem{Seq: w.Seq, RequestID: s.RequestID, Mode: s.Mode, Text: s.Text, Time: e.Time})
-		}
-	}
-	return items, nil
+	return waitingSubmits(rec.ID, waiting)
 }
 
 // Withdraw removes a waiting submit. One that a turn has taken is KindPrecondition,

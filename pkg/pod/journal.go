@@ -59,9 +59,7 @@ func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 // publish shows the waiting calls and the pod's work to those who do not wait for the
 // pod, and wakes the waiters for a closed question.
 func (j *journal) publish() {
-	standing := StandingOf(&j.state, j.carried)
-	j.presence.standing.Store(&standing)
-	j.presence.ask(waiting(&j.state.Turn, j.id, j.rec.Name), j.rec.Last)
+	j.presence.now.Store(&published{j.rec.Last, waiting(&j.state.Turn, j.id, j.rec.Name), StandingOf(&j.state, j.carried)})
 	for id, closed := range j.waiters {
 		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {
 			close(closed)

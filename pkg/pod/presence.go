@@ -14,34 +14,18 @@ type presence struct {
 	// shown is the pod's status while it differs from the stored one, which can't be
 	// written; otherwise nil.
 	shown atomic.Pointer[item.PodStatus]
-	// asking are the calls that wait for a person; nil until the log is read. It reflects
-	// the log up to the entry asked.
-	asking atomic.Pointer[[]Approval]
-	asked  atomic.Int64
-	// standing is what its fold says of its work; nil until the log is read.
-	standing atomic.Pointer[Standing]
+	// now is what its log says; nil until that is read.
+	now atomic.Pointer[published]
 	// activity says whether its turn works.
 	activity activity
 }
 
-// ask publishes the calls that wait, as the log has them up to an entry.
-func (p *presence) ask(now []Approval, last item.Seq) {
-	if before := p.asking.Load(); before == nil || len(now)+len(*before) > 0 {
-		p.asking.Store(&now)
-	}
-	p.asked.Store(int64(last))
-}
-
-// asks are the calls that wait; false while they do not reflect the log up to an entry.
-func (p *presence) asks(upTo item.Seq) ([]Approval, bool) {
-	if item.Seq(p.asked.Load()) < upTo {
-		return nil, false
-	}
-	now := p.asking.Load()
-	if now == nil {
-		return nil, false
-	}
-	return *now, true
+// published is what a pod's log says up to its entry last.
+type published struct {
+	last item.Seq
+	// asking are the calls that wait for a person.
+	asking   []Approval
+	standing Standing
 }
 
 // activity says whether a pod's turn works or only waits, for callers that wait for the

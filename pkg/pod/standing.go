@@ -47,8 +47,8 @@ func (h *Host) Standing(id string) (s Standing, answered int, loaded bool) {
 	if a == nil {
 		return s, 0, false
 	}
-	if now := a.presence.standing.Load(); now != nil {
-		s = *now
+	if now := a.presence.now.Load(); now != nil {
+		s = now.standing
 	}
 	return s, a.journal.live.Answer(), true
 }
