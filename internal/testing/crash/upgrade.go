@@ -256,7 +256,12 @@ func (u *upgrade) replace() error {
 	if err != nil {
 		return err
 	}
-	if u.now = u.Newer; u.tally.Ends%2 == 1 {
+	copies, err := u.copies()
+	if err != nil {
+		return err
+	}
+	// The older podd opens no database of a newer schema.
+	if u.now = u.Newer; u.tally.Ends%2 == 1 && len(copies) == 0 {
 		u.now = u.Older
 	}
 	if err := u.install(); err != nil {
@@ -272,16 +277,20 @@ func (u *upgrade) replace() error {
 	return u.up()
 }
 
+// copies are those that podd made of databases of an older schema, the oldest first.
+func (u *upgrade) copies() ([]string, error) {
+	return filepath.Glob(filepath.Join(u.dir, "s", "snapshots", "podd-*-schema*.db"))
+}
+
 // down goes back to the older podd once all work is done, as docs/compatibility.md says. It must
 // know all pods and go on with them.
 func (u *upgrade) down() error {
-	state := filepath.Join(u.dir, "s")
-	copies, err := filepath.Glob(filepath.Join(state, "snapshots", "podd-*-schema*.db"))
+	copies, err := u.copies()
 	if err != nil {
 		return err
 	}
 	if len(copies) > 0 {
-		if err := os.Rename(copies[len(copies)-1], filepath.Join(state, "podd.db")); err != nil {
+		if err := os.Rename(copies[0], filepath.Join(u.dir, "s", "podd.db")); err != nil {
 			return err
 		}
 	}
@@ -293,8 +302,10 @@ func (u *upgrade) down() error {
 		return err
 	}
 	for _, p := range u.all() {
-		if u.state(p) == nil && len(copies) == 0 {
-			u.tally.Lost.add("the older podd does not know %s", p.name)
+		if u.state(p) == nil {
+			if len(copies) == 0 || !p.isFork { // It was made before the first replacement.
+				u.tally.Lost.add("the older podd does not know %s", p.name)
+			}
 			continue
 		}
 		p.submits.submit(u.ctx, "job-99998: shell/5/0")
@@ -303,6 +314,6 @@ func (u *upgrade) down() error {
 		return err
 	}
 	u.terminate(false)
-	u.tally.Ends--
+	u.tally.Ends-- // It counts replacements.
 	return u.nothingRuns()
 }
