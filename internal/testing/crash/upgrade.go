@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // Builds are the directories with podd, podd-launch and podctl of two builds, of which one replaces
@@ -302,11 +304,17 @@ func (u *upgrade) down() error {
 		return err
 	}
 	for _, p := range u.all() {
-		if u.state(p) == nil {
+		now := u.state(p)
+		if now == nil {
 			if len(copies) == 0 || !p.isFork { // It was made before the first replacement.
 				u.tally.Lost.add("the older podd does not know %s", p.name)
 			}
 			continue
+		}
+		if now.GetState() == poddv1.PodState_POD_STATE_PAUSED { // As it was when the copy was made.
+			if _, err := u.client.Pods().Resume(u.ctx, &poddv1.ResumeRequest{Pod: p.name}); err != nil {
+				return err
+			}
 		}
 		p.submits.submit(u.ctx, "job-99998: shell/5/0")
 	}
