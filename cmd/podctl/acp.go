@@ -11,6 +11,7 @@ import (
 	"podd/pkg/version"
 )
 
+// acpOptions are the flags of acp.
 type acpOptions struct{ pod string }
 
 func (o *acpOptions) command(p *program) *cobra.Command {

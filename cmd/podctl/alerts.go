@@ -16,6 +16,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// alertsOptions are the flags of alerts.
 type alertsOptions struct {
 	after           sequence
 	follow, unacked bool
@@ -63,6 +64,7 @@ func (o *alertsOptions) run(ctx context.Context, s *session, args []string) erro
 	return nil
 }
 
+// alertsAckOptions are the flags of alerts ack.
 type alertsAckOptions struct{ all bool }
 
 func (o *alertsAckOptions) command(p *program) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// cancelOptions are the flags of cancel.
 type cancelOptions struct{ queued bool }
 
 func (o *cancelOptions) command(p *program) *cobra.Command {

@@ -137,6 +137,7 @@ func mustRegister(err error) {
 // installShells are the shells that find a completion script in a directory of their user.
 var installShells = []string{"bash", "zsh", "fish"}
 
+// installOptions are the flags of completion install.
 type installOptions struct{ shell string }
 
 func (o *installOptions) command(p *program) *cobra.Command {

@@ -93,8 +93,5 @@ func contextFacts(c *poddv1.GetContextResponse) facts {
 // projectInstructions say where the workspace's own instructions are from.
 func projectInstructions(c *poddv1.GetContextResponse) string {
 	n := len(c.GetProjectInstructions())
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s, %s bytes, sent as text from the workspace", orDefault(c.GetProjectSource(), "skills, and files that were not read"), view.Count(int64(n)))
+	return when(n > 0, fmt.Sprintf("%s, %s bytes, sent as text from the workspace", orDefault(c.GetProjectSource(), "skills, and files that were not read"), view.Count(int64(n))))
 }

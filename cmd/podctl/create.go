@@ -11,6 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// createOptions are the flags of create.
 type createOptions struct {
 	specOptions
 	checkoutOptions

@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
+// deleteOptions are the flags of delete.
 type deleteOptions struct {
 	now, checkout bool
 	drop          []string
@@ -67,43 +66,4 @@ func (o *deleteOptions) run(ctx context.Context, s *session, args []string) erro
 		says += fmt.Sprintf("\nits checkout stays in %s; podctl delete %s --checkout removes it", sanitize.Line(resp.GetCheckout()), name)
 	}
 	return s.print(deleted, line("%s", says))
-}
-
-func newRestoreCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore POD [NEW]",
-		Short: "Bring a deleted pod back",
-		Long: "Brings a deleted pod back, with the sub-pods that were deleted with it. POD is its old name or its id: of " +
-			"several with the name, the last deleted. NEW is its name from now on. podctl list --trash shows the deleted " +
-			"pods.",
-		Example:           "  podctl list --trash\n  podctl restore api\n  podctl restore api api-2",
-		ValidArgsFunction: p.complete(1, trashed),
-		RunE:              p.onPodd(runRestore),
-	}
-}
-
-func runRestore(ctx context.Context, s *session, args []string) error {
-	resp, err := s.Pods().RestorePod(ctx, &poddv1.RestorePodRequest{Pod: valid(args[0]), Name: valid(strings.Join(args[1:], ""))})
-	return s.answer(resp.GetPod(), err, line("restored pod %s", sanitize.Line(resp.GetPod().GetName())))
-}
-
-// trashed finds the deleted pods.
-func trashed(ctx context.Context, s *session, offer func(value, about string)) error {
-	resp, err := s.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
-	for _, pod := range resp.GetPods() {
-		offer(pod.GetPod().GetName(), pod.GetPod().GetSpec().GetDir())
-	}
-	return err
-}
-
-// listTrash lists the deleted pods.
-func listTrash(ctx context.Context, s *session) error {
-	resp, err := s.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
-	if err != nil {
-		return err
-	}
-	return list(s.program, resp.GetPods(), "the trash is empty", "NAME\tID\tTURN\tDELETED\tKEPT UNTIL\tDIR", func(t *poddv1.TrashedPod) []any {
-		pod, ago := t.GetPod(), view.Duration(s.now().Sub(t.GetDeletedAt().AsTime()))+" ago"
-		return []any{pod.GetName(), pod.GetId(), pod.GetTurn(), ago, stamp(t.GetPurgeAt().AsTime()), pod.GetSpec().GetDir()}
-	})
 }

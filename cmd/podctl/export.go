@@ -18,6 +18,7 @@ import (
 	"podd/pkg/item"
 )
 
+// exportOptions are the flags of export.
 type exportOptions struct {
 	format, to string
 	after      sequence

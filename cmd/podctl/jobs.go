@@ -91,6 +91,7 @@ func writeStopped(w io.Writer, j *poddv1.StoppedJob) error {
 	return err
 }
 
+// jobsLogsOptions are the flags of jobs logs.
 type jobsLogsOptions struct {
 	after  int64
 	follow bool

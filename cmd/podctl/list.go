@@ -21,6 +21,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// listOptions are the flags of list.
 type listOptions struct{ trash, watch bool }
 
 func (o *listOptions) command(p *program) *cobra.Command {
@@ -59,6 +60,18 @@ func (o *listOptions) run(ctx context.Context, s *session, _ []string) error {
 			cells = append(cells, cell)
 		}
 		return cells
+	})
+}
+
+// listTrash lists the deleted pods.
+func listTrash(ctx context.Context, s *session) error {
+	resp, err := s.Pods().ListTrash(ctx, &poddv1.ListTrashRequest{})
+	if err != nil {
+		return err
+	}
+	return list(s.program, resp.GetPods(), "the trash is empty", "NAME\tID\tTURN\tDELETED\tKEPT UNTIL\tDIR", func(t *poddv1.TrashedPod) []any {
+		pod, ago := t.GetPod(), view.Duration(s.now().Sub(t.GetDeletedAt().AsTime()))+" ago"
+		return []any{pod.GetName(), pod.GetId(), pod.GetTurn(), ago, stamp(t.GetPurgeAt().AsTime()), pod.GetSpec().GetDir()}
 	})
 }
 
@@ -151,12 +164,12 @@ func clock(t, now time.Time) string {
 	return stamp(t)
 }
 
-// plural is "1 approval" or "2 approvals".
+// plural is "1 approval" or "2 approvals", "2 passes".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return view.Count(int64(n)) + " " + what + "s"
+	return view.Count(int64(n)) + " " + what + when(strings.HasSuffix(what, "s"), "e") + "s"
 }
 
 // podLister is list -w: a row for each pod, and one more whenever it changes.

@@ -57,6 +57,7 @@ func servers(ctx context.Context, s *session, dir string, offer func(value, abou
 	return err
 }
 
+// mcpListOptions are the flags of mcp list.
 type mcpListOptions struct{ dir string }
 
 func (o *mcpListOptions) command(p *program) *cobra.Command {
@@ -178,6 +179,7 @@ func runMCPAccept(ctx context.Context, s *session, name, dir string) error {
 	return s.answer(resp, err, line("accepted %s of %s", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(name)))
 }
 
+// mcpAddOptions are the flags of mcp add.
 type mcpAddOptions struct {
 	url string
 	env []string

@@ -13,6 +13,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// loginOptions are the flags of mcp login.
 type loginOptions struct {
 	port           int
 	browser, paste bool

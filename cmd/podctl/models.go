@@ -37,6 +37,7 @@ func runModels(ctx context.Context, s *session, args []string) error {
 	return s.answer(resp, err, func(w io.Writer) error { return writeModels(w, resp) })
 }
 
+// refreshOptions are the flags of models refresh.
 type refreshOptions struct {
 	from    string
 	builtin bool

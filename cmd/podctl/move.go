@@ -9,6 +9,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// moveOptions are the flags of move.
 type moveOptions struct {
 	dir   string
 	force bool

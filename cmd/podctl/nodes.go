@@ -48,6 +48,7 @@ func runNodes(ctx context.Context, s *session, _ []string) error {
 	return err
 }
 
+// nodesRmOptions are the flags of nodes rm.
 type nodesRmOptions struct{ force bool }
 
 func (o *nodesRmOptions) command(p *program) *cobra.Command {
@@ -86,14 +87,6 @@ func nodeState(n *poddv1.Node) string {
 // down says that a node answers no calls.
 func down(n *poddv1.Node) bool {
 	return n.GetState() == poddv1.NodeState_NODE_STATE_STOPPED || n.GetState() == poddv1.NodeState_NODE_STATE_AWAY
-}
-
-// leaseFact says how old the lease of this node is; empty without other nodes.
-func leaseFact(s *poddv1.GetStatusResponse) string {
-	if s.GetNode() == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s, lease renewed %s ago; podctl nodes lists all", s.GetNode(), view.Duration(s.GetLeaseAge().AsDuration()))
 }
 
 // nodeFact says which node has a pod, and whether another one takes it over; empty without nodes.

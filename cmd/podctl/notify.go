@@ -11,6 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// notifyOptions are the flags of notify, and the note.
 type notifyOptions struct {
 	wake, noStdin bool
 	segments      []item.Segment

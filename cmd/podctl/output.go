@@ -117,6 +117,14 @@ func (f facts) writeTo(w io.Writer) error {
 	return nil
 }
 
+// when is a text if yes, and empty otherwise: a fact without a line.
+func when(yes bool, text string) string {
+	if yes {
+		return text
+	}
+	return ""
+}
+
 // stamp is a time for people.
 func stamp(t time.Time) string { return t.Local().Format(time.DateTime) }
 

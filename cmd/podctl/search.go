@@ -21,6 +21,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// searchOptions are the flags of search, and the request that they make.
 type searchOptions struct {
 	pod, since string
 	kinds      []string

@@ -39,10 +39,7 @@ func runShow(ctx context.Context, s *session, _ []string) error {
 
 // podFacts describe a pod.
 func podFacts(pod item.Pod, now time.Time) facts {
-	instructions := ""
-	if n := len(pod.Spec.Instructions); n > 0 {
-		instructions = fmt.Sprintf("custom, %s bytes", view.Count(int64(n)))
-	}
+	of, instructions := pod.Spec.Checkout, int64(len(pod.Spec.Instructions))
 	log := "empty"
 	if pod.Last > 0 {
 		log = fmt.Sprintf("#%d to #%d", pod.First, pod.Last)
@@ -53,24 +50,24 @@ func podFacts(pod item.Pod, now time.Time) facts {
 		{"state", podState(pod, now)},
 		{"reason", pod.Status.Reason},
 		{"paused", held(pod)},
-		{"waiting until", waitingUntil(pod, now)},
+		{"waiting until", when(!pod.Status.WaitUntil.IsZero(), until(pod.Status.WaitUntil, now))},
 		{"approvals", hint(pod.Status.Approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
 		{"node", nodeFact(pod)},
 		{"dir", pod.Spec.Dir},
-		{"checkout", checkoutFact(pod.Spec.Checkout)},
+		{"checkout", when(of != (item.Checkout{}), fmt.Sprintf("of %s, branch %s, from commit %.12s", of.Source, of.Branch, of.Base))},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
-		{"instructions", orDefault(instructions, "default")},
+		{"instructions", orDefault(when(instructions > 0, fmt.Sprintf("custom, %s bytes", view.Count(instructions))), "default")},
 		{"base instructions", pod.Spec.BaseInstructions},
 		{"ask", orDefault(pod.Spec.Ask, "default")},
-		{"plan", planFact(pod.Spec.Plan)},
+		{"plan", when(pod.Spec.Plan, "turns change nothing, unless submit says --plan=false")},
 		{"rules", rules(pod.Spec.Rules)},
 		{"limits per turn", turnLimits(pod.Spec.Limits)},
 		{"budget", budget(pod.Spec.Limits)},
 		{"tools", strings.Join(pod.Spec.Tools, ", ")},
-		{"sub-pods", subPods(pod.Spec.SubPods)},
+		{"sub-pods", when(pod.Spec.SubPods > 0, fmt.Sprintf("up to %d at once", pod.Spec.SubPods))},
 		{"spawned by", pod.Spec.Parent},
 		{"turns", view.Count(pod.Status.Turn)},
 		{"log", log},
@@ -120,14 +117,6 @@ func printShown(s *session, resp *poddv1.GetPodResponse) error {
 	return err
 }
 
-// checkoutFact says what the pod's checkout is of; empty without one.
-func checkoutFact(c item.Checkout) string {
-	if c == (item.Checkout{}) {
-		return ""
-	}
-	return fmt.Sprintf("of %s, branch %s, from commit %.12s", c.Source, c.Branch, c.Base)
-}
-
 func orDefault(value, otherwise string) string {
 	if value == "" {
 		return otherwise
@@ -147,13 +136,6 @@ func held(pod item.Pod) string {
 		return ""
 	}
 	return pause.Reason
-}
-
-func waitingUntil(pod item.Pod, now time.Time) string {
-	if pod.Status.WaitUntil.IsZero() {
-		return ""
-	}
-	return until(pod.Status.WaitUntil, now)
 }
 
 // hint says how many of something there are and which command lists them.
@@ -202,18 +184,7 @@ func projectFact(resp *poddv1.GetPodResponse) [2]string {
 // undoFact says where undo does not cover commands; empty where it does.
 func undoFact(resp *poddv1.GetPodResponse) [2]string {
 	dirs := resp.GetToolsOnly()
-	if len(dirs) == 0 {
-		return [2]string{"undo", ""}
-	}
-	return [2]string{"undo", "only what file tools change, not commands, in " + strings.Join(dirs, ", ")}
-}
-
-// planFact says that turns change nothing; empty where they may.
-func planFact(plan bool) string {
-	if !plan {
-		return ""
-	}
-	return "turns change nothing, unless submit says --plan=false"
+	return [2]string{"undo", when(len(dirs) > 0, "only what file tools change, not commands, in "+strings.Join(dirs, ", "))}
 }
 
 // turnLimits are the limits of one turn that the pod's spec sets; "" when podd's defaults
@@ -261,11 +232,4 @@ func rules(list []item.Rule) string {
 		words[i] = view.Rule(r)
 	}
 	return strings.Join(words, "; ")
-}
-
-func subPods(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("up to %d at once", n)
 }

@@ -14,12 +14,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"podd/internal/clients/view"
-	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
+// statsOptions are the flags of stats.
 type statsOptions struct {
 	watch bool
 	by    string
@@ -78,29 +78,10 @@ func cost(requests int64, usd float64, unpriced int64) string {
 		return ""
 	}
 	text := fmt.Sprintf("$%.4f", usd)
-	switch unpriced {
-	case 0:
-		return text
-	case 1:
-		return text + " (1 request without a price)"
+	if unpriced > 0 {
+		text += " (" + plural(int(unpriced), "request") + " without a price)"
 	}
-	return fmt.Sprintf("%s (%s requests without a price)", text, view.Count(unpriced))
-}
-
-// damagedPods names the pods whose log is damaged, so that their figures are incomplete; empty without one.
-func damagedPods(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return strings.Join(names, ", ") + " (counted up to the damaged entry)"
-}
-
-// passes is "1 pass" or "2 passes".
-func passes(n int64) string {
-	if n == 1 {
-		return "1 pass"
-	}
-	return view.Count(n) + " passes"
+	return text
 }
 
 func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
@@ -108,7 +89,7 @@ func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 	pruned := "nothing"
 	if s.GetPrunes() > 0 {
 		pruned = fmt.Sprintf("%s in %s, saving about %s tokens per request",
-			plural(int(s.GetPrunedResults()), "result"), passes(s.GetPrunes()), view.Count(s.GetPrunedTokens()))
+			plural(int(s.GetPrunedResults()), "result"), plural(int(s.GetPrunes()), "pass"), view.Count(s.GetPrunedTokens()))
 	}
 	err := facts{
 		{"turns", view.Count(s.GetTurns())},
@@ -117,7 +98,7 @@ func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 		{"cost", cost(usage.Requests, s.GetCostUsd(), s.GetUnpricedRequests())},
 		{"tool calls", view.Count(s.GetToolCalls())},
 		{"pruned", pruned},
-		{"damaged", damagedPods(s.GetDamaged())},
+		{"damaged", missing(s.GetDamaged(), "counted up to the damaged entry")},
 	}.writeTo(w)
 	if err != nil {
 		return err
@@ -213,10 +194,7 @@ func writeSeries(w io.Writer, by string, s *poddv1.GetUsageSeriesResponse) error
 
 // missing names the pods of which something does not count; empty without one.
 func missing(names []string, why string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return sanitize.Line(strings.Join(names, ", ")) + " (" + why + ")"
+	return when(len(names) > 0, strings.Join(names, ", ")+" ("+why+")")
 }
 
 // watchEvery is how often a watching command asks podd.

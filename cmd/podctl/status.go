@@ -52,15 +52,15 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"socket", s.GetSocket()},
 		{"state", s.GetStateDir()},
 		{"store", s.GetStore()},
-		{"node", leaseFact(s)},
+		{"node", when(s.GetNode() != "", fmt.Sprintf("%s, lease renewed %s ago; podctl nodes lists all", s.GetNode(), view.Duration(s.GetLeaseAge().AsDuration())))},
 		{"config", configured(s)},
-		{"config error", refusal(s)},
+		{"config error", when(s.GetConfigError() != "", s.GetConfigError()+"; still using the previous configuration")},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
 		{"jobs", hint(int(s.GetJobs()), "job runs", "jobs run", "podctl jobs")},
 		{"sandbox", sandbox(s)},
 		{"sandbox lacks", weaker(s)},
-		{"launcher", launcher(s)},
+		{"launcher", when(s.GetLauncherNote() != "", "none, so commands start slower: "+s.GetLauncherNote())},
 		{"credentials", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s%s (%s)", chosen(s.GetEndpoint()), s.GetBaseUrl(), s.GetApi())},
@@ -107,14 +107,6 @@ func configured(s *poddv1.GetStatusResponse) string {
 	return file
 }
 
-// refusal is why podd rejected the current configuration file.
-func refusal(s *poddv1.GetStatusResponse) string {
-	if s.GetConfigError() == "" {
-		return ""
-	}
-	return s.GetConfigError() + "; still using the previous configuration"
-}
-
 // sandbox says how podd runs shell commands.
 func sandbox(s *poddv1.GetStatusResponse) string {
 	mode := orDefault(s.GetSandbox(), "none")
@@ -149,14 +141,6 @@ func weaker(s *poddv1.GetStatusResponse) string {
 		return "see docs/security.md#without-bubblewrap"
 	}
 	return ""
-}
-
-// launcher says why commands start slower than they could; empty if they do not.
-func launcher(s *poddv1.GetStatusResponse) string {
-	if s.GetLauncherNote() == "" {
-		return ""
-	}
-	return "none, so commands start slower: " + s.GetLauncherNote()
 }
 
 // hidden counts the credentials that shell commands cannot see; empty without a sandbox.

@@ -11,6 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// tailOptions are the flags of tail.
 type tailOptions struct {
 	follow, deltas, full bool
 	last                 int64

@@ -15,6 +15,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// topOptions are the flags of top.
 type topOptions struct{ once bool }
 
 func (o *topOptions) command(p *program) *cobra.Command {

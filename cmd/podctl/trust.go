@@ -15,6 +15,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// trustOptions are the flags of trust, and its operand.
 type trustOptions struct {
 	dir         string
 	yes, remove bool

@@ -18,6 +18,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// tryOptions are the flags of try, and the prompt.
 type tryOptions struct {
 	specOptions
 	checkoutOptions

@@ -10,6 +10,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
+// updateOptions are the flags of update.
 type updateOptions struct{ specOptions }
 
 func (o *updateOptions) command(p *program) *cobra.Command {
