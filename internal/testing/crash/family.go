@@ -214,7 +214,7 @@ func (i *inspection) commands(all []kin) error {
 			if i.restores {
 				continue // The files are not what the calls made.
 			}
-			if err := k.writes(p.dir, i.model.calls); err != nil {
+			if err := k.writes(p.dir, i.model.calls, i.mixed); err != nil {
 				return err
 			}
 		}

@@ -141,6 +141,7 @@ func (c NodesConfig) round(ctx context.Context, server *clockServer, seed uint64
 	}
 	harsh := seed%4 > 0
 	s.several, s.cancels = true, harsh
+	s.mixed = c.Older.Argv != nil && !slices.Equal(c.Older.Argv, c.Command.Argv)
 	f := &fleet{scene: s, NodesConfig: c, db: db, server: server, counts: counts, harsh: harsh, shared: seed%4 > 1, readings: map[string][]reading{}}
 	f.on, f.off = context.WithCancel(f.ctx)
 	err = f.run(faults)

@@ -42,6 +42,8 @@ type scene struct {
 	cancels bool
 	// answers says that approvals are served, several that the round has more than one podd.
 	answers, several bool
+	// mixed says that podd is of two builds.
+	mixed bool
 	// restores says that changes of files are taken back.
 	restores bool
 }

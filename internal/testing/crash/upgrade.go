@@ -36,6 +36,7 @@ func (rn *runner) upgradeRounds(ctx context.Context, t *Tally) error {
 		s := settings{api: apis[seed%3], asks: seed/3%2 == 0}
 		err := rn.round(ctx, t, fmt.Sprintf("upgrades-%d", seed), s, seed, func(r *round) error {
 			u := &upgrade{round: r, Builds: rn.Builds, now: rn.Builds.Older}
+			u.mixed = u.Older != u.Newer
 			return u.run(min(left, upgradesOfRound))
 		})
 		if err != nil {
