@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"podd/internal/clients/attach"
 	"podd/pkg/item"
@@ -23,6 +24,8 @@ const (
 	exitNotFound = 4
 	// exitTurn: the followed turn ended with an outcome other than finished.
 	exitTurn = 5
+	// exitDenied: the followed turn finished, and calls of it were denied.
+	exitDenied = 6
 	// exitInterrupted: the user stopped podctl; the turn keeps running.
 	exitInterrupted = 130
 )
@@ -37,6 +40,9 @@ func exitCode(err error) int {
 	}
 	if _, ok := errors.AsType[turnError](err); ok {
 		return exitTurn
+	}
+	if _, ok := errors.AsType[deniedError](err); ok {
+		return exitDenied
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
@@ -75,6 +81,27 @@ func (e turnError) Error() string {
 		return fmt.Sprintf("turn %d %s", e.turn, how)
 	}
 	return fmt.Sprintf("turn %d %s: %s", e.turn, how, e.end.Cause)
+}
+
+// deniedError is the end of a turn that finished without some of its calls.
+type deniedError struct {
+	turn int64
+	// denied are the results of these calls, a line each.
+	denied []string
+}
+
+// Error names the first few calls.
+func (e deniedError) Error() string {
+	const most = 3
+	named := strings.Join(e.denied[:min(most, len(e.denied))], "; ")
+	if more := len(e.denied) - most; more > 0 {
+		named += fmt.Sprintf("; and %d more", more)
+	}
+	what := "a call was"
+	if len(e.denied) > 1 {
+		what = fmt.Sprintf("%d calls were", len(e.denied))
+	}
+	return fmt.Sprintf("turn %d finished, but %s denied: %s", e.turn, what, named)
 }
 
 // interrupted is the error for a podctl that the user stopped; it says how to continue.

@@ -46,11 +46,15 @@ func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyL
 	if f.turn.Withdrawn() {
 		return turnError{}
 	}
-	if number, end := f.turn.Ended(); end.Outcome != item.OutcomeFinished {
+	number, end := f.turn.Ended()
+	if end.Outcome != item.OutcomeFinished {
 		if hint := keyHint(s.env, *end); hint != "" && !s.at.remote() {
 			s.warn([]string{hint})
 		}
 		return turnError{number, *end}
+	}
+	if denied := f.turn.Denied(); len(denied) > 0 {
+		return deniedError{number, denied}
 	}
 	return nil
 }

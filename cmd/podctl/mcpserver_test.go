@@ -66,7 +66,7 @@ func mcpAnswer(method string, arguments map[string]any) any {
 				map[string]any{"type": "image", "mimeType": "image/png", "data": "bm90IGFuIGltYWdl"},
 			}}
 		}
-		if arguments["id"] == "slow" {
+		if _, err := os.Stat("called"); arguments["id"] == "slow" && err != nil {
 			_ = os.WriteFile("called", []byte("once\n"), 0o600)
 			select {}
 		}

@@ -122,6 +122,9 @@ type ToolResult struct {
 	// Recovery says how podd learned the outcome of a call that the end of an earlier podd
 	// interrupted; empty for a call that nothing interrupted.
 	Recovery Recovery
+	// Denied says that the call did not run because a person, a rule or an interceptor forbade
+	// it. What a turn that only plans may not do does not count.
+	Denied bool
 	// Aborted says which interceptor ends the turn at this call, and why; usually empty. The
 	// model does not see it.
 	Aborted string

@@ -31,6 +31,7 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		Cut:        cutToProto(r.Cut),
 		DurationMs: r.DurationMS,
 		Aborted:    clean(r.Aborted),
+		Denied:     r.Denied,
 		Recovery:   poddv1.Recovery(recoveries.number(r.Recovery)),
 
 		OriginalBytes: r.OriginalBytes(),
@@ -57,6 +58,7 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 		},
 		DurationMS: p.GetDurationMs(),
 		Aborted:    p.GetAborted(),
+		Denied:     p.GetDenied(),
 		Recovery:   recoveries.name(int32(p.GetRecovery())),
 	}
 }

@@ -147,7 +147,7 @@ func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) 
 	agreed := c.asked.Digest
 	c.agreed = c.asked.Previews
 	if !r.Approved {
-		c.refuse("%s: not run: denied by %s%s", c.Name, r.By, because(r.Reason))
+		c.deny("%s: not run: denied by %s%s", c.Name, r.By, because(r.Reason))
 		return nil
 	}
 	t.decide(ctx, c)

@@ -39,6 +39,8 @@ type call struct {
 	// was learned that an earlier podd started.
 	planned  []item.PlannedChange
 	recovery item.Recovery
+	// denied says that the call is refused because a person, a rule or an interceptor forbids it.
+	denied bool
 	// questions say why a person has to agree; empty if the call does not ask.
 	questions []string
 	// asked is the question of a call that asks, with an answer that is already known.
@@ -103,6 +105,12 @@ func sameFile(a, b tool.Target) bool {
 
 func (c *call) refuse(format string, args ...any) {
 	c.state, c.output, c.questions = callRefused, failure(fmt.Sprintf(format, args...)), nil
+}
+
+// deny refuses a call that somebody forbids.
+func (c *call) deny(format string, args ...any) {
+	c.refuse(format, args...)
+	c.denied = true
 }
 
 // signal is the last message of a call's goroutine: next is what becomes of the call, whose result is
@@ -440,7 +448,7 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) (r i
 	out = t.w.Output.Apply(c.Name, out, keep)
 	t.j.logCut(c.Name, out.Cut)
 	return item.ToolResult{
-		CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Recovery: c.recovery, Aborted: t.w.Output.Redact(c.aborted),
+		CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Recovery: c.recovery, Denied: c.denied, Aborted: t.w.Output.Redact(c.aborted),
 	}, callEnded
 }
 

@@ -96,10 +96,10 @@ func (t *judge) decide(ctx context.Context, c *call) {
 		d.Denied = "denied: " + err.Error()
 	}
 	t.j.warn(d.Warnings)
-	c.questions = nil
+	c.questions, c.denied = nil, false
 	switch {
 	case d.Denied != "":
-		c.refuse("%s: %s", c.Name, d.Denied)
+		c.deny("%s: %s", c.Name, d.Denied)
 	case d.Aborted != "":
 		c.aborted = d.Aborted
 		c.refuse("%s: not run: %s", c.Name, d.Aborted)
@@ -132,12 +132,15 @@ func (t *judge) rule(c *call) {
 		r = t.w.Policy(c.Name, a)
 		c.readable = c.readable && t.w.Policy(readTool, tool.Access{Paths: a.Paths, Targets: a.Targets, Confined: a.Confined}) == (Ruling{})
 	}
+	planOnly := ""
 	if t.j.turn.Plan {
-		r.Deny = cmp.Or(acts(a, r), r.Deny)
+		planOnly = acts(a, r)
 	}
 	switch {
+	case planOnly != "":
+		c.refuse("%s: denied: %s", c.Name, planOnly)
 	case r.Deny != "":
-		c.refuse("%s: denied: %s", c.Name, r.Deny)
+		c.deny("%s: denied: %s", c.Name, r.Deny)
 	case r.Ask != "":
 		c.questions = append(c.questions, r.Ask)
 	}

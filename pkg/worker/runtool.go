@@ -66,7 +66,10 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 		return tool.Output{}, callGoesOn
 	}
 	c.recovery = how
-	if err != nil {
+	switch {
+	case err != nil && how == item.RecoveryAgain && ctx.Err() == nil:
+		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err)), callEnded
+	case err != nil:
 		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
 		out, c.recovery = tool.Output{}, item.RecoveryUnknown
 	}

@@ -40,7 +40,9 @@ type Turn struct {
 	// waiting are the calls that wait for approval: those of this turn, and those of the
 	// previous one that were shown.
 	waiting []call
-	alerts  map[item.Seq]bool
+	// denied are the results of the turn's calls that somebody forbade.
+	denied []string
+	alerts map[item.Seq]bool
 }
 
 // call is a tool call that waits.
@@ -193,8 +195,15 @@ func (t *Turn) item(it item.Item) {
 	}
 }
 
+// Denied are the results of the turn's calls that a person, a rule or an interceptor forbade, a
+// line each.
+func (t *Turn) Denied() []string { return t.denied }
+
 // result shows a tool call that ended, in one line.
 func (t *Turn) result(r item.ToolResult) {
+	if r.Denied {
+		t.denied = append(t.denied, summary(r))
+	}
 	mark, st := "·", dim
 	if r.IsError {
 		mark, st = "✗", red

@@ -1188,7 +1188,10 @@ type ToolResult struct {
 	Diffs []*FileDiff `protobuf:"bytes,15,rep,name=diffs,proto3" json:"diffs,omitempty"`
 	// How podd learned the outcome of a call that the end of an earlier podd interrupted; not
 	// set for a call that nothing interrupted.
-	Recovery      Recovery `protobuf:"varint,16,opt,name=recovery,proto3,enum=podd.v1.Recovery" json:"recovery,omitempty"`
+	Recovery Recovery `protobuf:"varint,16,opt,name=recovery,proto3,enum=podd.v1.Recovery" json:"recovery,omitempty"`
+	// The call did not run because a person, a rule or an interceptor forbade it. What a turn
+	// that only plans may not do does not count.
+	Denied        bool `protobuf:"varint,17,opt,name=denied,proto3" json:"denied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1333,6 +1336,13 @@ func (x *ToolResult) GetRecovery() Recovery {
 		return x.Recovery
 	}
 	return Recovery_RECOVERY_UNSPECIFIED
+}
+
+func (x *ToolResult) GetDenied() bool {
+	if x != nil {
+		return x.Denied
+	}
+	return false
 }
 
 // FileDiff is a unified diff of one file, without the lines with its names.
@@ -1783,7 +1793,7 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
 	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\x12\x10\n" +
-	"\x03via\x18\x05 \x01(\tR\x03via\"\xff\x03\n" +
+	"\x03via\x18\x05 \x01(\tR\x03via\"\x97\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1805,7 +1815,8 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"summarized\x12&\n" +
 	"\x06images\x18\x0e \x03(\v2\x0e.podd.v1.ImageR\x06images\x12'\n" +
 	"\x05diffs\x18\x0f \x03(\v2\x11.podd.v1.FileDiffR\x05diffs\x12-\n" +
-	"\brecovery\x18\x10 \x01(\x0e2\x11.podd.v1.RecoveryR\brecovery\"2\n" +
+	"\brecovery\x18\x10 \x01(\x0e2\x11.podd.v1.RecoveryR\brecovery\x12\x16\n" +
+	"\x06denied\x18\x11 \x01(\bR\x06denied\"2\n" +
 	"\bFileDiff\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04diff\x18\x02 \x01(\tR\x04diff\"\xa4\x01\n" +

@@ -358,7 +358,8 @@ class ToolResult(Message):
     images: MutableSequence[Image]
     diffs: MutableSequence[FileDiff]
     recovery: int
-    def __init__(self, *, call_id: str | None = ..., summary: str | None = ..., content: str | None = ..., is_error: bool | None = ..., tool: str | None = ..., kind: int | None = ..., path: str | None = ..., sticky: bool | None = ..., duration_ms: int | None = ..., cut: Cut | None = ..., aborted: str | None = ..., original_bytes: int | None = ..., summarized: bool | None = ..., images: Iterable[Image] | None = ..., diffs: Iterable[FileDiff] | None = ..., recovery: int | None = ...) -> None: ...
+    denied: bool
+    def __init__(self, *, call_id: str | None = ..., summary: str | None = ..., content: str | None = ..., is_error: bool | None = ..., tool: str | None = ..., kind: int | None = ..., path: str | None = ..., sticky: bool | None = ..., duration_ms: int | None = ..., cut: Cut | None = ..., aborted: str | None = ..., original_bytes: int | None = ..., summarized: bool | None = ..., images: Iterable[Image] | None = ..., diffs: Iterable[FileDiff] | None = ..., recovery: int | None = ..., denied: bool | None = ...) -> None: ...
 
 class FileDiff(Message):
     """FileDiff is a unified diff of one file, without the lines with its names."""

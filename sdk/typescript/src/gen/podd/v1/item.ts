@@ -284,6 +284,11 @@ export interface ToolResult {
    * set for a call that nothing interrupted.
    */
   recovery: Recovery;
+  /**
+   * The call did not run because a person, a rule or an interceptor forbade it. What a turn
+   * that only plans may not do does not count.
+   */
+  denied: boolean;
 }
 
 /** FileDiff is a unified diff of one file, without the lines with its names. */
@@ -1311,6 +1316,7 @@ function createBaseToolResult(): ToolResult {
     images: [],
     diffs: [],
     recovery: 0,
+    denied: false,
   };
 }
 
@@ -1363,6 +1369,9 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     if (message.recovery !== 0) {
       writer.uint32(128).int32(message.recovery);
+    }
+    if (message.denied !== false) {
+      writer.uint32(136).bool(message.denied);
     }
     return writer;
   },
@@ -1506,6 +1515,14 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.recovery = reader.int32() as any;
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.denied = reader.bool();
             continue;
           }
         }
