@@ -135,13 +135,13 @@ type ToolResult struct {
 type Recovery string
 
 const (
-	// RecoveryFound: the call has ended, and podd found its result.
+	// RecoveryFound says that the call has ended, and podd found its result.
 	RecoveryFound Recovery = "found"
-	// RecoveryAgain: the call changes nothing, or its other end knows it, so it ran again.
+	// RecoveryAgain says that the call changes nothing, or its other end knows it, so it ran again.
 	RecoveryAgain Recovery = "again"
-	// RecoveryNoEffect: the call had no effect.
+	// RecoveryNoEffect says that the call had no effect.
 	RecoveryNoEffect Recovery = "no_effect"
-	// RecoveryUnknown: the call may have taken effect.
+	// RecoveryUnknown says that the call may have taken effect.
 	RecoveryUnknown Recovery = "unknown"
 )
 

@@ -3,6 +3,7 @@ package crash
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -194,34 +195,47 @@ func (i *inspection) commands(all []kin) error {
 		if p.isFork {
 			continue // Its commands are with those of the other pod.
 		}
-		ran, err := countLines(filepath.Join(p.dir, ranFile))
-		if err != nil {
-			return err
-		}
-		ended, err := countLines(filepath.Join(p.dir, endedFile))
-		if err != nil {
-			return err
-		}
 		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return k.GetSpec().GetDir() != p.dir })
-		known := make(map[string]bool)
-		for _, k := range here {
-			for id := range k.calls {
-				known[id] = true
-			}
+		if err := errors.Join(i.ran(p.dir, here), i.wrote(p.dir, here)); err != nil {
+			return err
 		}
-		for _, k := range here {
-			k.commands(ran, ended, i.model.calls, i.cancels)
-			if i.restores {
-				continue // The files are not what the calls made.
-			}
-			if err := k.writes(p.dir, i.model.calls, i.mixed); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// ran compares the commands that ran in a workspace with the logs of its pods.
+func (i *inspection) ran(dir string, pods []kin) error {
+	ran, err := countLines(filepath.Join(dir, ranFile))
+	if err != nil {
+		return err
+	}
+	ended, err := countLines(filepath.Join(dir, endedFile))
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for _, k := range pods {
+		k.commands(ran, ended, i.model.calls, i.cancels)
+		for id := range k.calls {
+			known[id] = true
 		}
-		for id := range ran {
-			if !known[id] {
-				i.tally.Other.add("%s: the command of call %s ran and is in no log", p.dir, id)
-			}
+	}
+	for id := range ran {
+		if !known[id] {
+			i.tally.Other.add("%s: the command of call %s ran and is in no log", dir, id)
+		}
+	}
+	return nil
+}
+
+// wrote compares the files that tools made in a workspace with the logs of its pods.
+func (i *inspection) wrote(dir string, pods []kin) error {
+	if i.restores {
+		return nil // The files are not what the calls made.
+	}
+	for _, k := range pods {
+		if err := k.writes(dir, i.model.calls, i.mixed); err != nil {
+			return err
 		}
 	}
 	return nil
