@@ -2,10 +2,13 @@ package pod_test
 
 import (
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -164,5 +167,36 @@ func TestEditsOfOneFileAskInTurn(t *testing.T) {
 		if h.read("f") != "c\n" || h.read("g") != "g\n" {
 			t.Errorf("f %q, g %q", h.read("f"), h.read("g"))
 		}
+	}
+}
+
+// Without questions they begin one after the other too, and the log has what each is about to make
+// of the file. Interceptors decide on each once.
+func TestEditsOfOneFileArePlannedInTurn(t *testing.T) {
+	var decided atomic.Int32
+	h := newHouse(t, steps(scripted.Say(
+		called("write_file", "path", "f", "content", "a\n"),
+		called("edit_file", "path", "f", "old", "a", "new", "b"),
+		called("edit_file", "path", "f", "old", "b", "new", "c"),
+	)), with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
+		decided.Add(1)
+		return c.Continue()
+	}}))
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished || h.read("f") != "c\n" {
+		t.Fatalf("end %+v, f %q", end, h.read("f"))
+	}
+	var planned []item.PlannedChange
+	for _, e := range h.log() {
+		if k, ok := e.Kind.(item.ToolStarted); ok {
+			planned = append(planned, k.Planned...)
+		}
+	}
+	want := []item.PlannedChange{
+		{Path: "f", Before: item.NoFile, After: item.BaseOf([]byte("a\n"))},
+		{Path: "f", Before: item.BaseOf([]byte("a\n")), After: item.BaseOf([]byte("b\n"))},
+		{Path: "f", Before: item.BaseOf([]byte("b\n")), After: item.BaseOf([]byte("c\n"))},
+	}
+	if !slices.Equal(planned, want) || decided.Load() != 3 {
+		t.Errorf("planned %+v, decided %d times", planned, decided.Load())
 	}
 }

@@ -195,9 +195,13 @@ func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	return t.start(ctx, c)
 }
 
-// again decides on a call that waited for earlier ones.
+// again decides on a call that waited for earlier ones, unless these took no person's time.
 func (t *judge) again(ctx context.Context, c *call) []item.Kind {
-	t.decide(ctx, c)
+	if c.decided {
+		c.state = callRuns
+	} else {
+		t.decide(ctx, c)
+	}
 	return t.start(ctx, c)
 }
 
@@ -213,8 +217,14 @@ func because(reason string) string {
 func (t *judge) starts(ctx context.Context, calls []*call) []item.Kind {
 	var kinds []item.Kind
 	for i, c := range calls {
-		if !c.state.toolless() && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) }) {
-			c.state = callWaits
+		waits, asks := false, len(c.questions) > 0
+		for _, e := range calls[:i] {
+			if !c.state.toolless() && e.precedes(c) {
+				waits, asks = true, asks || len(e.questions) > 0
+			}
+		}
+		if waits {
+			c.state, c.decided = callWaits, !asks
 			continue
 		}
 		kinds = append(kinds, t.start(ctx, c)...)

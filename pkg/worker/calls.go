@@ -39,6 +39,8 @@ type call struct {
 	// was learned that an earlier podd started.
 	planned  []item.PlannedChange
 	recovery item.Recovery
+	// decided says that what was decided on a call that waits holds when it begins.
+	decided bool
 	// denied says that the call is refused because a person, a rule or an interceptor forbids it.
 	denied bool
 	// questions say why a person has to agree; empty if the call does not ask.
