@@ -150,8 +150,12 @@ func TestAnsweredInPlace(t *testing.T) {
 			p.out.awaitTwice(t, "[Enter] yes [Esc Enter] back: ")
 			typed("\n")
 		}
-		if code := p.wait(); code != 0 {
-			t.Errorf("%s: exit code %d", pod, code)
+		want := exitDone
+		if strings.HasPrefix(tt.keys, "n") {
+			want = exitDenied
+		}
+		if code := p.wait(); code != want {
+			t.Errorf("%s: exit code %d, want %d", pod, code, want)
 		}
 		for _, want := range tt.shown {
 			if !strings.Contains(p.out.String(), want) {
@@ -217,7 +221,7 @@ func TestAnotherAnswersFirst(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, _, call := w.asks("p")
 	w.podctl("deny", "p", call, "--reason", "not today").run(0)
-	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "· shell: denied by "+who()+": not today") {
+	if code := p.wait(); code != exitDenied || !strings.Contains(p.out.String(), "· shell: denied by "+who()+": not today") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 	if _, stderr := w.podctl("approve", "p", call).run(1); !strings.Contains(stderr, "already denied by "+who()+" at ") {
@@ -240,7 +244,7 @@ func TestAnotherAnswersOneOfTwo(t *testing.T) {
 	// The question about the first call is drawn again while that is answered.
 	p.out.awaitBehind(t, "  command: echo two\r\n", askQuestion)
 	typed("y\n")
-	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "· shell: echo two, exit 0") || strings.Contains(p.out.String(), "echo one, exit") {
+	if code := p.wait(); code != exitDenied || !strings.Contains(p.out.String(), "· shell: echo two, exit 0") || strings.Contains(p.out.String(), "echo one, exit") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 }
@@ -263,7 +267,7 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 	close(gate)
 	p.out.await(t, askQuestion)
 	typed("n\n")
-	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "denied by ") {
+	if code := p.wait(); code != exitDenied || !strings.Contains(p.out.String(), "denied by ") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 }

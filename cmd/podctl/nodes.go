@@ -58,7 +58,7 @@ func (o *nodesRmOptions) command(p *program) *cobra.Command {
 		Long:  "Removes a node from the list. Its podd must not run. If podd runs there again, the node is back.",
 		RunE:  p.onPodd(o.run),
 	}
-	cmd.Flags().BoolVar(&o.force, "force", false, "although it has pods, which nobody can change until they are moved")
+	cmd.Flags().BoolVar(&o.force, "force", false, "also a node with pods; they cannot change until they are moved")
 	return cmd
 }
 

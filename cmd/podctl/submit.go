@@ -31,7 +31,7 @@ type submitOptions struct {
 	images                 []string
 	schema                 string
 
-	// What they are taken for: plans is plan, if it was given, answerSchema what the file schema has.
+	// The values of flags: plans is plan if it was given, answerSchema the content of the file schema.
 	plans        *bool
 	answerSchema string
 	segments     []item.Segment

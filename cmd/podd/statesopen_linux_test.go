@@ -94,7 +94,7 @@ func (s *states) sameLogs() {
 		}
 		log := s.logOf(filepath.Base(path))
 		for line := range bytes.Lines(text) {
-			// A kind of entry or a field that is gone is one that nobody reads.
+			// Nothing reads a kind of entry or a field that podd has removed.
 			was := &poddv1.Entry{}
 			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(line, was); err != nil {
 				s.t.Fatal(err)

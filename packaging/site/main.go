@@ -1,5 +1,5 @@
 // Site makes the documentation as static pages: README.md, docs, and whatever they link to, with
-// navigation and a search that asks nobody. A link that leads nowhere is an error.
+// navigation and a search that sends no request. A link that leads nowhere is an error.
 //
 //	site -root DIR -out DIR
 package main

@@ -133,8 +133,8 @@ func (w *lander) hold(ctx context.Context, l Landing) (*tree, error) {
 	}
 }
 
-// take makes the lock with its text in one step: a podd that is killed here leaves no lock that
-// nobody knows. Only a file system without hard links has a moment in between.
+// take makes the lock with its text in one step: a podd that is killed here leaves no lock that it
+// does not recognize later. Without hard links there is a moment in between.
 func (t *tree) take() error {
 	text := t.index() + ".new"
 	_ = os.Remove(text) // A killed podd left it.
