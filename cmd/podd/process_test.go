@@ -203,11 +203,17 @@ func untilOf(t *testing.T, c *client.Client, pod string, match func(*poddv1.Entr
 // beforeFirst is the sequence before the first entry of a log: 0, unless the log was purged.
 func beforeFirst(t *testing.T, c *client.Client, pod string) int64 {
 	t.Helper()
-	got, err := c.Pods().GetPod(t.Context(), &poddv1.GetPodRequest{Pod: pod})
+	// GetPod looks at the workspace, which may hang.
+	list, err := c.Pods().ListPods(t.Context(), &poddv1.ListPodsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return max(got.GetPod().GetFirstSeq(), 1) - 1
+	for _, p := range list.GetPods() {
+		if p.GetName() == pod {
+			return max(p.GetFirstSeq(), 1) - 1
+		}
+	}
+	return 0
 }
 
 func turnEnded(turn int64) func(*poddv1.Entry) bool {
