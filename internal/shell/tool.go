@@ -139,8 +139,13 @@ func (s *Runner) recover(ctx context.Context, call *tool.Invocation, args shellA
 		defer r.settle()
 		out, err = r.result(ctx)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return out, item.RecoveryUnknown, err
+	case r.tree == nil && (r.note.Failed || !r.note.Begins):
+		return out, item.RecoveryNoEffect, nil // It was not run.
+	case r.tree == nil, r.status() == "":
+		return out, item.RecoveryUnknown, nil
 	}
 	return out, item.RecoveryFound, nil
 }

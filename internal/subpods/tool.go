@@ -162,7 +162,7 @@ func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args argum
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
 	if len(children) == 0 {
 		out := tool.Error("%s: not run: podd stopped before it created the sub-pod, or the sub-pod was deleted; call again if you still need it", pod.SpawnTool)
-		return out, item.RecoveryNoEffect, nil
+		return out, item.RecoveryUnknown, nil
 	}
 	// A call's id may occur again when the first one is no longer in the log.
 	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/store"
@@ -226,6 +227,42 @@ func TestStoresResultsBesideACallThatGoesOn(t *testing.T) {
 	for _, r := range results(h.log()) {
 		if want := map[string]string{"wait": "waited", "quick": "quick"}[r.Tool]; r.Summary != want {
 			t.Errorf("the result of %s is %q", r.Tool, r.Summary)
+		}
+	}
+}
+
+// A call that changes nothing runs again after a kill, if nobody forbids it by then.
+func TestRepeatsWhatIsAllowed(t *testing.T) {
+	type args struct{}
+	for _, denied := range []bool{false, true} {
+		began := make(chan struct{}, 2)
+		var runs, decisions atomic.Int32
+		look := tool.New("look", "Look.", func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, error) {
+			began <- struct{}{}
+			if runs.Add(1) == 1 {
+				<-ctx.Done()
+			}
+			return tool.FromString("seen"), nil
+		}, tool.Confined[args](), tool.Repeats[args]())
+		h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "look", Arguments: `{}`}), scripted.Say(scripted.Text("done"))), func(c *options) {
+			c.Tools = append(c.Tools, look)
+			with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
+				if decisions.Add(1) > 1 && denied {
+					return c.Deny("not any more")
+				}
+				return c.Continue()
+			}})(c)
+		})
+		s := h.submit("go")
+		<-began
+		h.kill(f)
+		h.wantEnd(h.ended(s), item.OutcomeFinished, "", "")
+		want, how, times := "seen", item.RecoveryAgain, int32(2)
+		if denied {
+			want, how, times = "interrupted; it may have taken effect: check before you repeat it", item.RecoveryUnknown, 1
+		}
+		if got := results(h.log()); len(got) != 1 || got[0].Summary != want || got[0].Recovery != how || runs.Load() != times {
+			t.Errorf("denied %v: ran %d times, results %+v", denied, runs.Load(), got)
 		}
 	}
 }

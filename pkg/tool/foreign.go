@@ -18,8 +18,7 @@ type Foreign struct {
 	// Call does the work. The arguments are a JSON object, its keys sorted and named as in the
 	// schema.
 	Call func(ctx context.Context, call *Invocation) (Output, error)
-	// Repeats says that a call may be sent again after a kill: it changes nothing, or the
-	// program takes two calls with one [Invocation.Key], or with the same arguments, for one.
+	// Repeats says that a call changes nothing; see Repeater.
 	Repeats bool
 }
 
@@ -81,12 +80,10 @@ func (t foreign) Run(ctx context.Context, call *Invocation) (Output, error) {
 	return t.f.Call(ctx, &checked)
 }
 
-// Recover sends a call again that is safe to repeat. The other program's work on any other call
-// was lost with the connection.
-func (t foreign) Recover(ctx context.Context, call *Invocation) (Output, item.Recovery, error) {
-	if !t.f.Repeats {
-		return Output{}, item.RecoveryUnknown, nil
-	}
-	out, err := t.Run(ctx, call)
-	return out, item.RecoveryAgain, err
+// Recover finds nothing: the other program's work on a call was lost with the connection.
+func (t foreign) Recover(context.Context, *Invocation) (Output, item.Recovery, error) {
+	return Output{}, item.RecoveryUnknown, nil
 }
+
+// Repeats is as the program says.
+func (t foreign) Repeats() bool { return t.f.Repeats }

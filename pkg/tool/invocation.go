@@ -1,11 +1,7 @@
 package tool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"strconv"
-	"strings"
 
 	"podd/pkg/item"
 )
@@ -33,6 +29,9 @@ type Invocation struct {
 	Plan bool
 	// Planned are, for Recover, the changes that Plan gave when the call began.
 	Planned []item.PlannedChange
+	// Since identifies, for Recover, what planned files had when a later call on them began, by
+	// path: at that time this call had ended.
+	Since map[string]string
 	// Targets are those of the Access with which policy decided on the call.
 	Targets []Target
 	// Report shows output as it comes and does not block for long; nil shows it nowhere.
@@ -59,13 +58,6 @@ type Meter interface {
 	// Waits says that from now on the tool only waits, or works again: waiting does not use
 	// up the time of the turn. A tool begins working.
 	Waits(waiting bool)
-}
-
-// Key identifies the call to other programs: it stays the same when podd is killed and sends
-// the call again, and no other call has it. It is 32 hexadecimal digits.
-func (c *Invocation) Key() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.Pod, strconv.FormatInt(c.Turn, 10), c.CallID, c.Arguments}, "\x00")))
-	return hex.EncodeToString(sum[:16])
 }
 
 // Progress reports a fragment of output to followers. It is only live: the result is the

@@ -12,16 +12,20 @@ func Recovers[A any](find func(context.Context, *Invocation, A) (out Output, how
 	return func(t *typed[A]) { t.find = find }
 }
 
-// Repeats is Recovers for a tool that changes nothing but what the result of its call
-// records: the call runs again.
-func Repeats[A any]() Option[A] {
-	return func(t *typed[A]) {
-		t.find = func(ctx context.Context, call *Invocation, args A) (Output, item.Recovery, error) {
-			out, err := t.run(ctx, call, args)
-			return out, item.RecoveryAgain, err
-		}
-	}
+// Repeater is a Tool that says whether its calls may run again after a kill. New's and
+// NewForeign's tools are Repeaters.
+type Repeater interface {
+	Tool
+	// Repeats says that a call changes nothing but what its result records: one that podd's end
+	// interrupted is decided on again, and runs again.
+	Repeats() bool
 }
+
+// Repeats makes the calls of a tool run again; see Repeater.
+func Repeats[A any]() Option[A] { return func(t *typed[A]) { t.repeats = true } }
+
+// Repeats is as the option said.
+func (t *typed[A]) Repeats() bool { return t.repeats }
 
 // Recover decodes as strictly as Run.
 func (t *typed[A]) Recover(ctx context.Context, call *Invocation) (out Output, how item.Recovery, err error) {

@@ -173,6 +173,12 @@ func (caller) Recover(context.Context, *Invocation) (Output, item.Recovery, erro
 	return Output{}, item.RecoveryUnknown, nil
 }
 
+// Repeats is as the tool says.
+func (c *checked) Repeats() bool {
+	r, ok := c.Tool.(Repeater)
+	return ok && r.Repeats()
+}
+
 // checked is a tool whose arguments are held against its schema before it runs: a model that
 // found it may have seen the schema long ago.
 type checked struct {

@@ -70,6 +70,7 @@ type typed[A any] struct {
 	find    func(context.Context, *Invocation, A) (Output, item.Recovery, error)
 	preview func(context.Context, *Invocation, A) (Preview, error)
 	plan    func(context.Context, *Invocation, A) []item.PlannedChange
+	repeats bool
 }
 
 func (t *typed[A]) Spec() item.ToolSpec { return t.spec }

@@ -195,9 +195,10 @@ func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	return t.start(ctx, c)
 }
 
-// again decides on a call that waited for earlier ones, unless these took no person's time.
-func (t *judge) again(ctx context.Context, c *call) []item.Kind {
-	if c.decided {
+// again decides on a call that waited for earlier ones of its answer. What was decided before holds
+// if it asks nobody and no earlier call took a person's time.
+func (t *judge) again(ctx context.Context, c *call, earlier []*call) []item.Kind {
+	if c.decided && !slices.ContainsFunc(earlier, func(e *call) bool { return e.asked.CallID != "" }) {
 		c.state = callRuns
 	} else {
 		t.decide(ctx, c)
@@ -217,14 +218,8 @@ func because(reason string) string {
 func (t *judge) starts(ctx context.Context, calls []*call) []item.Kind {
 	var kinds []item.Kind
 	for i, c := range calls {
-		waits, asks := false, len(c.questions) > 0
-		for _, e := range calls[:i] {
-			if !c.state.toolless() && e.precedes(c) {
-				waits, asks = true, asks || len(e.questions) > 0
-			}
-		}
-		if waits {
-			c.state, c.decided = callWaits, !asks
+		if !c.state.toolless() && slices.ContainsFunc(calls[:i], func(e *call) bool { return e.precedes(c) }) {
+			c.state, c.decided = callWaits, len(c.questions) == 0
 			continue
 		}
 		kinds = append(kinds, t.start(ctx, c)...)

@@ -39,7 +39,9 @@ type call struct {
 	// was learned that an earlier podd started.
 	planned  []item.PlannedChange
 	recovery item.Recovery
-	// decided says that what was decided on a call that waits holds when it begins.
+	// since is what files had when a later call on them began, by path; see [tool.Invocation.Since].
+	since map[string]string
+	// decided says that a call that waits for others was decided on, and asks nobody.
 	decided bool
 	// denied says that the call is refused because a person, a rule or an interceptor forbids it.
 	denied bool
@@ -278,7 +280,7 @@ func (b *batch) late() error {
 		if c.state != callWaits || slices.ContainsFunc(b.calls[:i], func(e *call) bool { return !e.state.over() && e.precedes(c) }) {
 			continue
 		}
-		if err := b.decided(c, b.t.judge.again(b.ctx, c)); err != nil {
+		if err := b.decided(c, b.t.judge.again(b.ctx, c, b.calls[:i])); err != nil {
 			return err
 		}
 	}
@@ -389,7 +391,7 @@ func (t *caller) rescue(c *call) {
 	if p := recover(); p != nil {
 		t.j.logger.Error("call panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		c.result = item.ToolResult{
-			CallID: c.CallID, Tool: c.Name, Aborted: t.w.Output.Redact(c.aborted),
+			CallID: c.CallID, Tool: c.Name, Recovery: c.recovery, Denied: c.denied, Aborted: t.w.Output.Redact(c.aborted),
 			Output: failure(c.Name + ": failed: internal error in podd; the call may have taken effect"),
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/tool"
 )
 
 // maxResumes bounds how often a turn resumes without an answer of the model in between:
@@ -27,11 +28,13 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		c := t.caller.reopen(open, calls)
 		if c.state == callRecovers {
 			t.judge.touch(c)
+			t.judge.repeat(ctx, c)
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
 		}
 		calls = append(calls, c)
 	}
+	followed(started)
 	t.caller.saver.goesOn(started)
 	if s := t.j.aborted(); s != nil && len(calls) == 0 {
 		return nil, s
@@ -101,6 +104,34 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 		c.refuse(stoppedFirst, c.Name)
 	}
 	return c
+}
+
+// repeat lets a started call run again if it changes nothing, and nobody forbids it or has to be asked
+// now. A tool that repeats knows nothing of its calls: otherwise the outcome stays unknown.
+func (t *judge) repeat(ctx context.Context, c *call) {
+	if r, ok := c.tool.(tool.Repeater); !ok || !r.Repeats() {
+		return
+	}
+	started := c.arguments
+	t.decide(ctx, c)
+	c.recovery = item.RecoveryAgain
+	if c.state != callRuns || len(c.questions) > 0 || c.arguments != started {
+		c.questions, c.denied = nil, false
+		c.state, c.output, c.recovery = callRefused, Interrupted(c.ToolCall).Output, item.RecoveryUnknown
+	}
+}
+
+// followed tells started calls what their files had when a later call on them began: then they had
+// ended, and the later one may have changed the files since.
+func followed(started []*call) {
+	for i, c := range started {
+		c.since = make(map[string]string)
+		for _, later := range slices.Backward(started[i+1:]) {
+			for _, change := range later.planned {
+				c.since[change.Path] = change.Before
+			}
+		}
+	}
 }
 
 // touch looks up what a call touches, without a decision.

@@ -60,16 +60,13 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 			}
 		}
 	}
-	recovered.Planned = c.planned
+	recovered.Planned, recovered.Since, c.recovery = c.planned, c.since, item.RecoveryUnknown // Also if the tool panics.
 	out, how, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		return tool.Output{}, callGoesOn
 	}
 	c.recovery = how
-	switch {
-	case err != nil && how == item.RecoveryAgain && ctx.Err() == nil:
-		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err)), callEnded
-	case err != nil:
+	if err != nil {
 		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
 		out, c.recovery = tool.Output{}, item.RecoveryUnknown
 	}

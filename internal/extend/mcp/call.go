@@ -24,7 +24,6 @@ func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out to
 		token, stop := l.watch(told)
 		defer stop()
 		params := &sdk.CallToolParams{Name: t.Name, Arguments: json.RawMessage(c.Arguments)}
-		params.Meta = sdk.Meta{callKey: c.Key()}
 		params.SetProgressToken(token)
 		result, err := l.session.CallTool(ctx, params)
 		if err == nil {
@@ -34,9 +33,6 @@ func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out to
 	})
 	return out, err
 }
-
-// callKey is the field of a request's _meta that identifies the call; see [tool.Invocation.Key].
-const callKey = "podd.dev/call"
 
 // errOther is for a tool that is no longer in the form that the pod knows.
 var errOther = errors.New("has changed or removed this tool, so it was not called; the new form is sent from the next turn on and needs approval before it runs")
@@ -50,7 +46,7 @@ func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, now := range i.listing.Tools {
-		if now.Digest() == t.Digest() {
+		if now == t {
 			return nil
 		}
 	}

@@ -49,8 +49,6 @@ type Tool struct {
 	// Hint is the server's description of the tool's effects, as part of a sentence; may be
 	// empty.
 	Hint string `json:"hint,omitempty"`
-	// Repeats says that its server calls it read-only or idempotent: an interrupted call is sent again.
-	Repeats bool `json:"repeats,omitempty"`
 }
 
 // Digest identifies the tool's current form.
@@ -115,13 +113,13 @@ func (l *Listing) addTool(t *sdk.Tool) bool {
 		}
 		delete(object, "$schema")
 		canonical, _ := json.Marshal(object)
-		l.Tools = append(l.Tools, Tool{
-			Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations),
-			Repeats: t.Annotations != nil && (t.Annotations.ReadOnlyHint || t.Annotations.IdempotentHint),
-		})
+		l.Tools = append(l.Tools, Tool{Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations)})
 	}
 	return true
 }
+
+// hintReads is the hint of a tool whose interrupted call is sent again.
+const hintReads = "its server says that it only reads"
 
 // hint is what the server's annotations say about a tool.
 func hint(a *sdk.ToolAnnotations) string {
@@ -129,7 +127,7 @@ func hint(a *sdk.ToolAnnotations) string {
 	case a == nil:
 		return ""
 	case a.ReadOnlyHint:
-		return "its server says that it only reads"
+		return hintReads
 	case a.DestructiveHint != nil && !*a.DestructiveHint:
 		return "its server says that it only adds and destroys nothing"
 	case a.DestructiveHint != nil:

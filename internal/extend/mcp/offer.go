@@ -86,7 +86,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 				Name: nameOf(def.Name, t.Name, taken), Schema: t.Schema,
 				Description: cmp.Or(t.Description, fmt.Sprintf("A tool of the MCP server %s.", def.Name)),
 			},
-			Touches: o.touches, Call: o.run, Repeats: t.Repeats,
+			Touches: o.touches, Call: o.run, Repeats: t.Hint == hintReads,
 		})
 	}
 	note := func() tool.Access { return tool.Access{} }

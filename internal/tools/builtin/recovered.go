@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"podd/pkg/item"
@@ -68,14 +69,20 @@ func (f *files) recovered(name string, call *tool.Invocation) (tool.Output, item
 	f = f.bound(call)
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	var done, not, other []string
+	var done, not, other, unread []string
 	for _, c := range call.Planned {
-		now, err := f.baseNow(c.Path)
+		var err error
+		now, known := call.Since[c.Path]
+		if !known {
+			now, err = f.baseNow(c.Path)
+		}
 		switch {
 		case err == nil && now == c.After:
 			done = append(done, scopefs.Display(c.Path))
 		case err == nil && now == c.Before:
 			not = append(not, scopefs.Display(c.Path))
+		case err != nil:
+			unread = append(unread, scopefs.Display(c.Path))
 		default:
 			other = append(other, scopefs.Display(c.Path))
 		}
@@ -84,6 +91,8 @@ func (f *files) recovered(name string, call *tool.Invocation) (tool.Output, item
 	switch {
 	case len(call.Planned) == 0:
 		return tool.Output{}, item.RecoveryUnknown, nil
+	case len(unread) > 0:
+		return tool.Error("%s: interrupted when podd ended; whether it was done is not known, because %s cannot be read", name, list(unread)), item.RecoveryUnknown, nil
 	case len(other) > 0:
 		return tool.Error("%s: interrupted when podd ended; %s has neither the content from before the call nor the one after it: read it before you go on",
 			name, list(other)), item.RecoveryUnknown, nil
@@ -105,7 +114,10 @@ func (f *files) baseNow(path string) (string, error) {
 	if isKind(err, scopefs.NotFound) {
 		return item.NoFile, nil
 	}
-	if err != nil || file.Truncated {
+	if err == nil && file.Truncated {
+		err = errors.New("the file is too large")
+	}
+	if err != nil {
 		return "", err
 	}
 	return item.BaseOf(file.Data), nil

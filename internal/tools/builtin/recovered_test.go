@@ -53,6 +53,18 @@ func TestRecoversChangesOfFiles(t *testing.T) {
 	}
 }
 
+// When a later call on the file began, this one had ended: what the file has since says nothing of it.
+func TestRecoversWhatALaterCallFollowed(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "1\n"})
+	first := b.started("edit_file", object("path", "a", "old", "1", "new", "2"))
+	b.write("a", "2\n")
+	later := b.started("edit_file", object("path", "a", "old", "2", "new", "1"))
+	b.write("a", "1\n")
+	first.Since = map[string]string{"a": later.Planned[0].Before}
+	b.wantRecovered("edit_file", first, item.RecoveryFound, "podd ended during the call")
+	b.wantRecovered("edit_file", later, item.RecoveryFound, "podd ended during the call")
+}
+
 func TestRecoversHalfAPatch(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n", "b": "1\n"})
 	call := b.started("apply_patch", object("input", patch("*** Update File: a", "@@", "-1", "+2", "*** Update File: b", "@@", "-1", "+2")))
