@@ -5,6 +5,7 @@ import os
 import pathlib
 import stat
 import time
+import urllib.parse
 import uuid
 from typing import Any, Callable, Iterator, Sequence, TypeVar
 
@@ -39,8 +40,8 @@ class PoddError(Exception):
 
     @property
     def passing(self) -> bool:
-        """Whether trying again later may help: podd is away or about to stop."""
-        return bool(self.code == grpc.StatusCode.UNAVAILABLE)
+        """Whether trying again later may help: podd is away or stops, which ends calls as cancelled."""
+        return self.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 class Client:
@@ -60,7 +61,7 @@ class Client:
         self._name = name
         self._retry_for = retry_for
         self._reached = False  # whether podd has ever answered
-        self.channel = grpc.insecure_channel(f"unix:{self._socket}", options=_CHANNEL)
+        self.channel = grpc.insecure_channel("unix:" + urllib.parse.quote(str(self._socket)), options=_CHANNEL)
         """For the services of v1 that have no attribute here: v1.JobService(client.channel)."""
         self.pods = v1.PodService(self.channel)
         self.approvals = v1.ApprovalService(self.channel)
@@ -161,12 +162,11 @@ class Client:
                         return
             except PoddError as e:
                 if restarted and e.reason in ("PURGED", "BEYOND_END"):
-                    seq = 0
+                    seq = self._before_first(pod)
                     restarted()
-                    continue
-                if not e.passing:
+                elif not e.passing:
                     raise
-                if lost:
+                elif lost:
                     lost(e)
             time.sleep(pause)
             pause = min(2 * pause, 2.0)
@@ -181,6 +181,16 @@ class Client:
             pod=what.pod, call_seq=what.call_seq, digest=what.digest, approve=approve, always=always, reason=reason, client=self._name
         )
         self.call(self.approvals.ResolveApproval, request, token=True)
+
+    def _before_first(self, pod: str) -> int:
+        """The sequence before the first entry of a log, whose start may have been purged."""
+        try:
+            first = self.call(self.pods.GetPod, v1.GetPodRequest(pod=pod)).pod.first_seq
+        except PoddError as e:
+            if not e.passing:
+                raise
+            first = 0
+        return max(first, 1) - 1
 
     def _read(self, request: v1.StreamRequest) -> Iterator[v1.StreamResponse]:
         self._check()

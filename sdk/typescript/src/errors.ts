@@ -12,9 +12,9 @@ export class PoddError extends Error {
     super(message);
   }
 
-  /** Trying again later may help: podd is away or about to stop. */
+  /** Trying again later may help: podd is away or stops, which ends calls as cancelled. */
   get passing(): boolean {
-    return this.code === status.UNAVAILABLE;
+    return this.code === status.UNAVAILABLE || this.code === status.CANCELLED;
   }
 }
 

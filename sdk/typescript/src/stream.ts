@@ -1,8 +1,8 @@
 import { type ClientReadableStream, type ServiceError, status } from "@grpc/grpc-js";
 
-import type { Client } from "./client";
+import { type Client, make } from "./client";
 import { PoddError, poddError } from "./errors";
-import type { StreamResponse } from "./gen/podd/v1/pod";
+import { GetPodRequest, type StreamResponse } from "./gen/podd/v1/pod";
 
 /** StreamOptions says which part of a pod's log to read. */
 export interface StreamOptions {
@@ -47,15 +47,27 @@ export async function* stream(c: Client, pod: string, how: StreamOptions): Async
       const e = err as PoddError;
       if (how.restarted && (e.reason === "PURGED" || e.reason === "BEYOND_END")) {
         // The start of the log was purged, or it is a different log.
-        seq = 0;
+        seq = await beforeFirst(c, pod);
         how.restarted();
-        continue;
+      } else if (!e.passing) {
+        throw e;
+      } else {
+        how.lost?.(e);
       }
-      if (!e.passing) throw e;
-      how.lost?.(e);
     }
     await sleep(pause, signal);
     pause = Math.min(pause * 2, pauses.longest);
+  }
+}
+
+/** beforeFirst is the sequence before the first entry of a log, whose start may have been purged. */
+async function beforeFirst(c: Client, pod: string): Promise<number> {
+  try {
+    const { pod: now } = await c.call(c.pods.getPod.bind(c.pods), make(GetPodRequest, { pod }));
+    return Math.max(now?.firstSeq ?? 1, 1) - 1;
+  } catch (err) {
+    if (!(err as PoddError).passing) throw err;
+    return 0;
   }
 }
 
