@@ -98,7 +98,7 @@ TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(i
 
 # What the tests below integrations need.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm /usr/lib/python3/dist-packages/pip:python3-pip chromium:chromium \
-	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
+	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
@@ -123,7 +123,7 @@ CAST_NEED := tmux:tmux bwrap:bubblewrap
 CRASH_NEED := bwrap:bubblewrap strace:strace /usr/lib/postgresql:postgresql
 
 # What breaks several podd, and the clock of their database.
-CHAOS_NEED := bwrap:bubblewrap /usr/lib/postgresql:postgresql /usr/share/doc/libfaketime:libfaketime
+CHAOS_NEED := git:git bwrap:bubblewrap /usr/lib/postgresql:postgresql /usr/share/doc/libfaketime:libfaketime
 
 # What several podd share.
 DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl

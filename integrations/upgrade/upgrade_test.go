@@ -81,7 +81,7 @@ func seed(t *testing.T, usual uint64) uint64 {
 	return n
 }
 
-// builds are this podd and the one of the commit PODD_UPGRADE_FROM, by default this one again.
+// builds returns this podd and the podd of commit PODD_UPGRADE_FROM; without that, this one twice.
 func builds(t *testing.T) crash.Builds {
 	t.Helper()
 	b := crash.Builds{Older: rig.Binaries(t), Newer: rig.Binaries(t)}

@@ -27,8 +27,8 @@ func punchHole(f *os.File, from, to int64) error {
 	return nil
 }
 
-// readPlainly keeps the kernel from reading ahead: what it has read of space that a command reserved
-// and did not write counts as data.
+// readPlainly keeps the kernel from reading ahead. A command may reserve space and not write to it; once
+// the kernel has read that space, it counts as data.
 func readPlainly(f *os.File) {
 	const random = 1 // POSIX_FADV_RANDOM
 	_, _, _ = syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, random, 0, 0)

@@ -74,7 +74,7 @@ func (p *prompt) takePath() {
 	p.paths.close()
 }
 
-// completeWord replaces the draft from a position on by what the words have in common. It says so if there are none.
+// completeWord replaces the draft after a position with the common beginning of the words. Without words it says so.
 func (p *prompt) completeWord(from int, typed string, words []string) (says string) {
 	switch {
 	case len(words) == 0:

@@ -357,7 +357,9 @@ func (all *Checkouts) resume(ctx context.Context, r *Record) (says string, err e
 	switch now {
 	case l.Old:
 		err = w.finish(ctx, func() (err error) {
-			says, err = w.share(ctx, l)
+			if says, err = w.share(ctx, l); err != nil && item.ReasonOf(err) == "" {
+				err = item.Errorf(item.KindPrecondition, "NOT_LANDED", "podd was stopped while it landed pod %s, and nothing was landed (%v): land again", r.Name, err)
+			}
 			return err
 		})
 	case l.New:
