@@ -200,7 +200,8 @@ func TestShellEndlessOutputTimesOut(t *testing.T) {
 			t.Fatalf("summary %q", out.Summary)
 		}
 	}
-	if out.Cut == nil || out.Cut.TotalBytes != 2*out.Cut.TotalLines || !strings.HasPrefix(out.Content, "y\ny\n") || len(out.Content) > 16384 {
+	// Of what a busy machine had not read when the command was stopped, only the bytes may be counted.
+	if out.Cut == nil || out.Cut.TotalBytes < 2*out.Cut.TotalLines || !strings.HasPrefix(out.Content, "y\ny\n") || len(out.Content) > 16384 {
 		t.Errorf("cut %+v", out.Cut)
 	}
 }
