@@ -111,7 +111,7 @@ func (t *run) leave(ctx context.Context) []item.Kind {
 func unfinished(c fold.Call) item.ToolResult {
 	r := Interrupted(c.ToolCall)
 	if c.Started == nil {
-		r.Summary = "not run: the turn ended first"
+		r.Summary, r.Recovery = "not run: the turn ended first", ""
 	}
 	return r
 }
