@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"podd/pkg/fold"
@@ -20,18 +21,25 @@ const (
 	refetchMax = 10_000
 )
 
-// outcome is the cost of a window under one mode.
+// outcome is the cost of a window under one policy.
 type outcome struct {
 	cost                          float64
 	tokens, misses, events, calls int
+	// needed are the tokens of the results that calls needed, missed those of them that were left out.
+	needed, missed int
 }
 
-// replay is one window under one mode.
+// replay is one window under one policy.
 type replay struct {
 	window *window
+	policy policy
 	ledger *fold.Ledger
 	bill   bill
 	outcome
+	// seen is for the rules of peers.
+	seen seen
+	// sizes are the tokens of each item, by its sequence minus 1, as they are sent.
+	sizes []int
 
 	// now is the time of the current call; only differences matter.
 	now time.Time
@@ -42,13 +50,17 @@ type replay struct {
 }
 
 // replayWindow runs a window through the ledger.
-func replayWindow(w *window, mode fold.Mode, t terms) (outcome, error) {
+func replayWindow(w *window, p policy, t terms) (outcome, error) {
+	mode := p.mode
+	if p.choose != nil {
+		mode = fold.ModeOff
+	}
 	ledger, err := fold.NewLedger(fold.Config{Mode: mode, Cache: t.cache})
 	if err != nil {
 		return outcome{}, err
 	}
 	ledger.Setup(fold.Terms{Price: t.price, Fixed: fixedPrefix})
-	r := &replay{window: w, ledger: ledger, bill: newBill(t.price), now: time.Unix(0, 0)}
+	r := &replay{window: w, policy: p, ledger: ledger, bill: newBill(t.price), now: time.Unix(0, 0)}
 	turns := 0
 	for call, at := range w.At {
 		if gap := w.Gap[call]; gap > 0 {
@@ -71,7 +83,7 @@ func replayWindow(w *window, mode fold.Mode, t terms) (outcome, error) {
 // call is one recorded model call.
 func (r *replay) call(call int) {
 	r.prune()
-	if missed := r.missed(call); len(missed) > 0 {
+	if missed := r.missing(call); len(missed) > 0 {
 		r.misses++
 		r.send(true)
 		for _, i := range missed {
@@ -97,6 +109,17 @@ func (r *replay) add(it traceItem, startsTurn bool) item.Seq {
 		e.Path = strconv.FormatUint(it.Path, 10)
 	}
 	r.ledger.Add(e)
+	r.sizes = append(r.sizes, e.Tokens)
+	if strings.Contains("uco", it.Role) {
+		r.seen.events++
+	}
+	if startsTurn {
+		r.seen.turn++
+		r.seen.begins = true
+	}
+	if e.Result {
+		r.seen.results = append(r.seen.results, result{seq: e.Seq, tokens: e.Tokens, turn: r.seen.turn, event: r.seen.events})
+	}
 	return r.seq
 }
 
@@ -109,27 +132,65 @@ func (r *replay) fetch(i int) {
 }
 
 func (r *replay) prune() {
-	d := r.ledger.Decide(r.now)
-	p, ok := d.Entry()
-	if !ok {
+	seqs, prefix := r.chosen()
+	if len(seqs) == 0 {
 		return
 	}
 	r.events++
-	r.ledger.Prune(p.Seqs)
-	r.bill.broken(d.Prefix)
-}
-
-// missed are the items that a call needs and cannot see, ascending: of each need the last
-// one, which would be fetched.
-func (r *replay) missed(call int) []int {
-	var missed []int
-	for _, need := range r.window.Needs[call] {
-		if !slices.ContainsFunc(need, r.visible) {
-			missed = append(missed, slices.Max(need))
+	r.ledger.Prune(0, "", seqs)
+	r.bill.broken(prefix)
+	for _, seq := range seqs {
+		r.sizes[seq-1] = stubSize + itemOverhead
+		for i := range r.seen.results {
+			if r.seen.results[i].seq == seq {
+				r.seen.results[i].tokens = r.sizes[seq-1]
+			}
 		}
 	}
-	slices.Sort(missed)
-	return slices.Compact(missed)
+}
+
+// chosen are the results that the policy leaves out now, and the size of the request before the first of them.
+func (r *replay) chosen() (seqs []item.Seq, prefix int) {
+	if r.policy.choose == nil {
+		d := r.ledger.Decide(r.now)
+		p, _ := d.Entry()
+		return p.Seqs, d.Prefix
+	}
+	r.seen.tokens = r.ledger.Tokens()
+	r.seen.idle = 0
+	if r.bill.sent {
+		r.seen.idle = r.now.Sub(r.bill.last)
+	}
+	seqs = slices.DeleteFunc(r.policy.choose(&r.seen), func(seq item.Seq) bool { return r.sizes[seq-1] <= stubSize+itemOverhead })
+	if len(seqs) == 0 {
+		return nil, 0
+	}
+	prefix = fixedPrefix
+	for _, size := range r.sizes[:seqs[0]-1] {
+		prefix += size
+	}
+	return seqs, prefix
+}
+
+// missing are the items that a call needs and cannot see, ascending: of each need the last one, which would be fetched.
+func (r *replay) missing(call int) []int {
+	var needed, missing []int
+	for _, need := range r.window.Needs[call] {
+		needed = append(needed, slices.Max(need))
+		if !slices.ContainsFunc(need, r.visible) {
+			missing = append(missing, slices.Max(need))
+		}
+	}
+	slices.Sort(needed)
+	for _, i := range slices.Compact(needed) {
+		r.needed += r.window.Items[i].Tokens
+	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	for _, i := range missing {
+		r.missed += r.window.Items[i].Tokens
+	}
+	return missing
 }
 
 func (r *replay) visible(i int) bool {
@@ -141,4 +202,8 @@ func (r *replay) visible(i int) bool {
 func (r *replay) send(stepGoesOn bool) {
 	r.bill.request(r.ledger.Tokens(), r.now)
 	r.ledger.Answered(fold.Answer{Time: r.now, StepGoesOn: stepGoesOn})
+	r.seen.begins = r.seen.begins && stepGoesOn
+	for i := range r.seen.results {
+		r.seen.results[i].sent = true
+	}
 }

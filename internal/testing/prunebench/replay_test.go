@@ -2,10 +2,12 @@ package main
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"podd/pkg/fold"
+	"podd/pkg/item"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(b)) }
@@ -65,7 +67,7 @@ func TestMissIsCharged(t *testing.T) {
 		Gap:   []float64{-1, 1, 1, 1, 1},
 		Needs: [][][]int{nil, nil, nil, nil, {{2}, {2}}},
 	}
-	economic, err := replayWindow(&w, fold.ModeEconomic, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
+	economic, err := replayWindow(&w, policy{mode: fold.ModeEconomic}, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestMissIsCharged(t *testing.T) {
 		t.Errorf("it costs %v, want %v", economic.cost, want)
 	}
 
-	off, err := replayWindow(&w, fold.ModeOff, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
+	off, err := replayWindow(&w, policy{mode: fold.ModeOff}, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,11 +112,57 @@ func TestNeedsAreAlternatives(t *testing.T) {
 		Gap:   []float64{-1, 1, 1, 1, 1, 1},
 		Needs: [][][]int{nil, nil, nil, {{1, 2}}, {{1}}, {{1}}},
 	}
-	o, err := replayWindow(&w, fold.ModeEconomic, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
+	o, err := replayWindow(&w, policy{mode: fold.ModeEconomic}, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.misses != 1 {
 		t.Errorf("%d misses, want 1", o.misses)
+	}
+}
+
+// The rules of peers keep what their settings say, by hand-made results of a request.
+func TestPeers(t *testing.T) {
+	at := func(turn, event, tokens int) result {
+		return result{turn: turn, event: event, tokens: tokens, sent: true}
+	}
+	many := func(n, tokens int) (all []result) {
+		for i := range n {
+			r := at(1, i+1, tokens)
+			r.seq = item.Seq(i + 1)
+			all = append(all, r)
+		}
+		return all
+	}
+	tests := []struct {
+		name string
+		seen seen
+		want int
+	}{
+		{"opencode", seen{results: many(7, 10_000), turn: 4, begins: true}, 3},
+		{"opencode", seen{results: many(6, 10_000), turn: 4, begins: true}, 0}, // 20,000 are not more than 20,000
+		{"opencode", seen{results: many(7, 10_000), turn: 4}, 0},
+		{"opencode", seen{results: many(7, 10_000), turn: 3, begins: true}, 0},
+		{"gemini-cli", seen{results: many(9, 10_000)}, 4},
+		{"gemini-cli", seen{results: many(8, 10_000)}, 0},
+		{"claude-code", seen{results: many(7, 10), idle: 61 * time.Minute}, 2},
+		{"claude-code", seen{results: many(7, 10), idle: 59 * time.Minute}, 0},
+		{"anthropic-clear", seen{results: many(7, 10), tokens: 100_001}, 4},
+		{"anthropic-clear", seen{results: many(7, 10), tokens: 100_000}, 0},
+		{"swe-agent", seen{results: many(7, 10)}, 2},
+		{"swe-agent", seen{results: many(4, 10)}, 0},
+		{"openhands", seen{results: many(3, 10), events: 102}, 2},
+		{"openhands", seen{results: many(3, 10), events: 100}, 0},
+	}
+	for _, tt := range tests {
+		i := slices.IndexFunc(policies, func(p policy) bool { return p.name == tt.name })
+		got := policies[i].choose(&tt.seen)
+		want := []item.Seq{}
+		for seq := range tt.want {
+			want = append(want, item.Seq(seq+1))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s of %d results leaves out %v, want %v", tt.name, len(tt.seen.results), got, want)
+		}
 	}
 }

@@ -21,9 +21,10 @@ const (
 
 const usage = `usage: go run ./internal/testing/prunebench [flags] FILE...
 
-Replays recorded sessions and prints one JSON line for each pruning mode: off,
-turns and economic. Costs and tokens are per cent of what off takes, misses per cent
-of the model calls.
+Replays recorded sessions and prints, for each file, one JSON line for each pruning
+mode of podd (off, turns and economic) and for each rule of other agents. Costs and
+tokens are per cent of what off takes, misses per cent of the model calls, intervals
+of 95 per cent.
 
 `
 
@@ -38,24 +39,50 @@ func run(args []string, stdout, stderr io.Writer) int {
 		printf(stderr, "%v; -h lists the flags", err)
 		return exitUsage
 	}
-	windows, err := readTraces(o.files)
+	traces, err := readTraces(o.files)
 	if err != nil {
 		printf(stderr, "%v", err)
 		return exitFailed
 	}
-	lines, err := compare(windows, o.terms)
-	if err != nil {
-		printf(stderr, "%v", err)
-		return exitFailed
-	}
-	out := json.NewEncoder(stdout)
-	for _, line := range lines {
-		if err := out.Encode(line); err != nil {
-			printf(stderr, "write the result: %v", err)
+	var lines []line
+	for _, tr := range traces {
+		more, err := compare(tr, o.terms)
+		if err != nil {
+			printf(stderr, "%v", err)
 			return exitFailed
 		}
+		lines = append(lines, more...)
+	}
+	write := writeJSON
+	if o.table {
+		write = writeTable
+	}
+	if err := write(stdout, lines); err != nil {
+		printf(stderr, "write the result: %v", err)
+		return exitFailed
 	}
 	return exitDone
+}
+
+func writeJSON(w io.Writer, lines []line) error {
+	out := json.NewEncoder(w)
+	for _, l := range lines {
+		if err := out.Encode(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTable writes a table in Markdown.
+func writeTable(w io.Writer, lines []line) error {
+	text := "| trace | policy | cost | 95 % | missed | 95 % | of their tokens | prunes |\n|---|---|---|---|---|---|---|---|\n"
+	for _, l := range lines {
+		text += fmt.Sprintf("| %s | %s | %.2f %% | %.1f to %.1f | %.2f %% | %.2f to %.2f | %.2f %% | %d |\n",
+			l.Trace, l.Policy, l.CostPct, l.Cost95[0], l.Cost95[1], l.MissPct, l.Miss95[0], l.Miss95[1], l.MissTokensPct, l.Events)
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 func printf(w io.Writer, format string, args ...any) {
@@ -65,6 +92,8 @@ func printf(w io.Writer, format string, args ...any) {
 // options are the values of the command line.
 type options struct {
 	terms terms
+	// table asks for a table in Markdown instead of JSON.
+	table bool
 	files []string
 }
 
@@ -92,6 +121,7 @@ func newFlags(o *options) *flag.FlagSet {
 		}
 		return errors.New("use ends, lcp or prefix")
 	})
+	f.BoolVar(&o.table, "table", false, "print a table in Markdown")
 	f.BoolVar(&o.terms.single, "single", false, "take each window as one user turn")
 	return f
 }

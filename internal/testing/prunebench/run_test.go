@@ -8,7 +8,10 @@ import (
 	"testing"
 )
 
-const openTrace = "testdata/open.trace.jsonl"
+const (
+	openTrace   = "testdata/open.trace.jsonl"
+	publicTrace = "testdata/public.trace.jsonl.gz"
+)
 
 // bench runs the command and returns its output.
 func bench(t *testing.T, args ...string) (stdout, stderr string, code int) {
@@ -46,7 +49,7 @@ func traceFile(t *testing.T, lines ...string) string {
 	return file
 }
 
-// The modes have the properties that docs/pruning.md states.
+// The modes have the properties that README.md and docs/pruning.md state.
 func TestGates(t *testing.T) {
 	lines := replayed(t, openTrace)
 	if l := lines["economic"]; l.CostPct > 71.5 || l.MissPct > 2.0 {
@@ -55,8 +58,31 @@ func TestGates(t *testing.T) {
 	if l := lines["turns"]; l.CostPct > 87.0 {
 		t.Errorf("turns: %+v", l)
 	}
+	if l := replayed(t, publicTrace)["economic"]; l.CostPct > 72 || l.MissPct > 1.2 {
+		t.Errorf("economic, public: %+v", l)
+	}
 	if l := replayed(t, "-single", openTrace)["economic"]; l.CostPct > 76 {
 		t.Errorf("economic, single: %+v", l)
+	}
+}
+
+// numbers are the cost, the tokens, the misses and the prunes of a line.
+type numbers struct {
+	cost, tokens, miss float64
+	events             int
+}
+
+// The page has the table that its command prints.
+func TestTableOfThePage(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := bench(t, "-table", openTrace, publicTrace)
+	for row := range strings.Lines(table) {
+		if !strings.Contains(string(page), row) {
+			t.Errorf("README.md lacks the row %s", row)
+		}
 	}
 }
 
@@ -65,39 +91,58 @@ func TestGates(t *testing.T) {
 func TestAgreesWithTheReference(t *testing.T) {
 	tests := []struct {
 		args            []string
-		turns, economic line
+		turns, economic numbers
 	}{
-		{nil, line{"turns", 86.16, 79.81, 1.09, 66, 2291}, line{"economic", 70.31, 64.06, 1.88, 117, 2291}},
-		{[]string{"-single"}, line{"turns", 100, 100, 0, 0, 2291}, line{"economic", 74.24, 69.70, 1.18, 91, 2291}},
-		{[]string{"-cache=lcp"}, line{"turns", 86.16, 79.81, 1.09, 66, 2291}, line{"economic", 70.28, 63.50, 1.92, 124, 2291}},
-		{[]string{"-cache=prefix"}, line{"turns", 86.16, 79.81, 1.09, 66, 2291}, line{"economic", 71.15, 65.62, 1.62, 82, 2291}},
-		{[]string{"-w=1.25", "-ttl=30m"}, line{"turns", 90.99, 79.81, 1.09, 66, 2291}, line{"economic", 75.87, 65.97, 1.75, 93, 2291}},
-		{[]string{"-r=0.25"}, line{"turns", 82.40, 79.81, 1.09, 66, 2291}, line{"economic", 64.33, 60.15, 2.31, 188, 2291}},
-		{[]string{"-r=0.5"}, line{"turns", 80.74, 79.81, 1.09, 66, 2291}, line{"economic", 60.09, 58.19, 2.58, 271, 2291}},
-		{[]string{"-r=1"}, line{"turns", 79.81, 79.81, 1.09, 66, 2291}, line{"economic", 54.01, 54.01, 3.36, 482, 2291}},
+		{nil, numbers{86.16, 79.81, 1.09, 66}, numbers{70.31, 64.06, 1.88, 117}},
+		{[]string{"-single"}, numbers{100, 100, 0, 0}, numbers{74.24, 69.70, 1.18, 91}},
+		{[]string{"-cache=lcp"}, numbers{86.16, 79.81, 1.09, 66}, numbers{70.28, 63.50, 1.92, 124}},
+		{[]string{"-cache=prefix"}, numbers{86.16, 79.81, 1.09, 66}, numbers{71.15, 65.62, 1.62, 82}},
+		{[]string{"-w=1.25", "-ttl=30m"}, numbers{90.99, 79.81, 1.09, 66}, numbers{75.87, 65.97, 1.75, 93}},
+		{[]string{"-r=0.25"}, numbers{82.40, 79.81, 1.09, 66}, numbers{64.33, 60.15, 2.31, 188}},
+		{[]string{"-r=0.5"}, numbers{80.74, 79.81, 1.09, 66}, numbers{60.09, 58.19, 2.58, 271}},
+		{[]string{"-r=1"}, numbers{79.81, 79.81, 1.09, 66}, numbers{54.01, 54.01, 3.36, 482}},
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			lines := replayed(t, append(tt.args, openTrace)...)
-			off := line{"off", 100, 100, 0, 0, 2291}
-			for _, want := range []line{off, tt.turns, tt.economic} {
-				if got := lines[want.Policy]; got != want {
-					t.Errorf("got %+v, want %+v", got, want)
+			for policy, want := range map[string]numbers{"off": {100, 100, 0, 0}, "turns": tt.turns, "economic": tt.economic} {
+				if got := lines[policy]; (numbers{got.CostPct, got.TokensPct, got.MissPct, got.Events}) != want || got.Calls != 2291 {
+					t.Errorf("%s: got %+v, want %+v", policy, got, want)
 				}
 			}
 		})
 	}
 }
 
+// Each file has lines of its own, one for each policy.
 func TestOutput(t *testing.T) {
 	file := traceFile(t, `{"id":"w","items":[{"r":"u","t":10,"u":true}],"at":[1],"gap":[-1],"needs":[null]}`, "", "")
 	stdout, _, _ := bench(t, file, file)
-	want := `{"policy":"off","cost_pct":100,"tokens_pct":100,"miss_pct":0,"events":0,"calls":2}
-{"policy":"turns","cost_pct":100,"tokens_pct":100,"miss_pct":0,"events":0,"calls":2}
-{"policy":"economic","cost_pct":100,"tokens_pct":100,"miss_pct":0,"events":0,"calls":2}
-`
-	if stdout != want {
-		t.Errorf("it prints\n%s", stdout)
+	first, _, _ := strings.Cut(stdout, "\n")
+	if want := `{"trace":"made","policy":"off","cost_pct":100,"tokens_pct":100,"miss_pct":0,"miss_tokens_pct":0,"cost_95":[100,100],"miss_95":[0,0],"events":0,"calls":1}`; first != want {
+		t.Errorf("it prints\n%s\nwant\n%s", first, want)
+	}
+	if n := strings.Count(stdout, "\n"); n != 2*len(policies) {
+		t.Errorf("%d lines", n)
+	}
+	table, _, _ := bench(t, "-table", file)
+	if want := "| made | off | 100.00 % | 100.0 to 100.0 | 0.00 % | 0.00 to 0.00 | 0.00 % | 0 |\n"; !strings.Contains(table, want) {
+		t.Errorf("the table is\n%s", table)
+	}
+}
+
+// The intervals have the value of all windows in them, and a trace of equal windows has none.
+func TestIntervals(t *testing.T) {
+	for policy, l := range replayed(t, publicTrace) {
+		if l.Cost95[0] > l.CostPct || l.Cost95[1] < l.CostPct || l.Miss95[0] > l.MissPct || l.Miss95[1] < l.MissPct {
+			t.Errorf("%s: %+v", policy, l)
+		}
+	}
+	one := outcome{cost: 3, misses: 1, calls: 4}
+	off := outcome{cost: 4, calls: 4}
+	cost, miss := bootstrap([]outcome{one, one, one}, []outcome{off, off, off})
+	if cost != (interval{75, 75}) || miss != (interval{25, 25}) {
+		t.Errorf("equal windows: %v, %v", cost, miss)
 	}
 }
 
@@ -189,10 +234,21 @@ func TestBadInput(t *testing.T) {
 		missing:              "no such file",
 		t.TempDir():          "is a directory",
 		traceFile(t, "", ""): "the file holds no window",
+		plainGzip(t):         "cannot read the trace",
 	} {
 		stdout, stderr, code := bench(t, openTrace, file)
 		if code != exitFailed || stdout != "" || !strings.Contains(stderr, part) || !strings.Contains(stderr, file) {
 			t.Errorf("%s: exit %d, %s", file, code, stderr)
 		}
 	}
+}
+
+// plainGzip is a file that only its name calls compressed.
+func plainGzip(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "made.jsonl.gz")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -46,25 +48,47 @@ const (
 
 func (it traceItem) result() bool { return it.Role == "o" }
 
-// readTraces reads the windows of all files. Its errors name the file and the line.
-func readTraces(files []string) ([]window, error) {
-	var all []window
+// trace is a file: a set of windows that are judged together.
+type trace struct {
+	name    string
+	windows []window
+}
+
+// readTraces reads all files. Its errors name the file and the line.
+func readTraces(files []string) ([]trace, error) {
+	var all []trace
 	for _, file := range files {
-		f, err := os.Open(file)
+		windows, err := readFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the trace: %w", err)
+			return nil, err
 		}
-		windows, err := readTrace(f)
-		_ = f.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s%w", file, err)
-		}
-		all = append(all, windows...)
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		all = append(all, trace{name, windows})
 	}
 	return all, nil
 }
 
-// readTrace reads one file. Its errors begin with the line, as in ":3: …".
+// readFile reads one file, which gzip may have compressed.
+func readFile(file string) ([]window, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the trace: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var r io.Reader = f
+	if filepath.Ext(file) == ".gz" {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("cannot read the trace %s: %w", file, err)
+		}
+	}
+	windows, err := readTrace(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", file, err)
+	}
+	return windows, nil
+}
+
+// readTrace reads lines. Its errors begin with the line, as in ":3: …".
 func readTrace(r io.Reader) ([]window, error) {
 	var windows []window
 	lines := bufio.NewReader(r)
