@@ -60,7 +60,7 @@ demo-web: build ## build, then watch pods work on the page for browsers; prints 
 	bin/podd demo --web
 
 .PHONY: demo-nodes
-demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (docs/nodes.md); installs it where it is missing
+demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (examples/nodes/demo.sh); installs it where it is missing
 	go run ./internal/testing/demonodes
 
 # The programs that tests start, built once for all of them, podd with the race detector, and podctl too but for the short tests,
@@ -131,7 +131,10 @@ DEMO_NODES_NEED := /usr/lib/postgresql:postgresql openssl:openssl
 # What makes a release, beside NPM_NEED.
 RELEASE_NEED := git:git ssh-keygen:openssh-client mmdebstrap:mmdebstrap
 
-.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need
+# What installs and runs the files of a release, beside INTEGRATIONS_NEED.
+RELEASE_TEST_NEED := podman:podman /usr/sbin/runc:runc ruby:ruby nix:nix-bin
+
+.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need
 test-need: NEED := $(TEST_NEED)
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
@@ -140,7 +143,8 @@ crash-need: NEED := $(CRASH_NEED)
 chaos-need: NEED := $(CHAOS_NEED)
 demo-nodes-need: NEED := $(DEMO_NODES_NEED)
 release-need: NEED := $(RELEASE_NEED)
-test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need:
+release-test-need: NEED := $(RELEASE_TEST_NEED)
+test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need:
 	@packaging/need.sh $(NEED)
 
 # npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
@@ -251,7 +255,7 @@ release: release-need npm-need ## make all files of a release in OUT (bin/releas
 	@$(TOOLS)/release -version '$(VERSION)' -key '$(KEY)' $(if $(OUT),-out '$(OUT)') $(if $(URL),-url '$(URL)') $(if $(TARGETS),-targets '$(TARGETS)') $(if $(CONTAINER),-image=$(CONTAINER)) $(if $(DIRTY),-dirty)
 
 .PHONY: release-test
-release-test: release-need integrations-need ## make a whole release twice and compare the bytes, and install podd under another module path (half an hour)
+release-test: release-need integrations-need release-test-need ## make a whole release twice and compare the bytes, install each file, run, update and remove it, and install podd under another module path (an hour)
 	go test -count=1 -tags integrations,release -vet=off -timeout 90m ./integrations/release
 
 .PHONY: module

@@ -405,7 +405,7 @@ func TestACPOverARestart(t *testing.T) {
 	}
 	// What the editor saw of the first answer is a prefix of the second one, or the editor
 	// reports it as cut.
-	const notice = "\n\n> podd: warn: turn 1 resumes: podd stopped during the turn\n\n"
+	const notice = "\n\n> podd: the turn resumes: podd stopped during the turn\n\n"
 	if got := e.said("agent_message_chunk"); got != "The answer."+notice && got != "The ans"+notice+"> podd: the answer was cut off; asking the model again\n\nThe answer." {
 		t.Errorf("the editor shows %q", got)
 	}

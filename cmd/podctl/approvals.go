@@ -15,9 +15,11 @@ import (
 
 func newApprovalsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:         "approvals [POD]",
-		Short:       "List the tool calls that wait for approval",
-		Long:        "Lists the tool calls that wait for approval, of one pod or of all, each with exactly what would run.",
+		Use:     "approvals [POD]",
+		Aliases: []string{"questions"},
+		Short:   "List the tool calls that wait for a person",
+		Long: "Lists the tool calls that wait for a person, of one pod or of all: those that need an approval, each with exactly what would run, " +
+			"and those that ask a question, each with the command that answers it.",
 		Annotations: withoutPod("all pods"),
 		RunE:        p.onPodd(runApprovals),
 	}
@@ -73,6 +75,10 @@ const clientName = "podctl"
 func calls(ctx context.Context, s *session, offer func(value, about string)) error {
 	waiting, err := approvals(ctx, s.Client, s.pod)
 	for _, a := range waiting {
+		if f := view.ApprovalFromProto(a).Form; f != nil {
+			offer(fmt.Sprint(a.GetCallSeq()), a.GetTool()+": "+beginning(f.Line()))
+			continue
+		}
 		offer(fmt.Sprint(a.GetCallSeq()), a.GetTool()+": "+beginning(a.GetArguments()))
 	}
 	return err

@@ -188,6 +188,8 @@ func (p *program) podGiven(cmd *cobra.Command, args []string) bool {
 	case "[PATH...]":
 		_, err := os.Lstat(args[0])
 		return item.ValidPodRef(args[0]) && (len(args) > 1 || err != nil)
+	case "[CALL]":
+		return item.ValidPodRef(args[0])
 	case "[TEXT...]":
 		return item.ValidPodRef(args[0]) && (len(args) > 1 || fed(p.stdin))
 	}

@@ -36,6 +36,7 @@ func (w *world) onTerminalWith(env []string, args ...string) (p *podctlProcess, 
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	endLate(p.cmd.Process)
 	go func() {
 		// Linux returns EIO for a terminal that no process has open.
 		if _, err := io.Copy(&p.out, term); err != nil && !errors.Is(err, syscall.EIO) {
@@ -297,21 +298,21 @@ func TestQuestionOutlivesACrash(t *testing.T) {
 	w.kill()
 	w.start()
 	// podctl reconnects.
-	p.out.await(t, "turn 1 resumes: ")
+	p.out.await(t, "the turn resumes: ")
 	typed("y\n")
 	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), ran) {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 }
 
-// Without a terminal podctl prints the waiting call and how to answer it, and keeps
+// With --on-ask wait podctl prints the waiting call and how to answer it, and keeps
 // following the turn. With JSON output it prints both beside the objects.
 func TestWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	for _, form := range []string{"text", "json"} {
 		w.podctl("create", form, "--ask", "always").run(0)
-		p := w.podctl("submit", "-f", "-p", form, "hello", "-o", form).start()
+		p := w.podctl("submit", "-f", "-p", form, "hello", "-o", form, "--on-ask", "wait").start()
 		p.err.await(t, "answer with: podctl approve "+form)
 		shown := p.err.String()
 		if !strings.Contains(shown, "  command: echo one\n") {
@@ -324,13 +325,99 @@ func TestWithoutATerminal(t *testing.T) {
 	}
 }
 
+// Without a terminal a call that asks ends podctl, which says how to answer. The call waits.
+func TestNobodyCanAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, results("echo one"))
+	for _, form := range []string{"text", "json"} {
+		w.podctl("create", form, "--ask", "always").run(0)
+		_, stderr := w.podctl("run", "-p", form, "hello", "-o", form).run(exitTurn)
+		call := callOf(t, stderr)
+		for _, want := range []string{
+			"  command: echo one\n", "answer with: podctl approve " + form + " " + call + " or podctl deny ",
+			"podctl: turn 1 waits for an answer to call " + call + ": podctl approve " + form + " " + call + ", then podctl tail -f " + form,
+		} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: %q is not in\n%s", form, want, stderr)
+			}
+		}
+		w.podctl("approve", form, call).run(0)
+	}
+	// At a terminal --on-ask exit does the same.
+	w.podctl("create", "tty", "--ask", "always").run(0)
+	p, _ := w.onTerminal("run", "-p", "tty", "hello", "--on-ask", "exit")
+	if code := p.wait(); code != exitTurn || strings.Contains(p.out.String(), "Run it?") {
+		t.Errorf("at a terminal: exit code %d:\n%s", code, p.out.String())
+	}
+	w.podctl("deny", "tty", callOf(t, p.out.String())).run(0)
+}
+
+// With --on-ask deny podctl denies every call that asks, with a reason for the model.
+func TestDeniedBecauseNobodyCanAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo one"}`}, scripted.Call{Name: "shell", Arguments: `{"command":"echo two"}`})
+		}
+		return results("")(ctx, r)
+	})
+	for _, form := range []string{"text", "json"} {
+		w.podctl("create", form, "--ask", "always").run(0)
+		stdout, stderr := w.podctl("run", "-p", form, "hello", "--on-ask", "deny", "-o", form).run(exitDenied)
+		if reason := "denied by " + who() + ": no person is there to answer (--on-ask deny)"; !strings.Contains(stdout, "The result was: shell: not run: "+reason) {
+			t.Errorf("%s: the model read\n%s", form, stdout)
+		}
+		if !strings.Contains(stderr, "podctl: turn 1 finished, but 2 calls were denied: ") {
+			t.Errorf("%s: standard error is\n%s", form, stderr)
+		}
+		if got := strings.Count(stdout, `"denied":true`); form == "json" && got != 2 {
+			t.Errorf("%d results are denied in\n%s", got, stdout)
+		}
+	}
+	// The question of a turn before is a person's.
+	w.podctl("create", "busy", "--ask", "always").run(0)
+	first := w.podctl("submit", "-f", "-p", "busy", "hello", "--on-ask", "wait").start()
+	first.err.await(t, "answer with: ")
+	w.podctl("run", "-p", "busy", "hello", "--on-ask", "deny").run(exitTurn)
+	if out, _ := w.podctl("approvals", "busy").run(0); callOf(t, out) == "" {
+		t.Errorf("the call of the turn before does not wait any more:\n%s", out)
+	}
+	w.podctl("cancel", "busy").run(0)
+	first.wait()
+	// Without the client token podd refuses the answer: podctl says so, and ends.
+	w.podctl("create", "locked", "--ask", "always").run(0)
+	if err := os.Remove(w.dir + "/state/client.token"); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr := w.podctl("run", "-p", "locked", "hello", "--on-ask", "deny").run(exitFailed); !strings.Contains(stderr, "client token") {
+		t.Errorf("without the token, podctl says\n%s", stderr)
+	}
+}
+
+// --on-ask takes three words, and is for a turn that podctl follows.
+func TestOnAskIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run", "--on-ask", "never", "x"}, `podctl: --on-ask: "never" is not known: use wait, deny or exit`},
+		{[]string{"submit", "--on-ask", "deny", "x"}, "podctl: --on-ask is for a turn that podctl follows: add -f"},
+	} {
+		w := &world{t: t, dir: t.TempDir()}
+		if _, stderr := w.podctl(tt.args...).run(exitUsage); stderr != tt.says+"\n" {
+			t.Errorf("%q says %q", tt.args, stderr)
+		}
+	}
+}
+
 // Two clients answer one call at once: one wins, and the other learns who answered and
 // when.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
-	p := w.podctl("submit", "-f", "-p", "p", "hello").start()
+	p := w.podctl("submit", "-f", "-p", "p", "hello", "--on-ask", "wait").start()
 	p.err.await(t, "answer with: ")
 	call := callOf(t, p.err.String())
 	var codes []int
@@ -366,7 +453,7 @@ func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
-	behind := w.podctl("submit", "-f", "-p", "p", "hello").start()
+	behind := w.podctl("submit", "-f", "-p", "p", "hello", "--on-ask", "wait").start()
 	behind.err.await(t, "answer with: ")
 	c, err := client.New(client.Config{Socket: w.dir + "/state/podd.sock"})
 	if err != nil {
@@ -375,7 +462,7 @@ func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
 	defer c.Close()
 	var shown strings.Builder
 	turn := view.NewTurn(view.Console{Out: io.Discard, Err: &shown}, "")
-	a := newAsking(&session{program: &program{output: outputText}, Client: c}, "p", turn, 1)
+	a := newAsking(&session{program: &program{output: outputText}, Client: c}, "p", turn, &poddv1.SubmitResponse{Seq: 1}, onAskWait)
 	caughtUp := func(seq int64) *poddv1.StreamResponse {
 		return &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: &poddv1.CaughtUp{Seq: seq}}}
 	}

@@ -41,6 +41,7 @@ func (w *world) bridge() *bridgeProcess {
 	if err := b.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	endLate(b.cmd.Process)
 	return b
 }
 

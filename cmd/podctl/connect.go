@@ -29,6 +29,8 @@ type session struct {
 	*client.Client
 	// pod is the pod that a person named, or the pod here; "" for a verb about podd.
 	pod string
+	// once is set if podd is private to this podctl, and ends with it.
+	once *onceOptions
 }
 
 // verb is what a command does. args are its operands: POD, if it has one, is the first. A verb with flags is a type

@@ -16,8 +16,8 @@ func newContextCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "context [POD]",
 		Short: "Show what a pod's next model request would contain",
-		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or " +
-			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped on " +
+		Long: "Shows what the pod would send to the model now: each item, its size in tokens, whether it was cut, and why a " +
+			"result is left out or kept. With -o json it prints the request itself, byte for byte, except that control characters are escaped on " +
 			"a terminal.",
 		RunE: p.onPod(runContext),
 	}

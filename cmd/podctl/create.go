@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/sanitize"
+	"podd/pkg/item"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -16,6 +17,8 @@ type createOptions struct {
 	specOptions
 	checkoutOptions
 	yes, worktree bool
+	// mayMessage are the names of pods that it may write to.
+	mayMessage []string
 }
 
 func (o *createOptions) command(p *program) *cobra.Command {
@@ -32,6 +35,9 @@ func (o *createOptions) command(p *program) *cobra.Command {
 			if !o.worktree && (o.from != "" || o.withChanges) {
 				return usagef("--base and --with-changes are for a checkout: add --worktree")
 			}
+			for _, name := range o.mayMessage {
+				o.spec.Rules = append(o.spec.Rules, item.Rule{Tool: "send_message", Path: name, Decision: "allow"})
+			}
 			return o.take(p, cmd)
 		},
 		RunE: p.onPodd(o.run),
@@ -40,6 +46,7 @@ func (o *createOptions) command(p *program) *cobra.Command {
 	o.checkoutOptions.register(cmd, "with --worktree, the branch, tag or commit that it begins with (default: what is checked out)",
 		"with --worktree, also your uncommitted changes and untracked files")
 	cmd.Flags().BoolVar(&o.worktree, "worktree", false, "give the pod a checkout of its own of the git repository")
+	cmd.Flags().StringArrayVar(&o.mayMessage, "may-message", nil, "a pod outside of its family that it may write to, such as 'review*'; repeatable")
 	yesFlag(cmd, &o.yes)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/llm/scripted"
 )
@@ -55,25 +56,33 @@ func (d *sitting) leaves() {
 	}
 }
 
-// types waits until the screen shows something new behind the keys: one of some texts, which it returns.
+// types waits until the screen shows something new behind the keys: one of some texts, which it returns. What the screen shows already
+// is not drawn again, so after a long wait everything is. Where lines wrap, which the length of the directory decides, does not count.
 func (d *sitting) types(keys string, wants ...string) string {
 	d.t.Helper()
 	from := len(d.view.out.String())
 	d.keys(keys)
+	again := time.NewTicker(patience / 10)
+	defer again.Stop()
 	for {
 		_, more := d.view.out.look(wants[0])
+		shown := unwrapped(d.view.out.String()[from:])
 		for _, want := range wants {
-			if strings.Contains(d.view.out.String()[from:], want) {
+			if strings.Contains(shown, unwrapped(want)) {
 				return want
 			}
 		}
 		select {
 		case <-more:
+		case <-again.C:
+			d.keys("\x0c")
 		case <-d.view.exited:
 			d.t.Fatalf("%q did not come; there is\n%q", wants, d.view.out.String()[from:])
 		}
 	}
 }
+
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // rewinds asks for the rewind, again while the view does not know yet that the turn is over.
 func (d *sitting) rewinds() {
@@ -160,8 +169,7 @@ func TestPicturesComeBack(t *testing.T) {
 	w.podctl("create", "p", "--dir", w.dir).run(0)
 	shot := w.file("shot.png", grayPicture(t))
 	d := w.atDesk("EDITOR=sed -i s/^look/regard/")
-	d.keys("wait\r")
-	d.types("", "running")
+	d.types("wait\r", "running")
 	w.podctl("submit", "-p", "p", "--effort", "high", "hard").run(0)
 	d.view.out.await(t, "queued: hard")
 	d.types("\x1b[A", "it has its own model, effort or schema; podctl inbox rm ")
@@ -285,8 +293,7 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 	defer close(gate)
 	w.podctl("create", "p", "--dir", w.dir).run(0)
 	d := w.atDesk()
-	d.keys("wait\r")
-	d.types("", "running")
+	d.types("wait\r", "running")
 	d.types("first\r", "queued: first")
 	d.types("22222222\r", "queued: 22222222")
 	d.leaves()
@@ -314,5 +321,28 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 	}
 	if _, told := w.podctl("inbox", "p").run(0); !strings.Contains(told, "no queued prompts") {
 		t.Errorf("the queue has something: %q", told)
+	}
+}
+
+// A form is answered with arrows, Space and Enter.
+func TestFormWithArrows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() > 0 {
+			return scripted.Say(scripted.Text("Noted."))
+		}
+		return scripted.Say(scripted.Call{Name: "ask_user", Arguments: `{"questions":[
+			{"question":"Which store?","header":"Store","options":[{"label":"SQLite"},{"label":"Postgres"}]},
+			{"question":"Which colours?","header":"Colours","multiple":true,"options":[{"label":"Red"},{"label":"Green"},{"label":"Blue"}]},
+			{"question":"What name?","header":"Name"}]}`})
+	})
+	w.podctl("create", "p", "--dir", w.dir).run(0)
+	d := w.atDesk()
+	d.types("ask me\r", "Answer to question 1 of 3")
+	const up, down = "\x1b[A", "\x1b[B"
+	d.turn(down + down + "\r" + up + " " + down + " \r" + "ada\r")
+	d.leaves()
+	if log, _ := d.podctl("tail", "p", "--after", "0").run(0); !strings.Contains(log, "Postgres; Red, Blue; ada") {
+		t.Errorf("the log is\n%s", log)
 	}
 }

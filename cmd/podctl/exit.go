@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"podd/internal/clients/attach"
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
 	"podd/pkg/item"
 )
 
@@ -22,7 +24,7 @@ const (
 	exitUnreachable = 3
 	// exitNotFound: the pod, entry or alert does not exist.
 	exitNotFound = 4
-	// exitTurn: the followed turn ended with an outcome other than finished.
+	// exitTurn: the followed turn ended with an outcome other than finished, or waits for an approval.
 	exitTurn = 5
 	// exitDenied: the followed turn finished, and calls of it were denied.
 	exitDenied = 6
@@ -39,6 +41,9 @@ func exitCode(err error) int {
 		return exitInterrupted
 	}
 	if _, ok := errors.AsType[turnError](err); ok {
+		return exitTurn
+	}
+	if _, ok := errors.AsType[unansweredError](err); ok {
 		return exitTurn
 	}
 	if _, ok := errors.AsType[deniedError](err); ok {
@@ -81,6 +86,54 @@ func (e turnError) Error() string {
 		return fmt.Sprintf("turn %d %s", e.turn, how)
 	}
 	return fmt.Sprintf("turn %d %s: %s", e.turn, how, e.end.Cause)
+}
+
+// unansweredError is a call that waits for an approval, which podctl does not wait for.
+type unansweredError struct {
+	view.Approval
+	// pod is the followed pod; subPod says that the call is of one below it.
+	pod    string
+	subPod bool
+	// queued is the request id of a prompt whose turn has not begun.
+	queued string
+	// once is set if podd has ended, and dir is its state directory.
+	once *onceOptions
+	dir  string
+}
+
+// Error says how to answer.
+func (e unansweredError) Error() string {
+	pod, asks, dir := sanitize.Line(e.pod), sanitize.Line(e.Pod), sanitize.Line(e.dir)
+	waits := fmt.Sprintf("turn %d waits for an answer to call %d", e.Turn, e.Call)
+	if e.subPod {
+		waits = fmt.Sprintf("sub-pod %s waits for an answer to call %d", asks, e.Call)
+	}
+	if e.Form != nil {
+		return e.question(waits)
+	}
+	switch {
+	case e.queued != "":
+		return fmt.Sprintf("the prompt stays queued because %s: podctl approve %s %d, or remove the prompt: podctl inbox rm %s %s",
+			waits, asks, e.Call, pod, sanitize.Line(e.queued))
+	case e.once == nil:
+		return fmt.Sprintf("%s: podctl approve %s %d, then podctl tail -f %s; --on-ask deny goes on without the call", waits, asks, e.Call, pod)
+	case e.once.keep == "":
+		return waits + ": allow it with a [[rule]] in config.toml, or go on without the call with --on-ask deny"
+	}
+	return fmt.Sprintf("%s: start podd --state-dir %s, then podctl --state-dir %s approve %s %d; or use --on-ask deny", waits, dir, dir, asks, e.Call)
+}
+
+// question says how to answer a question.
+func (e unansweredError) question(waits string) string {
+	command, dir := "podctl", sanitize.Line(e.dir)
+	switch {
+	case e.once != nil && e.once.keep == "":
+		return waits + ": answer in a terminal, or go on without an answer with --on-ask deny"
+	case e.once != nil:
+		waits += ": start podd --state-dir " + dir
+		command += " --state-dir " + dir
+	}
+	return fmt.Sprintf("%s: %s answer %s %d --choice N or TEXT, then %s tail -f %s; --on-ask deny goes on without it", waits, command, sanitize.Line(e.Pod), e.Call, command, sanitize.Line(e.pod))
 }
 
 // deniedError is the end of a turn that finished without some of its calls.

@@ -17,7 +17,7 @@ import (
 // follow shows the turn that takes a submit until it ends, and asks about the calls that
 // wait for approval meanwhile. As JSON it prints the response first and then each message
 // of the stream.
-func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyLast bool) error {
+func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyLast bool, onAsk string) error {
 	f := &following{session: s, id: podID(ctx, s.Client, s.pod), show: func(*poddv1.StreamResponse) error { return nil }}
 	console := s.console()
 	if s.output == outputJSON {
@@ -32,7 +32,7 @@ func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyL
 	if onlyLast {
 		f.turn.OnlyLast()
 	}
-	f.asking = newAsking(s, f.id, f.turn, resp.GetSeq())
+	f.asking = newAsking(s, f.id, f.turn, resp, onAsk)
 	err := f.run(ctx, resp.GetSeq())
 	if closeErr := f.turn.Close(); err == nil {
 		err = closeErr
@@ -53,7 +53,7 @@ func (s *session) follow(ctx context.Context, resp *poddv1.SubmitResponse, onlyL
 		}
 		return turnError{number, *end}
 	}
-	if denied := f.turn.Denied(); len(denied) > 0 {
+	if denied := append(f.turn.Denied(), f.asking.denied...); len(denied) > 0 {
 		return deniedError{number, denied}
 	}
 	return nil
@@ -97,7 +97,12 @@ func (f *following) run(ctx context.Context, after int64) error {
 		defer close(events)
 		failed = f.read(ctx, after, events)
 	})
+	var pods chan podsEvent
 	for {
+		if pods == nil && f.asking.family.fleet != nil {
+			pods = make(chan podsEvent)
+			reader.Go(func() { f.watch(ctx, pods) })
+		}
 		select {
 		case e, ok := <-events:
 			if !ok {
@@ -106,9 +111,49 @@ func (f *following) run(ctx context.Context, after int64) error {
 			if done, err := f.handle(ctx, e); err != nil || done {
 				return err
 			}
+		case e := <-pods:
+			if f.handlePods(ctx, e); f.asking.unanswered != nil {
+				return f.asking.unanswered
+			}
 		case typed := <-f.asking.typed:
 			f.asking.answered(ctx, typed)
 		}
+	}
+}
+
+// podsEvent is a message of the watch of all pods, that it was lost, or why it ended.
+type podsEvent struct {
+	message *poddv1.WatchResponse
+	failed  error
+}
+
+// watch forwards what changes of all pods.
+func (f *following) watch(ctx context.Context, events chan<- podsEvent) {
+	send := func(e podsEvent) bool {
+		select {
+		case events <- e:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for m, err := range f.Watch(ctx, &poddv1.WatchRequest{}, func(error) { send(podsEvent{}) }) {
+		if !send(podsEvent{m, err}) {
+			return
+		}
+	}
+}
+
+// handlePods looks at one event of the watch for questions of sub-pods.
+func (f *following) handlePods(ctx context.Context, e podsEvent) {
+	switch {
+	case e.failed != nil && f.asking.passing(ctx, e.failed):
+	case e.failed != nil:
+		f.asking.told.Warn("cannot see the questions of sub-pods: " + e.failed.Error() + "; " + f.asking.reaching("podctl approvals lists them"))
+	case e.message == nil:
+		f.asking.family.fleet.Lost() // The stream reports it.
+	default:
+		f.asking.changed(ctx, e.message)
 	}
 }
 
@@ -155,7 +200,7 @@ func (f *following) handle(ctx context.Context, e event) (done bool, err error) 
 	if e.message.GetCaughtUp() != nil {
 		f.explainWait(ctx)
 	}
-	return false, nil
+	return false, f.asking.unanswered
 }
 
 // explainWait warns when the turn does not start because the pod is paused.
@@ -165,7 +210,7 @@ func (f *following) explainWait(ctx context.Context) {
 	}
 	resp, err := f.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.id})
 	if err == nil && resp.GetPod().GetPause() != nil {
-		f.asking.told.Warn(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod))
+		f.asking.told.Warn(f.asking.reaching(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod)))
 	}
 }
 

@@ -130,8 +130,11 @@ func podState(pod item.Pod, now time.Time) string {
 	if at := pod.Status.WaitUntil; !at.IsZero() {
 		notes = append(notes, "until "+clock(at, now))
 	}
-	if pod.Status.Approvals > 0 {
-		notes = append(notes, plural(pod.Status.Approvals, "approval"))
+	if n := pod.Status.Approvals - pod.Status.Questions; n > 0 {
+		notes = append(notes, plural(n, "approval"))
+	}
+	if pod.Status.Questions > 0 {
+		notes = append(notes, plural(pod.Status.Questions, "question"))
 	}
 	if pod.Status.Jobs > 0 {
 		notes = append(notes, plural(pod.Status.Jobs, "job"))

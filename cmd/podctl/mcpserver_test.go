@@ -14,6 +14,7 @@ import (
 // working directory.
 func mcpServer() {
 	lines := bufio.NewScanner(os.Stdin)
+	var asked map[string]any // The call whose argument is the file of a question.
 	for lines.Scan() {
 		var m struct {
 			ID     json.RawMessage `json:"id"`
@@ -21,8 +22,20 @@ func mcpServer() {
 			Params struct {
 				Arguments map[string]any `json:"arguments"`
 			} `json:"params"`
+			Result json.RawMessage `json:"result"`
 		}
 		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		if m.Method == "" {
+			asked["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": "told " + string(m.Result)}}}
+			answer, _ := json.Marshal(asked)
+			fmt.Println(string(answer))
+			continue
+		}
+		if question, err := os.ReadFile(fmt.Sprint(m.Params.Arguments["id"])); err == nil && strings.HasPrefix(string(question), `{"message"`) {
+			asked = map[string]any{"jsonrpc": "2.0", "id": m.ID}
+			fmt.Printf(`{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":%s}`+"\n", strings.TrimSpace(string(question)))
 			continue
 		}
 		answer, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": mcpAnswer(m.Method, m.Params.Arguments)})

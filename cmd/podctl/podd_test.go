@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"podd/pkg/llm/scripted"
 )
@@ -35,6 +36,7 @@ func startPodd(path string, env []string, dir string, args ...string) (*daemon, 
 	if err := d.cmd.Start(); err != nil {
 		return nil, err
 	}
+	endLate(d.cmd.Process)
 	ready := make(chan struct{})
 	go func() {
 		defer close(d.exited)
@@ -138,6 +140,7 @@ func (p *podctlProcess) start() *podctlProcess {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	endLate(p.cmd.Process)
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.exited)
@@ -186,6 +189,16 @@ func (w *watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()
+}
+
+// patience ends a test that waits in vain.
+const patience = 5 * time.Minute
+
+// endLate ends a process that outlives patience, with its stacks in standard error: a test that waits for it, or for what it would write,
+// fails and shows why, and other tests go on.
+func endLate(process *os.Process) {
+	time.AfterFunc(patience, func() { _ = process.Signal(syscall.SIGQUIT) })
+	time.AfterFunc(patience+10*time.Second, func() { _ = process.Kill() })
 }
 
 // await waits until the text contains what.

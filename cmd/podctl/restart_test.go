@@ -78,6 +78,7 @@ func TestAttachSendsBeforeItLeaves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
+	follow := w.podctl("tail", "-f", "p", "--after", "0").start()
 	for i := range 5 {
 		p, typed := w.onTerminal("attach", "p")
 		p.out.await(t, "Enter send")
@@ -88,7 +89,10 @@ func TestAttachSendsBeforeItLeaves(t *testing.T) {
 		if log, _ := w.podctl("tail", "p", "--after", "0").run(0); !strings.Contains(log, fmt.Sprintf("prompt %d\n", i)) {
 			t.Errorf("prompt %d is not in the log:\n%s", i, log)
 		}
+		follow.out.await(t, fmt.Sprintf("turn %d finished", i+1)) // The view of a pod at work has other keys.
 	}
+	_ = follow.cmd.Process.Signal(os.Interrupt)
+	follow.wait()
 
 	p, typed := w.onTerminal("attach", "p")
 	p.out.await(t, "Enter send")

@@ -162,7 +162,7 @@ func TestHelpNamesEveryVerb(t *testing.T) {
 		if code := run(t.Context(), args, p); code != 0 || stderr.Len() != 0 {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 		}
-		for _, verb := range strings.Fields("create list show update delete submit tail inbox notify cancel pause resume approvals approve deny alerts status version completion") {
+		for _, verb := range strings.Fields("create list show update delete submit tail inbox send letters cancel pause resume approvals approve deny alerts status version completion") {
 			if !strings.Contains(out.String(), "\n  "+verb+" ") {
 				t.Errorf("%q does not name %s", args, verb)
 			}

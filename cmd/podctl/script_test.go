@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -158,12 +159,13 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	awaited, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for {
+	for began := time.Now(); time.Since(began) < patience; {
 		_ = ts.Exec(args[1], args[2:]...)
 		if awaited.MatchString(ts.ReadFile("stdout")) {
 			return
 		}
 	}
+	ts.Fatalf("%q did not come", args[0])
 }
 
 // scriptAwait runs a command until the awaited text has come.
@@ -179,6 +181,7 @@ func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
 	out := &watched{done: exited}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
 	ts.Check(cmd.Start())
+	endLate(cmd.Process)
 	go func() {
 		_ = cmd.Wait()
 		close(exited)

@@ -20,16 +20,25 @@ func newSetupCommand() *cobra.Command {
 	}
 }
 
-// becomeSetup replaces podctl by the podd beside it, or by the one in PATH. It returns only if it fails.
+// becomeSetup replaces podctl by podd. It returns only if it fails.
 func becomeSetup() error {
-	podd, err := exec.LookPath("podd")
-	if self, serr := os.Executable(); serr == nil {
-		if beside, berr := exec.LookPath(filepath.Join(filepath.Dir(self), "podd")); berr == nil {
-			podd, err = beside, nil
-		}
-	}
+	podd, err := findPodd("run podd setup")
 	if err != nil {
-		return item.Errorf(item.KindPrecondition, "NO_PODD", "podd is not beside podctl and not in PATH: install it, then run podd setup")
+		return err
 	}
 	return syscall.Exec(podd, []string{"podd", "setup"}, os.Environ())
+}
+
+// findPodd is the podd beside podctl, or the one in PATH. then is what to do after podd is installed.
+func findPodd(then string) (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), "podd")); err == nil {
+			return beside, nil
+		}
+	}
+	podd, err := exec.LookPath("podd")
+	if err != nil {
+		return "", item.Errorf(item.KindPrecondition, "NO_PODD", "podd is not beside podctl and not in PATH: install it, then %s", then)
+	}
+	return podd, nil
 }

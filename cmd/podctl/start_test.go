@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -100,6 +101,7 @@ trap 'kill $! && wait $!' EXIT
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer time.AfterFunc(patience, func() { _ = term.Close() }).Stop()
 	if strings.Contains(commands, "podd setup") {
 		// The endpoint, the model, write it, no service.
 		if _, err := io.WriteString(term, "1\n1\ny\nn\n"); err != nil {

@@ -88,8 +88,12 @@ func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 	usage := wire.UsageFromProto(s.GetUsage())
 	pruned := "nothing"
 	if s.GetPrunes() > 0 {
-		pruned = fmt.Sprintf("%s in %s, saving about %s tokens per request",
-			plural(int(s.GetPrunedResults()), "result"), plural(int(s.GetPrunes()), "pass"), view.Count(s.GetPrunedTokens()))
+		pruned = fmt.Sprintf("%s in %s; %s", plural(int(s.GetPrunedResults()), "result"), plural(int(s.GetPrunes()), "pass"),
+			spared(s.GetSparedPrunedTokens(), s.GetSparedPrunedUsd()))
+	}
+	var cut int64
+	for _, t := range s.GetTools() {
+		cut += t.GetCuts()
 	}
 	err := facts{
 		{"turns", view.Count(s.GetTurns())},
@@ -97,7 +101,9 @@ func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 		{"tokens", view.Tokens(usage)},
 		{"cost", cost(usage.Requests, s.GetCostUsd(), s.GetUnpricedRequests())},
 		{"tool calls", view.Count(s.GetToolCalls())},
+		{"interrupted", interruptedCalls(s.GetTools())},
 		{"pruned", pruned},
+		{"cut", when(cut > 0, plural(int(cut), "result")+"; "+spared(s.GetSparedCutTokens(), s.GetSparedCutUsd()))},
 		{"damaged", missing(s.GetDamaged(), "counted up to the damaged entry")},
 	}.writeTo(w)
 	if err != nil {
@@ -111,6 +117,32 @@ func writeStats(w io.Writer, s *poddv1.GetStatsResponse) error {
 		t.row(tool.GetTool(), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()), view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))
 	}
 	return t.writeTo(w)
+}
+
+// spared says what requests did not carry.
+func spared(tokens int64, usd float64) string {
+	text := fmt.Sprintf("requests carried about %s tokens less", view.Count(tokens))
+	if usd > 0 {
+		text += fmt.Sprintf(", $%.4f as cached input", usd)
+	}
+	return text
+}
+
+// interruptedCalls counts the calls that podd's end interrupted; empty without one.
+func interruptedCalls(tools []*poddv1.ToolStats) string {
+	var calls, unknown int64
+	for _, t := range tools {
+		calls += t.GetInterrupted()
+		unknown += t.GetUnknown()
+	}
+	if calls == 0 {
+		return ""
+	}
+	text := plural(int(calls), "call") + " when podd ended"
+	if unknown > 0 {
+		text += "; the outcome of " + view.Count(unknown) + " is unknown"
+	}
+	return text
 }
 
 // cachedShare is the input read from the cache, and its share of all.

@@ -57,6 +57,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"config error", when(s.GetConfigError() != "", s.GetConfigError()+"; still using the previous configuration")},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
+		{"paused at start", hint(int(s.GetPodsLeft()), "pod", "pods", "podctl resume --all")},
 		{"jobs", hint(int(s.GetJobs()), "job runs", "jobs run", "podctl jobs")},
 		{"sandbox", sandbox(s)},
 		{"sandbox lacks", weaker(s)},

@@ -24,12 +24,15 @@ import (
 
 // submitOptions are the flags of submit and run.
 type submitOptions struct {
+	onceOptions
+
 	pod, requestID         string
 	model, effort          string
 	follow, steer, literal bool
 	noStdin, plan, yes     bool
+	noQuestions            bool
 	images                 []string
-	schema                 string
+	schema, onAsk          string
 
 	// The values of flags: plans is plan if it was given, answerSchema the content of the file schema.
 	plans        *bool
@@ -52,22 +55,31 @@ func (o *submitOptions) command(p *program) *cobra.Command {
 			return o.completeReference(cmd.Context(), p, typed)
 		},
 		PreRunE: func(cmd *cobra.Command, args []string) error { return o.take(p, cmd, args) },
-		RunE:    p.onPodd(o.run),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.once {
+				return o.runOnce(cmd.Context(), p)
+			}
+			return p.onPodd(o.run)(cmd, args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.pod, "pod", "p", "", "pod name (PODD_POD)")
 	f.BoolVarP(&o.follow, "follow", "f", false, "follow the turn until it ends")
 	f.BoolVar(&o.steer, "steer", false, "deliver to the running turn at its next step")
 	f.BoolVar(&o.plan, "plan", false, "let the turn read and plan, and change nothing (default: the pod's setting)")
+	f.BoolVar(&o.noQuestions, "no-questions", false, "the turn cannot ask you questions; its calls still need approval")
 	f.StringVar(&o.schema, "schema", "", "file with a JSON Schema that the last answer must match")
 	f.BoolVar(&o.literal, "literal", false, "treat @path as plain text")
 	f.StringArrayVar(&o.images, "image", nil, "attach an image FILE: PNG, JPEG, GIF or WebP (repeatable)")
 	f.StringVar(&o.model, "model", "", "model of this turn, or ENDPOINT/MODEL (default: the pod's)")
 	f.StringVar(&o.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
 	f.StringVar(&o.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
+	asks := word{&o.onAsk, "HOW", "WORD is not known: use wait, deny or exit", []string{onAskWait, onAskDeny, onAskExit}}
+	f.Var(asks, "on-ask", "with -f: wait for the answer to a call that asks, deny it, or exit with 5 (default: wait if standard error is a terminal, else exit)")
 	inputFlag(cmd, &o.noStdin)
 	yesFlag(cmd, &o.yes)
 	p.renderFlag(cmd)
+	completeWith(cmd, "on-ask", asks.words...)
 	completeWith(cmd, "request-id")
 	completeWith(cmd, "effort", efforts...)
 	p.completeFlag(cmd, "model", models)
@@ -75,12 +87,15 @@ func (o *submitOptions) command(p *program) *cobra.Command {
 	return cmd
 }
 
-// newRunCommand is submit with -f.
+// newRunCommand is submit with -f, and has a podd of its own with --once.
 func newRunCommand(p *program) *cobra.Command {
-	cmd := new(submitOptions).command(p)
+	o := new(submitOptions)
+	cmd := o.command(p)
+	o.register(cmd)
 	cmd.Use, cmd.Short = "run [TEXT...]", "Submit a prompt to a pod and follow the turn: submit -f"
 	cmd.Example = strings.ReplaceAll(cmd.Example, "submit -f", "run")
-	cmd.Long = strings.Replace(cmd.Long, "With -f, submit follows", "Follows", 1)
+	cmd.Long = strings.Replace(cmd.Long, "With -f, submit follows", "Follows", 1) + "\n" +
+		"With --once, podctl starts a podd of its own with your configuration, in a temporary directory. It ends when the turn does."
 	follow := cmd.Flags().Lookup("follow")
 	follow.DefValue = "true"
 	mustRegister(follow.Value.Set("true"))
@@ -89,6 +104,12 @@ func newRunCommand(p *program) *cobra.Command {
 
 // take reads the prompt, and the files that flags name.
 func (o *submitOptions) take(p *program, cmd *cobra.Command, args []string) error {
+	if err := o.check(cmd); err != nil {
+		return err
+	}
+	if o.onAsk != "" && !o.follow {
+		return usagef("--on-ask is for a turn that podctl follows: add -f")
+	}
 	images, err := readImages(o.images)
 	if err != nil {
 		return err
@@ -105,11 +126,16 @@ func (o *submitOptions) take(p *program, cmd *cobra.Command, args []string) erro
 	return err
 }
 
-// run submits the prompt and, with -f, follows the turn.
+// run finds the pod and submits the prompt.
 func (o *submitOptions) run(ctx context.Context, s *session, _ []string) (err error) {
 	if s.pod, err = s.find(ctx, o.pod, func(dir string) error { return s.allowWide(ctx, dir, o.yes) }); err != nil {
 		return err
 	}
+	return o.send(ctx, s)
+}
+
+// send submits the prompt and, with -f, follows the turn.
+func (o *submitOptions) send(ctx context.Context, s *session) error {
 	req := &poddv1.SubmitRequest{
 		Pod:       s.pod,
 		Segments:  wire.SegmentsToProto(o.segments),
@@ -120,6 +146,7 @@ func (o *submitOptions) run(ctx context.Context, s *session, _ []string) (err er
 		ParseRefs: !o.literal,
 
 		AnswerSchema: o.answerSchema,
+		NoQuestions:  o.noQuestions,
 	}
 	wire.SetPlan(req, o.plans)
 	if o.steer {
@@ -135,7 +162,7 @@ func (o *submitOptions) run(ctx context.Context, s *session, _ []string) (err er
 	}
 	s.warn(resp.GetWarnings())
 	if o.follow {
-		return s.follow(ctx, resp, o.schema != "")
+		return s.follow(ctx, resp, o.schema != "", o.onAsk)
 	}
 	return s.print(resp, func(w io.Writer) error { return o.admitted(ctx, s, w, resp) })
 }

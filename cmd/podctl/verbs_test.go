@@ -162,7 +162,7 @@ func TestVerbsFindThePodHere(t *testing.T) {
 	}
 	further := map[string][]string{
 		"fork": {"third"}, "rename": {"newer"}, "move": {"n2"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
-		"jobs stop": {"1", "2"}, "notify": {"a note"}, "update": {"--budget", "3"}, "image": {"shot.png"},
+		"jobs stop": {"1", "2"}, "send": {"a note"}, "update": {"--budget", "3"}, "answer": {"--dismiss"}, "image": {"shot.png"},
 	}
 	for _, cmd := range everyVerb() {
 		verb := strings.TrimPrefix(cmd.CommandPath(), "podctl ")
@@ -195,7 +195,7 @@ func TestPodIsGiven(t *testing.T) {
 		"jobs logs 1": false, "jobs logs p 1": true, "jobs stop 1 2": false, "jobs stop p 1 2": true, "jobs stop p": true,
 		"inbox rm r": false, "inbox rm p r": true,
 		"image": false, "image p": true, "image shot.png": false, "image shot.png out": false, "image p shot.png out": true,
-		"notify p": false, "notify p text": true, "notify No text": false, "notify 12 text": false, "notify p -": true, "notify -": false,
+		"send p": false, "send p text": true, "send No text": false, "send 12 text": false, "send p -": true, "send -": false,
 	} {
 		p := &program{}
 		cmd, rest, err := newRootCommand(p).Find(strings.Fields(args))
@@ -208,9 +208,9 @@ func TestPodIsGiven(t *testing.T) {
 		}
 	}
 	p := &program{stdin: strings.NewReader("")}
-	cmd, rest, _ := newRootCommand(p).Find([]string{"notify", "p"})
+	cmd, rest, _ := newRootCommand(p).Find([]string{"send", "p"})
 	if !p.podGiven(cmd, rest) {
-		t.Error("notify p does not name the pod of a note that is piped in")
+		t.Error("send p does not name the pod of a note that is piped in")
 	}
 }
 

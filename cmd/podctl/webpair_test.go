@@ -70,6 +70,7 @@ func (w *world) startWeb(args ...string) *watched {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	endLate(cmd.Process)
 	go func() {
 		defer close(ended)
 		_ = cmd.Wait()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"podd/internal/config"
+	"podd/internal/daemon"
 	"podd/internal/sanitize"
 	"podd/pkg/paths"
 )
@@ -64,6 +65,9 @@ func (p *program) values() ([]config.Value, error) {
 	}
 	settings, err := config.Load(file.Path, file.Named, p.env)
 	if err != nil {
+		return nil, err
+	}
+	if err := daemon.CheckSettings(settings); err != nil {
 		return nil, err
 	}
 	return append(values, settings.Values()...), nil

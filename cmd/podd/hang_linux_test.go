@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -97,12 +98,36 @@ func TestHungWorkspace(t *testing.T) {
 		t.Fatalf("approvals: %v\n%s", err, p.log.String())
 	}
 	segments := []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi"}}}}
-	// This call hangs as long as its handler does, and podd still ends.
-	hangs := make(chan error, 1)
-	go func() {
-		_, err := c.Admin().TrustDir(t.Context(), &poddv1.TrustDirRequest{Dir: dir})
-		hangs <- err
-	}()
+	// These calls give up.
+	looks := map[string]func() error{
+		"trust": func() error {
+			_, err := c.Admin().TrustDir(t.Context(), &poddv1.TrustDirRequest{Dir: dir})
+			return err
+		},
+		"create": func() error {
+			_, err := c.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{Name: "new", Spec: &poddv1.PodSpec{Dir: dir}})
+			return err
+		},
+		"list": func() error {
+			_, err := c.Pods().ListPods(t.Context(), &poddv1.ListPodsRequest{Dir: dir})
+			return err
+		},
+		"servers": func() error {
+			_, err := c.MCP().ListMcpServers(t.Context(), &poddv1.ListMcpServersRequest{Pod: "p"})
+			return err
+		},
+	}
+	var silent sync.WaitGroup
+	for name, look := range looks {
+		silent.Go(func() {
+			if err := look(); item.ReasonOf(err) != "WORKSPACE_SILENT" {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	if got, err := c.Pods().GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p", Branch: true}); err != nil || got.GetPod().GetName() != "p" {
+		t.Errorf("the pod is not shown: %v, %v", got, err)
+	}
 	refused := make(chan error, 1)
 	go func() {
 		_, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: segments})
@@ -133,12 +158,10 @@ func TestHungWorkspace(t *testing.T) {
 	if err := <-refused; item.ReasonOf(err) != "WORKSPACE_SILENT" {
 		t.Errorf("a submit gives %v", err)
 	}
+	silent.Wait()
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())
-	}
-	if err := <-hangs; err == nil {
-		t.Error("the workspace that hangs was looked at")
 	}
 }
 
@@ -187,4 +210,37 @@ func TestEndWhileAToolHangs(t *testing.T) {
 			t.Errorf("%v: %s", p.cmd.ProcessState, p.log.String())
 		}
 	})
+}
+
+// A turn is cancelled at once although a file system hangs while podd looks where the path of a call leads, or what
+// the files are before it.
+func TestCancelWhileALookHangs(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"path": "sub/new", "checkpoint": "new"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sub := filepath.Join(dir, "sub")
+			if err := os.Mkdir(sub, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			url := model(t, func(context.Context, scripted.Request) scripted.Reply {
+				return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"` + path + `","content":"x"}`})
+			})
+			fd := hang(t, sub)
+			p := startPodd(t, stateDir(t), url)
+			c := p.client()
+			createAndSubmit(t, c, dir)
+			hangsNow(t, fd)
+			if got, err := c.Pods().Cancel(t.Context(), &poddv1.CancelRequest{Pod: "p"}); err != nil || !got.GetCancelled() {
+				t.Errorf("cancel: %v, %v", got, err)
+			}
+			until(t, c, turnEnded(1))
+			p.signal(syscall.SIGTERM)
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != exitDone {
+				t.Errorf("exit code %d: %s", code, p.log.String())
+			}
+		})
+	}
 }

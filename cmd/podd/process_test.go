@@ -404,6 +404,9 @@ func TestRestartLeavesCommands(t *testing.T) {
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())
 	}
+	if log := p.log.String(); strings.Contains(log, `"level":"WARN","msg":"commands that`) || strings.Contains(log, "has ended before them") {
+		t.Errorf("podd warns of what it leaves on purpose: %s", log)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,8 @@ type program struct {
 	env            func(string) string
 	// hurry is closed to cut a drain short.
 	hurry <-chan struct{}
+	// restarts says whether podd starts again at once.
+	restarts func() bool
 	// hangup asks to read the configuration again.
 	hangup <-chan os.Signal
 	// manager takes what the service manager passed to this process; nil without one.

@@ -17,12 +17,14 @@ import (
 func newServeCommand(p *program) *cobra.Command {
 	var logs logFlags
 	var debug string
+	var private bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve in the foreground until SIGTERM or SIGINT (the default)",
 		Long: "Serves in the foreground and logs to standard error; it logs \"podd ready\" once it answers.\n" +
 			"SIGTERM and SIGINT drain podd: running turns stop at their next step. A second signal stops it at once.\n" +
 			"SIGUSR1 does the same for a podd that starts again at once: commands and jobs run on.\n" +
+			"If SIGTERM or SIGINT follows it, they end.\n" +
 			"SIGHUP reloads the configuration, as podctl reload does.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,9 +41,11 @@ func newServeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := p.adopt(&c); err != nil {
+			ctx, hurry, stop, err := p.lifetime(cmd.Context(), &c, private)
+			if err != nil {
 				return err
 			}
+			defer stop()
 			if debug == "" {
 				// Without the debug socket no one can read the profile; its table takes a megabyte.
 				runtime.MemProfileRate = 0
@@ -50,20 +54,22 @@ func newServeCommand(p *program) *cobra.Command {
 					return err
 				}
 			}
-			c.Logger, c.Hangup = logger, p.hangup
-			d, err := daemon.Open(cmd.Context(), c)
-			if err != nil && cmd.Context().Err() != nil {
+			c.Logger, c.Hangup, c.Restarts = logger, p.hangup, p.restarts
+			d, err := daemon.Open(ctx, c)
+			if err != nil && ctx.Err() != nil {
 				logger.Info("podd stopped before it was ready", "error", err)
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			return d.Serve(cmd.Context(), p.hurry)
+			return d.Serve(ctx, hurry)
 		},
 	}
 	logs.add(cmd.Flags())
 	cmd.Flags().StringVar(&debug, "debug-socket", "", "serve metrics and profiles on this Unix socket")
+	cmd.Flags().BoolVar(&private, "private", false, "serve the program that holds standard input, and stop at once when it ends")
+	_ = cmd.Flags().MarkHidden("private")
 	return cmd
 }
 

@@ -206,7 +206,7 @@ func newServiceStatusCommand(p *program) *cobra.Command {
 			case err != nil:
 				return item.Errorf(item.KindPrecondition, "NO_MANAGER", "the service is installed, but no service manager is running for you here (%v): run podd & instead", err)
 			case !is.Running:
-				return item.Errorf(item.KindPrecondition, "NOT_RUNNING", "the service is not running: see podd service logs, then start it with %s", s.Restart())
+				return item.Errorf(item.KindPrecondition, "NOT_RUNNING", "the service is not running: see podd service logs, then start it with podd service restart")
 			}
 			return nil
 		},

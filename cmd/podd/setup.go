@@ -61,7 +61,10 @@ func runSetup(ctx context.Context, p *program) error {
 		_, err := config.Load(path, true, func(string) string { return "" })
 		return err
 	}
-	if err := plan.Write(accepted); err != nil {
+	signal.Ignore(os.Interrupt) // The key's file and the configuration are written together.
+	err = plan.Write(accepted)
+	signal.Reset(os.Interrupt)
+	if err != nil {
 		return err
 	}
 	if p.env("PODD_MODEL") != "" {

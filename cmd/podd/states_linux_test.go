@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"image"
 	"image/png"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"podd/pkg/client"
 	"podd/pkg/llm/scripted"
@@ -51,7 +55,7 @@ func TestStoredStates(t *testing.T) {
 // done is called.
 func alone(t *testing.T) (done func()) {
 	t.Helper()
-	lock, err := os.OpenFile(statesRoot+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := openLock(statesRoot + "-lock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +71,20 @@ func alone(t *testing.T) (done func()) {
 	return func() {
 		empty()
 		_ = lock.Close()
+	}
+}
+
+// openLock opens a file that every user of this machine can lock. Linux may refuse to create what another user
+// has in a directory of all.
+func openLock(path string) (*os.File, error) {
+	for {
+		lock, err := os.Open(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return lock, err
+		}
+		if lock, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o644); !errors.Is(err, fs.ErrExist) {
+			return lock, err
+		}
 	}
 }
 
@@ -157,9 +175,19 @@ func (s *states) finished(pod string, number int64) []*poddv1.Entry {
 func (s *states) begun(pod string) {
 	s.t.Helper()
 	path := filepath.Join(workOf(pod), "ran")
-	for !exists(path) {
-		if s.t.Context().Err() != nil {
-			s.t.Fatal(path + " is not there")
+	s.await(path, func() bool { return exists(path) })
+}
+
+// await waits until something is so.
+func (s *states) await(what string, so func() bool) {
+	s.t.Helper()
+	again, enough := time.NewTicker(10*time.Millisecond), time.After(2*time.Minute)
+	defer again.Stop()
+	for !so() {
+		select {
+		case <-again.C:
+		case <-enough:
+			s.t.Fatalf("podd does not come to %s: %s", what, s.log.String())
 		}
 	}
 }
@@ -286,32 +314,31 @@ func killWithStates(t *testing.T, file string) {
 // noted waits until the ends of so many commands are noted for the next podd.
 func (s *states) noted(count int) {
 	s.t.Helper()
-	for n := 0; n < count; {
+	s.await(fmt.Sprintf("the ends of %d commands", count), func() bool {
 		records, err := spool.Records(filepath.Join(s.state, "spool"))
-		if err != nil || s.t.Context().Err() != nil {
-			s.t.Fatalf("the ends of %d commands are noted, want %d: %v", n, count, err)
+		if err != nil {
+			s.t.Fatal(err)
 		}
-		n = 0
+		n := 0
 		for _, path := range records {
 			if text, _ := os.ReadFile(path); bytes.HasPrefix(text, []byte("0.")) {
 				n++
 			}
 		}
-	}
+		return n >= count
+	})
 }
 
 // is waits until a pod is so.
 func (s *states) is(pod string, so func(*poddv1.Pod) bool) {
 	s.t.Helper()
-	for {
+	s.await("the state of "+pod, func() bool {
 		got, err := s.c.Pods().GetPod(s.t.Context(), &poddv1.GetPodRequest{Pod: pod})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if so(got.GetPod()) {
-			return
-		}
-	}
+		return so(got.GetPod())
+	})
 }
 
 func paused(p *poddv1.Pod) bool { return p.GetState() == poddv1.PodState_POD_STATE_PAUSED }

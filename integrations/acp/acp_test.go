@@ -100,6 +100,65 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+func ask(id string) scripted.Reply {
+	return scripted.Say(scripted.Call{ID: id, Name: "ask_user", Arguments: `{"questions":[{"question":"Which?","header":"Database","options":[{"label":"SQLite"},{"label":"Postgres"}]}]}`})
+}
+
+// An editor with forms shows what a call asks in one. An answer from elsewhere withdraws it, and to close it leaves it to the model.
+func TestForm(t *testing.T) {
+	w := rig.New(t, scripted.Answers(ask("c1"), ask("c2"), ask("c3"), scripted.Say(scripted.Text("Done."))))
+	p := acpclient.StartWith(t, w, map[string]any{"elicitation": map[string]any{"form": map[string]any{}}})
+	session := p.Session(w)
+	running := p.Begin("session/prompt", acpclient.Prompt(session, "go"))
+	asked := func(call string) acpclient.Event {
+		return p.Await("the form of "+call, func(e acpclient.Event) bool { return e.Form != nil && e.Form.ToolCallID == call })
+	}
+	first := asked("c1")
+	if f := first.Form; f.SessionID != session || !strings.Contains(f.Message, "Database: Which?") || !strings.Contains(string(f.RequestedSchema), `{"const":"2","title":"Postgres"}`) {
+		t.Errorf("the form is %+v", f)
+	}
+	p.Write(map[string]any{"question": first.Question, "form": map[string]any{"action": "accept", "content": map[string]any{"answer1": "2"}}})
+	second := asked("c2")
+	w.Podctl("answer", session, "elsewhere")
+	p.Await("the withdrawal", func(e acpclient.Event) bool { return e.Question == second.Question && e.Withdrawn })
+	p.Write(map[string]any{"question": asked("c3").Question, "form": map[string]any{"action": "cancel"}})
+	var end acpclient.Stopped
+	if err := p.Answer(&end, running); err != nil || end.StopReason != "end_turn" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	log := w.Podctl("tail", session, "--after", "0", "-o", "json")
+	for _, want := range []string{`Answer: Postgres\n`, `Answer: elsewhere\n`, "decide yourself"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s:\n%s", want, log)
+		}
+	}
+}
+
+// In an editor without forms the next prompt answers what a call asks.
+func TestQuestion(t *testing.T) {
+	w := rig.New(t, scripted.Answers(ask("c1"), ask("c2"), scripted.Say(scripted.Text("Done."))))
+	p := acpclient.Start(t, w)
+	session := p.Session(w)
+	running := p.Begin("session/prompt", acpclient.Prompt(session, "go"))
+	var end acpclient.Stopped
+	for i, text := range []string{"2", "neither"} {
+		rig.Await(t, "the question", func() bool { return strings.Count(p.Said("agent_message_chunk"), "\n  2. Postgres\n") == i+1 })
+		p.Must(&end, "session/prompt", acpclient.Prompt(session, text))
+		if end.StopReason != "end_turn" {
+			t.Errorf("%s: %+v", text, end)
+		}
+	}
+	if err := p.Answer(&end, running); err != nil || end.StopReason != "end_turn" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	log := w.Podctl("tail", session, "--after", "0", "-o", "json")
+	for _, want := range []string{`Answer: Postgres\n`, `Answer: neither\n`, "acp: typescript"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s:\n%s", want, log)
+		}
+	}
+}
+
 // podd is killed in the middle of an answer; a second editor joins; the first one stops
 // the next turn.
 func TestRestartJoinAndCancel(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -158,19 +159,16 @@ func TestEverythingOverPipes(t *testing.T) {
 	wantEverything(t, w)
 }
 
-func TestEverythingOverHTTP(t *testing.T) {
-	address := rig.Address()
-	w := rig.Prepare(t, everything())
-	_, port, _ := net.SplitHostPort(address)
-	node := w.Command("node", server(t, "everything"), "streamableHttp")
-	node.Env = append(node.Env, "PORT="+port)
+// serve starts a server until the test ends, and waits for its address.
+func serve(t *testing.T, node *exec.Cmd, address string) {
+	t.Helper()
 	if err := node.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		_ = node.Process.Kill()
 		_ = node.Wait()
-	}()
+	})
 	rig.Await(t, "the server", func() bool {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
@@ -178,6 +176,15 @@ func TestEverythingOverHTTP(t *testing.T) {
 		}
 		return err == nil
 	})
+}
+
+func TestEverythingOverHTTP(t *testing.T) {
+	address := rig.Address()
+	w := rig.Prepare(t, everything())
+	_, port, _ := net.SplitHostPort(address)
+	node := w.Command("node", server(t, "everything"), "streamableHttp")
+	node.Env = append(node.Env, "PORT="+port)
+	serve(t, node, address)
 	w.Configure(fmt.Sprintf("[mcp.servers.all]\nurl = \"http://%s/mcp\"\n", address) + allow)
 	w.Start()
 	w.Podctl("submit", "-f", "-p", create(w), "go")

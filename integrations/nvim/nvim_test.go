@@ -273,7 +273,7 @@ text Five.
 	// A key outside of a call answers nothing.
 	e.Ex("1")
 	e.Keys("a")
-	e.AwaitLua(`table.concat(_G.said):find('no call under the cursor waits for approval', 1, true)`)
+	e.AwaitLua(`table.concat(_G.said):find('no call under the cursor waits for you', 1, true)`)
 	answer := func(key, then string) {
 		t.Helper()
 		// Right after a change keys answer nothing.

@@ -11,7 +11,7 @@ import (
 	"podd/integrations/rig"
 )
 
-// make demo-nodes runs the commands of docs/nodes.md, each of which works, and leaves nothing.
+// make demo-nodes runs examples/nodes/demo.sh, each command of which works, and leaves nothing.
 func TestDemoNodes(t *testing.T) {
 	dir, err := os.MkdirTemp("", "demo") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {

@@ -153,7 +153,7 @@ func TestNodesForward(t *testing.T) {
 	n2.Podctl("approve", "-p", "one", question(t, n2))
 	rig.Await(t, "the end of the turn", func() bool { return strings.Contains(n2.Podctl("tail", "one", "--after", "0"), "done") })
 	wantLines(t, n1, 1)
-	n2.Podctl("notify", "one", "a note from n2")
+	n2.Podctl("send", "--no-wake", "one", "a note from n2")
 	n2.Podctl("update", "one", "--ask", "never")
 	n2.Podctl("rename", "one", "two")
 	n2.Podctl("fork", "two", "three")
@@ -171,7 +171,7 @@ func TestNodesForward(t *testing.T) {
 		t.Errorf("podctl list after restore:\n%s", list)
 	}
 	n1.Stop()
-	fails(t, n2, "node n1, which has pod two, is stopped: start podd there, or move the pod: podctl move two NODE", "notify", "two", "text")
+	fails(t, n2, "node n1, which has pod two, is stopped: start podd there, or move the pod: podctl move two NODE", "cancel", "two")
 }
 
 // A podd without the right certificate, name or settings is refused with a reason.
@@ -199,7 +199,7 @@ func TestNodesAreRefused(t *testing.T) {
 	n2.Configure(c.config("n2", other.Node("n2")))
 	n2.Start()
 	n1.Podctl("create", "one", "--dir", n1.Workspace)
-	fails(t, n2, "node n1 at", "notify", "one", "text")
+	fails(t, n2, "node n1 at", "cancel", "one")
 }
 
 // psql runs a statement.

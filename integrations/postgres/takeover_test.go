@@ -237,7 +237,7 @@ func TestNodesDrain(t *testing.T) {
 	if alerts := n3.Podctl("alerts"); strings.Contains(alerts, "node n1") {
 		t.Errorf("alerts about a node that was stopped in order:\n%s", alerts)
 	}
-	fails(t, n3, "node n1, which has pod stays, is stopped: start podd there, or move the pod", "notify", "stays", "text")
+	fails(t, n3, "node n1, which has pod stays, is stopped: start podd there, or move the pod", "cancel", "stays")
 	if name := tm.owner("stays"); name != "n1" {
 		t.Errorf("pod stays is at %q", name)
 	}

@@ -6,32 +6,74 @@ package release
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"podd/integrations/rig"
 )
 
+// whole is a release for all systems, with the container image; next is the release after it, for this machine.
+var whole, next = sync.OnceValues(func() (string, error) { return makeRelease(version) }),
+	sync.OnceValues(func() (string, error) {
+		return makeRelease("v0.0.2", "TARGETS=linux/"+runtime.GOARCH, "CONTAINER=false")
+	})
+
+// address is where the whole release says that its files are.
+const address = "https://example.org/podd"
+
+func makeRelease(number string, args ...string) (string, error) {
+	dir, err := os.MkdirTemp("", "podd-release")
+	if err != nil {
+		return "", err
+	}
+	removed = append(removed, dir)
+	files := filepath.Join(dir, "files")
+	if said, err := exec.Command("make", append([]string{"-s", "-C", rig.Root(), "release", "VERSION=" + number, "KEY=none", "OUT=" + files, "URL=" + address, "DIRTY=1"}, args...)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, said)
+	}
+	return files, nil
+}
+
+// wholeFile and nextFile are the paths of a file of the two releases.
+func wholeFile(t *testing.T, pattern string) string { t.Helper(); return fileOf(t, whole, pattern) }
+
+func nextFile(t *testing.T, pattern string) string { t.Helper(); return fileOf(t, next, pattern) }
+
+func fileOf(t *testing.T, release func() (string, error), pattern string) string {
+	t.Helper()
+	dir, err := release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s is %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
 // Two runs of make release, for all systems and with the container image, give the same bytes.
 func TestReleaseIsReproducible(t *testing.T) {
-	dir := t.TempDir()
-	var sums [2][]byte
-	for i := range sums {
-		out := filepath.Join(dir, "files")
-		rig.Run(t, exec.Command("make", "-s", "-C", rig.Root(), "release", "VERSION="+version, "KEY=none", "OUT="+out, "URL=https://example.org/podd", "DIRTY=1"))
-		var err error
-		if sums[i], err = os.ReadFile(filepath.Join(out, "SHA256SUMS")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(out); err != nil {
-			t.Fatal(err)
-		}
+	first, err := os.ReadFile(wholeFile(t, "SHA256SUMS"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 15 {
-		t.Errorf("the first release has\n%sthe second\n%s", sums[0], sums[1])
+	again, err := makeRelease(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(filepath.Join(again, "SHA256SUMS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) || bytes.Count(first, []byte("\n")) != 15 {
+		t.Errorf("the first release has\n%sthe second\n%s", first, second)
 	}
 }
 
@@ -77,6 +119,6 @@ func TestModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	in(user, "go", "mod", "init", "example.org/user")
-	in(user, "go", "get", module+"@"+version)
+	in(user, "go", "get", module+"/pkg/client@"+version)
 	in(user, "go", "build", "./...")
 }

@@ -20,12 +20,12 @@ import (
 	"podd/integrations/rig"
 )
 
-// release makes a release for this machine in releaseDir, signed by a key of its own.
+// release makes a release for this machine, signed by a key of its own.
 var release = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "podd-release"); err != nil {
 		return "", err
 	}
-	releaseDir = dir
+	removed = append(removed, dir)
 	key := filepath.Join(dir, "key")
 	if said, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "releases@example.org", "-f", key).CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w: %s", err, said)
@@ -38,14 +38,15 @@ var release = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-var releaseDir string
+// removed are the directories of releases.
+var removed []string
 
 const version = "v0.0.1"
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if releaseDir != "" {
-		_ = os.RemoveAll(releaseDir)
+	for _, dir := range removed {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
@@ -173,13 +174,23 @@ func TestReleaseRefuses(t *testing.T) {
 	}
 }
 
+// A module path that the go command cannot download changes nothing.
+func TestModuleRefuses(t *testing.T) {
+	before := rig.Run(t, exec.Command("git", "-C", rig.Root(), "status", "--porcelain"))
+	for _, module := range []string{"", "you/podd", "example.org", "podd"} {
+		said, err := exec.Command(rig.Need(t, "make"), "-s", "-C", rig.Root(), "module", "MODULE="+module).CombinedOutput()
+		if err == nil || !bytes.Contains(said, []byte("is no module path that the go command can download")) {
+			t.Errorf("%q: %v, %s", module, err, said)
+		}
+	}
+	if after := rig.Run(t, exec.Command("git", "-C", rig.Root(), "status", "--porcelain")); after != before {
+		t.Errorf("changed: %s", after)
+	}
+}
+
 // The package of Fedora has the documented files; rpm installs them into a directory that acts as the system.
 func TestFedoraPackage(t *testing.T) {
-	root := t.TempDir()
-	rpm := func(args ...string) string {
-		t.Helper()
-		return rig.Run(t, exec.Command(rig.Need(t, "rpm"), append([]string{"--root", root, "--dbpath", "/rpmdb"}, args...)...))
-	}
+	root, rpm := fedora(t)
 	rpm("--install", "--nodeps", "--ignoreos", released(t, "podd-*.rpm"))
 	if said := rig.Run(t, exec.Command(filepath.Join(root, "usr/bin/podd"), "version")); !strings.HasPrefix(said, "podd "+version) {
 		t.Errorf("podd version says %q", said)
@@ -192,6 +203,17 @@ func TestFedoraPackage(t *testing.T) {
 	rpm("--erase", "--nodeps", "podd")
 	if left, err := filepath.Glob(filepath.Join(root, "usr/bin/*")); err != nil || left != nil {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// fedora is a directory that acts as a system of Fedora, and its rpm.
+func fedora(t *testing.T) (root string, rpm func(args ...string) string) {
+	t.Helper()
+	rig.Need(t, "rpm")
+	root = t.TempDir()
+	return root, func(args ...string) string {
+		t.Helper()
+		return rig.Run(t, exec.Command("rpm", append([]string{"--root", root, "--dbpath", "/rpmdb"}, args...)...))
 	}
 }
 
@@ -224,7 +246,7 @@ func TestDebianPackage(t *testing.T) {
 	if page := manual(t, root, "podd-service-install"); !strings.Contains(page, "api_key_file") || strings.Contains(page, "gen-docs") {
 		t.Errorf("manual page %s", page)
 	}
-	for _, file := range []string{"zsh/vendor-completions/_podctl", "fish/vendor_completions.d/podctl.fish", "doc/podd/copyright", "doc/podd/docs/service.md",
+	for _, file := range []string{"zsh/vendor-completions/_podctl", "fish/vendor_completions.d/podctl.fish", "doc/podd/copyright", "doc/podd/docs/service.md", "doc/podd/examples/run-tests.sh",
 		"nvim/site/pack/podd/start/podd/plugin/podd.lua", "nvim/site/pack/podd/start/podd/doc/tags"} {
 		if info, err := os.Stat(filepath.Join(root, "usr/share", file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)

@@ -16,14 +16,38 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// The next version of the Debian package replaces the files of a podd at work, which works on. Once it
-// is restarted as its unit says, the new one finds the command that ran on.
+// The next version of the Debian package replaces the files of a podd at work.
 func TestDebianUpgrade(t *testing.T) {
 	root, dpkg := debian(t)
 	older := released(t, "podd_*.deb")
 	newer := nextVersion(t, older)
 	dpkg("--install", older)
+	upgradeAtWork(t, root, func() {
+		dpkg("--install", newer)
+		if said := dpkg("--verify", "podd"); said != "" {
+			t.Errorf("installed otherwise than packed: %s", said)
+		}
+	}, func() { dpkg("--purge", "podd") })
+}
 
+// So does that of Fedora.
+func TestFedoraUpgrade(t *testing.T) {
+	root, rpm := fedora(t)
+	older := released(t, "podd-*.rpm")
+	rpm("--install", "--nodeps", "--ignoreos", older)
+	newer := nextRPM(t, root, strings.Fields(rpm("--query", "--list", "podd")))
+	upgradeAtWork(t, root, func() {
+		rpm("--upgrade", "--nodeps", "--ignoreos", newer)
+		if said := rpm("--query", "podd"); !strings.HasPrefix(said, "podd-9-1.") {
+			t.Errorf("installed is %s", said)
+		}
+	}, func() { rpm("--erase", "--nodeps", "podd") })
+}
+
+// upgradeAtWork upgrades and removes the package of a podd at work. The podd works on. Once it is restarted as its unit
+// says, the new one finds the command that ran on. The removal leaves the pods.
+func upgradeAtWork(t *testing.T, root string, upgrade, remove func()) {
+	t.Helper()
 	home, err := os.MkdirTemp("", "podd") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
 		t.Fatal(err)
@@ -33,12 +57,7 @@ func TestDebianUpgrade(t *testing.T) {
 	if err := os.Mkdir(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	model, err := scripted.Serve(scripted.Config{Handler: func(_ context.Context, r scripted.Request) scripted.Reply {
-		if r.Steps() == 0 {
-			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo x >>ran; until [ -e gate ]; do sleep 0.02; done; echo through"}`})
-		}
-		return scripted.Say(scripted.Text("on we go"))
-	}})
+	model, err := scripted.Serve(scripted.Config{Handler: waitsFirst})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +85,7 @@ func TestDebianUpgrade(t *testing.T) {
 	ran := filepath.Join(work, "ran")
 	rig.Await(t, "the command", func() bool { _, err := os.Stat(ran); return err == nil })
 
-	dpkg("--install", newer)
-	if said := dpkg("--verify", "podd"); said != "" {
-		t.Errorf("installed otherwise than packed: %s", said)
-	}
+	upgrade()
 	rig.Run(t, program("podctl", "submit", "-p", "p", "--no-stdin", "and on"))
 	unit, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/user/podd.service"))
 	if err != nil || !bytes.Contains(unit, []byte("\nRestartKillSignal=SIGUSR1\n")) {
@@ -94,10 +110,21 @@ func TestDebianUpgrade(t *testing.T) {
 	if err := podd.Wait(); err != nil {
 		t.Error(err)
 	}
-	dpkg("--purge", "podd")
-	if _, err := os.Stat(filepath.Join(home, "s", "podd.db")); err != nil {
-		t.Errorf("the purge took the pods: %v", err)
+	remove()
+	if _, err := os.Stat(filepath.Join(root, "usr/bin/podd")); err == nil {
+		t.Error("the removal left podd")
 	}
+	if _, err := os.Stat(filepath.Join(home, "s", "podd.db")); err != nil {
+		t.Errorf("the removal took the pods: %v", err)
+	}
+}
+
+// waitsFirst first calls a command that leaves an x and waits for the file gate.
+func waitsFirst(_ context.Context, r scripted.Request) scripted.Reply {
+	if r.Steps() == 0 {
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo x >>ran; until [ -e gate ]; do sleep 0.02; done; echo through"}`})
+	}
+	return scripted.Say(scripted.Text("on we go"))
 }
 
 // nextVersion is a package with the same files under a higher version.
@@ -116,4 +143,23 @@ func nextVersion(t *testing.T, pkg string) string {
 	}
 	rig.Run(t, exec.Command("dpkg-deb", "--root-owner-group", "--build", dir))
 	return dir + ".deb"
+}
+
+// nextRPM is a package with the same files, which are installed below root, under a higher version.
+func nextRPM(t *testing.T, root string, files []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	spec := filepath.Join(dir, "podd.spec")
+	text := "Name: podd\nVersion: 9\nRelease: 1\nSummary: podd\nLicense: Apache-2.0\nAutoReqProv: no\n%description\npodd\n" +
+		"%install\nmkdir -p %{buildroot}\ncp -a " + root + "/usr %{buildroot}/\n%files\n" + strings.Join(files, "\n") + "\n"
+	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rig.Run(t, exec.Command(rig.Need(t, "rpmbuild"), "--quiet", "-bb", "--define", "_topdir "+dir, "--define", "debug_package %{nil}",
+		"--define", "__os_install_post %{nil}", "--define", "_build_id_links none", "--define", "_binary_payload w1.gzdio", spec))
+	made, err := filepath.Glob(filepath.Join(dir, "RPMS/*/podd-9-1.*.rpm"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("rpmbuild made %v, %v", made, err)
+	}
+	return made[0]
 }

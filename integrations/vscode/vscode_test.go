@@ -21,7 +21,7 @@ import (
 )
 
 // model calls shell with the text after "run", apply_patch with the text after "patch", replaces "three" in the file
-// after "replace" by the word after that, and echoes any other prompt. Text after "on the host" asks for that access.
+// after "replace" by the word after that, asks the questions after "ask", and echoes any other prompt. Text after "on the host" asks for that access.
 func model(_ context.Context, r scripted.Request) scripted.Reply {
 	said := r.LastUser()
 	if f := strings.Fields(said); len(f) == 3 && f[0] == "replace" && len(r.Results()) == 0 {
@@ -33,7 +33,10 @@ func model(_ context.Context, r scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Call{Name: "apply_patch", Arguments: string(args)})
 	}
 	command, run := strings.CutPrefix(said, "run ")
+	questions, ask := strings.CutPrefix(said, "ask ")
 	switch {
+	case ask && len(r.Results()) == 0:
+		return scripted.Say(scripted.Call{Name: "ask_user", Arguments: questions})
 	case run && len(r.Results()) == 0:
 		arguments := map[string]string{"command": command}
 		if rest, host := strings.CutPrefix(command, "on the host "); host {
@@ -146,6 +149,22 @@ func TestStreamView(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(dom)
+	}
+}
+
+// A call that asks has other buttons than one that needs approval.
+func TestFormView(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", `ask {"questions":[{"question":"<b>Which</b>?","header":"Database","options":[{"label":"SQLite"}]}]}`)
+	dom := strings.ReplaceAll(shown(t, w, "p", "asks", "#deny"), "&quot;", `"`)
+	for _, want := range []string{`&lt;b&gt;Which&lt;/b&gt;?`, "Answer…", `{"type":"form","callId":`, `"dismiss":true}`} {
+		if !strings.Contains(dom, want) {
+			t.Errorf("the page lacks %q:\n%s", want, dom)
+		}
+	}
+	if strings.Contains(dom, "Allow once") {
+		t.Errorf("the page shows an approval:\n%s", dom)
 	}
 }
 

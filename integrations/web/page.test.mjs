@@ -196,6 +196,97 @@ test("another device may be first", async () => {
   assert.equal(await b.page.locator("button.yes").count(), 0);
 });
 
+/** other answers the question that a tab shows in another one. */
+const other = (page, pod, how) =>
+  b.page.evaluate(async ([pod, seq, how]) => {
+    const { call } = await import("/rpc.js");
+    const { approvals } = await call("ApprovalService/ListApprovals", { pod });
+    const { digest } = approvals.find((a) => a.callSeq === seq);
+    await call("ApprovalService/ResolveApproval", { pod, callSeq: seq, digest, client: "web", ...how });
+  }, [pod, new URL(page.url()).hash.split("/").at(-1), how]);
+
+/** asked makes a pod ask questions, and opens them. */
+async function asked(pod, questions, page = b.page, verb = "ask") {
+  create(pod);
+  submit(pod, `${verb} ${JSON.stringify({ questions })}`);
+  await asks(pod);
+  if (page === b.page) await b.goto("#/");
+  await page.locator(`a.ask-card:has-text("${pod}")`).first().click();
+  await page.getByRole("heading", { name: `${pod} asks you` }).waitFor();
+}
+const told = (pod) => podctl("tail", pod, "--after", "0", "-o", "json");
+
+test("questions are answered in a form", async () => {
+  await b.size(phone);
+  await asked("three", [
+    { question: `Which? ${evil}`, header: "Database", options: [{ label: "SQLite", description: "one file" }, { label: `${evil}` }] },
+    { question: "Where?", header: "Place", multiple: true, options: [{ label: "dev" }, { label: "staging" }, { label: "production" }] },
+    { question: "When?", header: "Time" },
+  ]);
+  const yes = b.page.getByRole("button", { name: "Answer", exact: true });
+  assert.equal(await b.page.getByRole("button", { name: /Approve|Deny/ }).count(), 0, "it is no approval");
+  const first = b.page.getByRole("group", { name: /Which/ });
+  assert.ok((await first.innerText()).includes("<script>pwned=1</script>") && (await first.innerText()).includes("\\u{202e}"), "markup and hidden characters are shown as text");
+  assert.ok(await yes.isDisabled(), "nothing is answered");
+  await b.page.getByText("3 questions without an answer").waitFor();
+  assert.deepEqual(await b.axe(), []);
+  await b.page.getByRole("radio", { name: /SQLite/ }).check();
+  await b.page.getByRole("checkbox", { name: "dev" }).check();
+  await b.page.getByRole("checkbox", { name: "production" }).check();
+  await b.page.getByText("1 question without an answer").waitFor();
+  await b.page.getByRole("textbox", { name: "Answer, question 3" }).fill("at noon");
+  await yes.click();
+  await b.page.getByText("Answered: ask_user of three").waitFor();
+  await b.until("the end", () => podctl("tail", "three").includes("turn 1 finished"));
+  for (const said of ["Answer: SQLite", "Answer: dev, production", "Answer: at noon", "web"]) assert.ok(told("three").includes(said), said);
+  assert.equal(await b.page.evaluate(() => globalThis.pwned), undefined);
+  b.clean();
+});
+
+test("a question is answered with keys alone, in words, and left to the model", async () => {
+  await b.size(wide);
+  const question = [{ question: "Which?", header: "Database", options: [{ label: "SQLite" }, { label: "Postgres" }] }];
+  await asked("form-keys", question);
+  await b.page.getByRole("radio", { name: "SQLite" }).focus();
+  await b.page.keyboard.press("ArrowDown");
+  await b.page.keyboard.press("ArrowDown");
+  await b.page.keyboard.press("Tab");
+  await b.page.keyboard.type("neither");
+  const focused = () => b.page.evaluate(() => document.activeElement?.closest("button")?.textContent ?? "");
+  for (let i = 0; i < 20 && (await focused()) !== "Answer"; i++) await b.page.keyboard.press("Tab");
+  await b.page.keyboard.press("Enter");
+  await b.page.getByText("Answered: ask_user of form-keys").waitFor();
+  await b.until("the answer", () => told("form-keys").includes("Answer: neither"));
+  await asked("form-left", question);
+  await b.page.getByRole("button", { name: "Let the model decide" }).click();
+  await b.page.getByText("Left to the model: ask_user of form-left").waitFor();
+  await b.until("the answer", () => told("form-left").includes("decide yourself"));
+  b.clean();
+});
+
+test("of two answers to a question the second shows the first", async () => {
+  // A page of its own: what is routed here streams no more.
+  const page = await b.context.newPage();
+  await page.setViewportSize(wide);
+  await page.goto(b.base);
+  const question = [{ question: "Which?", header: "Database", options: [{ label: "SQLite" }, { label: "Postgres" }] }];
+  // The second question keeps the turn open.
+  await asked("form-second", question, page, "asks");
+  await page.getByRole("radio", { name: "SQLite" }).check();
+  await page.route("**/ResolveApproval", async (route) => {
+    await other(page, "form-second", { approve: true, replies: [{ choices: [2] }] });
+    await route.continue();
+  }, { times: 1 });
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page.getByText(/the question was already answered by .*: Postgres at/).waitFor();
+  podctl("cancel", "form-second");
+  await page.goto(b.base);
+  await asked("form-gone", question, page);
+  await other(page, "form-gone", { dismiss: true });
+  await page.getByText("The question is no longer open.").waitFor();
+  await page.close();
+});
+
 test("a person writes, and reads the answer as it is written", async () => {
   create("writes", "--ask", "never");
   await b.size(wide);

@@ -22,7 +22,7 @@ import (
 const answer = "The **tokenizer** drops a newline.\n\n## What changed\n\n1. `lexer.go` keeps it.\n\n| file | lines |\n|---|---:|\n" +
 	"| lexer.go | 12 |\n\n```go\nreturn l.scan()\n```\n\nSee [the page](https://example.com/spec).\n"
 
-// model runs the command after "run", patches by the text after "patch", says the text after "say", and answers "slow" and
+// model runs the command after "run", patches by the text after "patch", asks the questions after "ask" and twice after "asks", says the text after "say", and answers "slow" and
 // "quick" word by word.
 func model(_ context.Context, r scripted.Request) scripted.Reply {
 	verb, rest, _ := strings.Cut(r.LastUser(), " ")
@@ -35,6 +35,10 @@ func model(_ context.Context, r scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Text(answer))
 	case verb == "run":
 		return call("shell", "command")
+	case verb == "ask":
+		return scripted.Say(scripted.Call{Name: "ask_user", Arguments: rest})
+	case verb == "asks":
+		return scripted.Say(scripted.Call{ID: "a1", Name: "ask_user", Arguments: rest}, scripted.Call{ID: "a2", Name: "ask_user", Arguments: rest})
 	case verb == "patch":
 		return call("apply_patch", "input")
 	case verb == "slow", verb == "quick":

@@ -59,6 +59,8 @@ type Config struct {
 	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
 	// checks their events.
 	Interceptors, Hooks []Extension
+	// Reconcilers find out how calls of the tools that they are named after ended.
+	Reconcilers []Extension
 	// MCP are the MCP servers of all pods, in the order of their names.
 	MCP []mcp.Server
 
@@ -122,7 +124,8 @@ type ModelOptions struct {
 	Facts catalog.Facts
 }
 
-// Extension is an [[interceptor]] or a [[hook]]: a command that runs for events.
+// Extension is an [[interceptor]], a [[hook]] or a [[reconcile]]: a command that runs for events, or for lost
+// calls of the tool that it is named after.
 type Extension struct {
 	extern.Command
 	// OnFailure applies to an interceptor; empty means that it depends on the event.

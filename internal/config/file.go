@@ -41,7 +41,11 @@ type file struct {
 	Instructions     string         `toml:"instructions"`
 	BaseInstructions string         `toml:"base_instructions" is:"instructions"`
 	Ask              string         `toml:"ask" oneof:"never risky always"`
-	Limits           struct {
+	Resume           string         `toml:"resume" is:"resume"`
+	Questions        struct {
+		Expire time.Duration `toml:"expire" least:"0s" default:"never"`
+	} `toml:"questions"`
+	Limits struct {
 		MaxSteps         int           `toml:"max_steps" range:"1 1000000"`
 		MaxToolCalls     int           `toml:"max_tool_calls" range:"1 1000000"`
 		MaxTurnTime      time.Duration `toml:"max_turn_time" least:"1s"`
@@ -101,6 +105,7 @@ type file struct {
 	Rule        []*ruleTable              `toml:"rule"`
 	Interceptor []*interceptorTable       `toml:"interceptor"`
 	Hook        []*hookTable              `toml:"hook"`
+	Reconcile   []*reconcileTable         `toml:"reconcile"`
 	MCP         struct {
 		Servers map[string]*serverTable `toml:"servers"`
 	} `toml:"mcp"`
@@ -241,6 +246,17 @@ type hookTable struct {
 
 func (h *hookTable) begin() { h.Timeout = extern.DefaultHookTimeout }
 
+// reconcileTable is [[reconcile]].
+type reconcileTable struct {
+	table
+	Tool    string        `toml:"tool,required" is:"name"`
+	Command []string      `toml:"command,required" is:"command"`
+	Timeout time.Duration `toml:"timeout" least:"100ms"`
+	variableKeys
+}
+
+func (r *reconcileTable) begin() { r.Timeout = extern.DefaultReconcileTimeout }
+
 type extensionKeys struct {
 	Name    string        `toml:"name,required" is:"name"`
 	On      []string      `toml:"on,required" is:"names"`
@@ -262,7 +278,7 @@ func (s *serverTable) begin() { s.Server = mcp.NewServer(s.name, s.origin) }
 
 // defaults are the values of the keys that a file does not set.
 func defaults() *file {
-	f := &file{Endpoint: item.DefaultEndpoint, BaseURL: defaultBaseURL, BaseInstructions: briefing.Builtin, Ask: policy.Risky}
+	f := &file{Endpoint: item.DefaultEndpoint, BaseURL: defaultBaseURL, BaseInstructions: briefing.Builtin, Ask: policy.Risky, Resume: resumeAlways}
 	l := &f.Limits
 	l.MaxSteps, l.MaxToolCalls, l.MaxTurnTime, l.MaxParallelCalls = 200, 1000, 2*time.Hour, 8
 	l.LoopTimes, l.LoopSteps, l.MaxInbox, l.MaxSubmitBytes = 5, 10, 100, 1<<20

@@ -38,10 +38,13 @@ func (l *loader) fill() error {
 	for _, t := range l.Hook {
 		c.Hooks = append(c.Hooks, t.extension(t.table, t.Env))
 	}
+	for _, t := range l.Reconcile {
+		c.Reconcilers = append(c.Reconcilers, extensionKeys{Name: t.Tool, Command: t.Command, Timeout: t.Timeout}.extension(t.table, t.Env))
+	}
 	for _, name := range slices.Sorted(maps.Keys(l.MCP.Servers)) {
 		c.MCP = append(c.MCP, l.MCP.Servers[name].Server)
 	}
-	return cmp.Or(twice("[[interceptor]]", c.Interceptors), twice("[[hook]]", c.Hooks))
+	return cmp.Or(twice("[[interceptor]]", c.Interceptors), twice("[[hook]]", c.Hooks), twice("[[reconcile]]", c.Reconcilers))
 }
 
 // derive sets the defaults that depend on other keys.
@@ -55,8 +58,11 @@ func (d *decoder) derive() {
 
 func (l *loader) pods() pod.Settings {
 	limits, prune := l.Limits, l.Prune
+	within, _ := resumeWithin(l.Resume)
 	s := pod.Settings{
 		Instructions: l.Instructions,
+		ResumeWithin: within,
+		QuestionTime: l.Questions.Expire,
 		Limits: worker.Limits{
 			MaxSteps: limits.MaxSteps, MaxToolCalls: limits.MaxToolCalls, MaxTime: limits.MaxTurnTime, MaxParallel: limits.MaxParallelCalls,
 			MaxTokens: limits.MaxTokens, MaxCost: limits.MaxCost, LoopTimes: limits.LoopTimes, LoopSteps: limits.LoopSteps,
@@ -124,7 +130,10 @@ func (e extensionKeys) extension(t table, env []string) Extension {
 func twice(label string, all []Extension) error {
 	for i, e := range all {
 		if slices.ContainsFunc(all[:i], func(other Extension) bool { return other.Name == e.Name }) {
-			return bad("%s: there are two %s named %s: name them differently", e.Origin, label, quote(e.Name))
+			if label == "[[reconcile]]" {
+				return bad("%s: there are two [[reconcile]] of the tool %s: keep one", e.Origin, quote(e.Name))
+			}
+			return bad("%s: there are two %s named %s: keep one, or name them differently", e.Origin, label, quote(e.Name))
 		}
 	}
 	return nil

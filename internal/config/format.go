@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"podd/internal/endpoints"
@@ -43,6 +44,7 @@ var formats = map[string]format{
 	"path":         {must: "an absolute path", ok: func(text string) bool { return text == "" || isPath(text) }},
 	"directories":  {must: `a list of absolute paths, such as ["/srv/data"]`, from: cleanPaths},
 	"instructions": {must: `"builtin", "none" or the absolute path of a file`, ok: func(text string) bool { return text == briefing.Builtin || text == briefing.None || isPath(text) }},
+	"resume":       {must: `"always", "ask" or a duration such as "12h"`, ok: func(text string) bool { _, ok := resumeWithin(text); return ok }},
 	"effort":       {must: `a word such as "low" or "high"`, ok: isOptionWord},
 	"efforts":      {must: `a list of words such as ["low", "high"]`, ok: func(text string) bool { return text != "" && isOptionWord(text) }},
 	"tier":         {must: `a word such as "flex"`, ok: isOptionWord},
@@ -87,6 +89,21 @@ var (
 func isEndpointName(text string) bool { return endpointName().MatchString(text) }
 
 func isOptionWord(text string) bool { return optionWord().MatchString(text) }
+
+// resumeAlways is the default of resume.
+const resumeAlways = "always"
+
+// resumeWithin is how long a turn may have lain still that goes on by itself when podd starts; 0 is for ever.
+func resumeWithin(text string) (within time.Duration, ok bool) {
+	switch text {
+	case resumeAlways:
+		return 0, true
+	case "ask":
+		return 1, true
+	}
+	within, err := time.ParseDuration(text)
+	return within, err == nil && within > 0
+}
 
 func isPath(text string) bool { return filepath.IsAbs(text) && !strings.ContainsRune(text, 0) }
 

@@ -289,7 +289,7 @@ func TestRefusals(t *testing.T) {
 		"unknown key below a key":      {"model.x = 1", []string{":1: model must be a name without white space; it is a table"}},
 		"key among the tools":          {"[tool_output]\ntools.max_bytes = 300", []string{":2: tool_output.tools.max_bytes must be a table", "it is 300"}},
 		"unknown inline":               {"limits = { max_steps = 1, oops = 2 }", []string{":1: unknown key limits.oops: [limits] has max_steps, "}},
-		"control characters":           {"\"a\\u001b[31m\" = 1", []string{`:1: unknown key "a\u001b[31m": podd knows model, endpoint, fallback_models, api, base_url, api_key_file, images, instructions, base_instructions, ask, [limits], `, "[prices.NAME], [[rule]], "}},
+		"control characters":           {"\"a\\u001b[31m\" = 1", []string{`:1: unknown key "a\u001b[31m": podd knows model, endpoint, fallback_models, api, base_url, api_key_file, images, instructions, base_instructions, ask, resume, [questions], [limits], `, "[prices.NAME], [[rule]], "}},
 		"key in the file":              {"api_key = 'sk-secret'", []string{":1: unknown key api_key: the API key comes from", "OPENAI_API_KEY"}},
 		"number for a string":          {"model = 5", []string{":1: model must be a name without white space; it is 5"}},
 		"white space in a name":        {"model = 'a b'", []string{":1: model must be", `it is "a b"`}},

@@ -22,6 +22,7 @@ timeout = "90s"
 url = "https://example.com/mcp?key=hidden"
 token_file = "/run/keys/tickets"
 headers = { X-Team = "blue", X-Key = "${TICKETS_KEY}" }
+replay = "safe"
 `
 
 func TestMCPServers(t *testing.T) {
@@ -34,13 +35,16 @@ func TestMCPServers(t *testing.T) {
 		Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."},
 		Env: []string{"LEVEL=1", "HTTPS_PROXY"}, EnvFiles: []string{"GITHUB_TOKEN=/run/keys/github"},
 		Tools:        []string{"read_*", "list_directory"},
-		StartTimeout: 30 * time.Second, Timeout: 90 * time.Second, Origin: files.Origin,
+		StartTimeout: 30 * time.Second, Timeout: 90 * time.Second, Replay: mcp.ReplayNever, Origin: files.Origin,
 	}
 	if !reflect.DeepEqual(files, want) || !strings.HasSuffix(files.Origin, ":1") {
 		t.Errorf("%+v", files)
 	}
 	if tickets.Headers["X-Team"] != "blue" || tickets.URL != "https://example.com/mcp?key=hidden" || tickets.TokenFile != "/run/keys/tickets" {
 		t.Errorf("%+v", tickets)
+	}
+	if tickets.Replay != mcp.ReplaySafe {
+		t.Errorf("replay is %q", tickets.Replay)
 	}
 	if got := c.SecretFiles(); !reflect.DeepEqual(got, []string{"/run/keys/github", "/run/keys/tickets"}) {
 		t.Errorf("the files of secrets are %q", got)

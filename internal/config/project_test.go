@@ -25,6 +25,11 @@ command = ["sh", "-c", "evil"]
 [[rule]]
 tool = "shell"
 decision = "allow"
+[[reconcile]]
+tool = "shell"
+command = "evil"
+[mcp.servers.pay]
+replay = "safe"
 [[rule]]
 command = "git push **"
 decision = "ask"
@@ -40,7 +45,7 @@ tool = "shell"
 	all := strings.Join(refused, "\n")
 	for _, want := range []string{
 		".podd/config.toml:3: the configuration of a workspace cannot set base_url", "cannot set api_key_file", "cannot set ask", "cannot set limits:",
-		"cannot set sandbox:", "cannot set interceptor:", ".podd/config.toml:12: a rule of a workspace cannot allow", "has no decision",
+		"cannot set sandbox:", "cannot set interceptor:", "cannot set reconcile:", "cannot set mcp", ".podd/config.toml:12: a rule of a workspace cannot allow", "has no decision",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("nothing says %q:\n%s", want, all)

@@ -12,7 +12,7 @@ import (
 
 func TestValuesHaveAFixedOrder(t *testing.T) {
 	want := []string{
-		"model", "endpoint", "fallback_models", "api", "base_url", "api_key", "api_key_file", "images", "instructions", "base_instructions", "ask",
+		"model", "endpoint", "fallback_models", "api", "base_url", "api_key", "api_key_file", "images", "instructions", "base_instructions", "ask", "resume", "questions.expire",
 		"limits.max_steps", "limits.max_tool_calls", "limits.max_turn_time",
 		"limits.max_parallel_calls", "limits.max_tokens", "limits.max_cost", "limits.max_cost_per_day", "limits.loop_times", "limits.loop_steps", "limits.max_inbox", "limits.max_submit_bytes",
 		"tool_output.max_bytes", "tool_output.max_lines", "tool_output.strategy",

@@ -1,8 +1,8 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -23,9 +23,11 @@ import (
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
+	"podd/internal/letters"
 	"podd/internal/ops/metrics"
 	"podd/internal/ops/systemd"
 	"podd/internal/ops/traces"
+	"podd/internal/questions"
 	"podd/internal/search"
 	"podd/internal/server"
 	"podd/internal/shell"
@@ -39,6 +41,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/socket"
 	"podd/pkg/store"
+	"podd/pkg/tool"
 	"podd/pkg/version"
 )
 
@@ -69,9 +72,16 @@ type Config struct {
 	Manager *systemd.Manager
 	// StateDir holds everything that podd keeps; Open creates it.
 	StateDir string
+	// TrustDir is the state directory whose record of trusted directories applies; empty means StateDir.
+	TrustDir string
+	// Hidden are further paths that are hidden from tools, like podd's own.
+	Hidden []string
 	// Grace is how long running turns have to reach a step boundary when podd stops; default
 	// DefaultGrace.
 	Grace time.Duration
+	// Restarts says whether podd starts again at once: then commands and jobs run on when it ends. As long as
+	// podd has not ended, Restarts may become false, and they end after all. nil means no.
+	Restarts func() bool
 	// Checker is the command that checks a database; see keeper.Config.
 	Checker []string
 	// Now is the clock of the pods; nil means time.Now.
@@ -84,11 +94,13 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
-	// trash, checkouts, files and jobs are wings of the host.
+	// trash, checkouts, files, jobs, letters and subPods are wings of the host.
 	trash     *trash.Trash
 	checkouts *checkouts.Checkouts
 	files     *files.Files
 	jobs      *shell.Wing
+	letters   *letters.Letters
+	subPods   *subpods.Wing
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
@@ -139,6 +151,8 @@ type life struct {
 	started time.Time
 	// leaving is closed when podd begins to stop.
 	leaving chan struct{}
+	// failed says that podd could not start.
+	failed bool
 }
 
 // Open acquires what podd needs and recovers its pods. On error it releases what it
@@ -147,13 +161,17 @@ func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d := &Daemon{Config: c, life: life{time.Now(), make(chan struct{})}, secrets: secrets.New()}
+	if c.Restarts == nil {
+		c.Restarts = func() bool { return false }
+	}
+	d := &Daemon{Config: c, life: life{started: time.Now(), leaving: make(chan struct{})}, secrets: secrets.New()}
 	for _, e := range c.Settings.AllEndpoints() {
 		d.learn(e.Name, e.Secrets()...)
 	}
 	d.secrets.Add(traces.Secrets(os.Getenv)...)
 	d.Logger = slog.New(d.secrets.Handler(c.Logger.Handler()))
 	if err := d.open(ctx); err != nil {
+		d.failed = ctx.Err() == nil
 		d.Close(ctx)
 		return nil, err
 	}
@@ -179,7 +197,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -201,7 +219,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	d.undo = append(d.undo, lock.Release)
+	d.undo = append(d.undo, lock.Release, d.endLeft)
 	d.detectSandbox(ctx)
 	if d.socket, err = d.listen(ctx); err != nil {
 		return "", err
@@ -215,7 +233,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err := d.openWeb(ctx, d); err != nil {
 		return "", err
 	}
-	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config), config.ParseProject); err != nil {
+	if d.trust, err = trust.Open(cmp.Or(d.TrustDir, d.StateDir), hiddenPaths(d.Config), config.ParseProject); err != nil {
 		return "", err
 	}
 	d.trust.Checkouts = checkoutDir(d.StateDir)
@@ -267,7 +285,9 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Project:    d.project,
 		Shell:      d.shell(),
 		Jobs:       jobs,
-		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
+		SubPods:    subpods.Tools(func() *subpods.Wing { return d.subPods }),
+		AskUser:    questions.Tool(),
+		Letters:    func(id string) tool.Tool { return d.letters.Tool(id) },
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
 		CacheDir:      filepath.Join(d.StateDir, "caches"),
@@ -300,6 +320,9 @@ func (d *Daemon) openWings(ctx context.Context) {
 	d.checkouts = checkouts.Open(ctx, checkouts.Config{Host: d.host, Trash: d.trash, Git: d.workspaces.Checkouts(), Files: d.workspaces.Stores()})
 	d.files = files.Open(files.Config{Host: d.host, Stores: d.workspaces.Stores(), Checkouts: d.workspaces.Checkouts(), Alone: server.ReachesSome, Redact: d.secrets.Redact})
 	d.jobs = shell.Open(shell.WingConfig{Host: d.host, Jobs: d.workspaces.Jobs(), Redact: d.secrets.Redact})
+	d.letters = letters.Open(ctx, letters.Config{Host: d.host, Send: d.fleet.Unary})
+	d.undo = append(d.undo, d.letters.Close)
+	d.subPods = subpods.Open(subpods.Config{Host: d.host, Letters: d.letters})
 	d.fleet.Attach(d.host)
 }
 
@@ -352,14 +375,10 @@ func (d *Daemon) status() server.Status {
 	}
 }
 
-// ErrRestart is the cause that ends the context of a podd that starts again at once.
-var ErrRestart = errors.New("podd restarts")
-
 // Serve answers clients until ctx ends, then drains: podd accepts nothing new, running
 // turns end at their next step boundary, and streams, connections and the store close.
 // Closing hurry cuts the drain short. Serve may be called once. It returns an error when
-// podd ended for another reason than ctx, for example because the store failed. If the cause of ctx is
-// ErrRestart, commands and jobs run on.
+// podd ended for another reason than ctx, for example because the store failed.
 func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer d.release()
 	stop := d.housekeeping(ctx)
@@ -418,12 +437,7 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		if errors.Is(context.Cause(ctx), ErrRestart) {
-			d.host.Restart(grace)
-			d.workspaces.Restart()
-			return
-		}
-		d.host.Close(grace)
+		d.closeHost(grace)
 	}()
 	d.fleet.GiveUp(ctx, closed)
 	<-closed
@@ -432,10 +446,34 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.server.Stop(stop)
 }
 
+// leaves says whether commands and jobs run on for the next podd: this one restarts, or could not start.
+func (d *Daemon) leaves() bool { return d.failed || d.Restarts() }
+
+// closeHost ends the pods.
+func (d *Daemon) closeHost(ctx context.Context) {
+	if !d.leaves() {
+		d.host.Close(ctx)
+		return
+	}
+	d.host.Restart(ctx)
+	d.workspaces.Restart()
+}
+
+// endLeft ends what runs although no podd is to follow: what this one left when it was still to restart, and what
+// it had not taken over from the one before.
+func (d *Daemon) endLeft() {
+	if d.leaves() {
+		return
+	}
+	if running, err := shell.EndLeft(spoolDir(d.StateDir)); err != nil || running > 0 {
+		d.Logger.Error("commands may still run", "processes", running, "error", err)
+	}
+}
+
 // Close releases what Open acquired, for a Daemon that is not served.
 func (d *Daemon) Close(ctx context.Context) {
 	if d.host != nil {
-		d.host.Close(ctx)
+		d.closeHost(ctx)
 	}
 	if d.server != nil {
 		d.server.Stop(ctx)

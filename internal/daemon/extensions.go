@@ -9,6 +9,7 @@ import (
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
+	"podd/pkg/tool"
 )
 
 // openExtensions makes the runner of the commands of interceptors and hooks, which end
@@ -40,6 +41,15 @@ func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interce
 		hooks = append(hooks, h)
 	}
 	return interceptors, hooks, nil
+}
+
+// reconcile makes the reconcilers of a configuration.
+func (d *Daemon) reconcile(c config.Config) (tool.Reconcile, error) {
+	var commands []extern.Command
+	for _, e := range c.Reconcilers {
+		commands = append(commands, e.Command)
+	}
+	return d.runner.Reconcile(commands)
 }
 
 func misconfigured(e config.Extension, err error) error {

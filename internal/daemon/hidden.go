@@ -13,6 +13,7 @@ func hiddenPaths(c Config) []string {
 	if c.DebugSocket != "" {
 		hidden = append(hidden, c.DebugSocket, c.DebugSocket+".lock")
 	}
+	hidden = append(hidden, c.Hidden...)
 	hidden = append(hidden, c.Settings.KeyFiles()...)
 	hidden = append(hidden, c.Settings.SecretFiles()...)
 	for _, file := range []string{c.ConfigFile, c.ConfigPath} {

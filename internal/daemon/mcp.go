@@ -8,6 +8,7 @@ import (
 	"podd/internal/extend/mcp"
 	"podd/internal/server"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 )
 
 // openMCP makes the manager of MCP servers, which ends with the daemon.
@@ -54,8 +55,11 @@ func (d *Daemon) mcpServers(dir string) []mcp.Server {
 
 // registerMCP serves McpService.
 func (d *Daemon) registerMCP(g server.Registrar) {
-	d.mcp.Register(g, mcp.Service{DirOf: d.host.Workspace, Note: func(dir string) string {
+	note := func(dir string) string {
 		_, says := d.trust.Follow(dir)
 		return says
+	}
+	d.mcp.Register(g, mcp.Service{DirOf: d.host.Workspace, Note: note, Visit: func(ctx context.Context, dir string, look func() (mcp.Place, error)) (mcp.Place, error) {
+		return pod.Visit(ctx, d.host, dir, look)
 	}})
 }

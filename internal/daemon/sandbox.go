@@ -42,7 +42,12 @@ func (d *Daemon) openStarter() {
 		return
 	}
 	d.starter = starter
-	d.undo = append(d.undo, starter.Close)
+	d.undo = append(d.undo, func() {
+		if d.leaves() {
+			starter.Leave()
+		}
+		starter.Close()
+	})
 }
 
 // note is the text of an error; empty without one.

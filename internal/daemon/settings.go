@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"podd/internal/config"
 	"podd/internal/endpoints/dial"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
+	"podd/internal/letters"
+	"podd/internal/questions"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace"
 	"podd/internal/workspace/skills"
@@ -24,10 +29,14 @@ import (
 func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	next.Pods.Models.Catalog = d.models.current
 	c := next.Config
-	if err := checkSettings(c); err != nil {
+	if err := CheckSettings(c); err != nil {
 		return s, err
 	}
 	interceptors, hooks, err := d.extensions(c)
+	if err != nil {
+		return s, err
+	}
+	reconcile, err := d.reconcile(c)
 	if err != nil {
 		return s, err
 	}
@@ -42,6 +51,7 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 		hooks = append(hooks, d.tracer)
 	}
 	s = c.Pods
+	s.Reconcile = reconcile
 	s.Router, s.Interceptors, s.Hooks = next.endpoints.Router(counted), append([]interceptor.Interceptor{d.spending}, interceptors...), hooks
 	s.Router.Wide, s.Router.Models = c.Options, make(map[item.ModelRef]item.Options)
 	for _, m := range c.ModelOptions {
@@ -81,11 +91,21 @@ func (d *Daemon) connect(next, before *loaded) (err error) {
 // learn makes secrets of an endpoint known, so that nothing shows them.
 func (d *Daemon) learn(endpoint string, values ...string) { d.secrets.AddKeys(endpoint, values...) }
 
-// checkSettings refuses limits of unknown tools, and rules that can match no call.
-func checkSettings(s config.Config) error {
-	names := append(builtin.Names(), skills.ToolName, tool.FindTool, pod.SpawnTool)
+// toolNames are the names of podd's own tools.
+func toolNames() []string {
+	return append(builtin.Names(), skills.ToolName, tool.FindTool, pod.SpawnTool, pod.WaitTool, questions.Name, letters.ToolName)
+}
+
+// CheckSettings refuses limits and reconcilers of unknown tools, and rules that can match no call.
+func CheckSettings(s config.Config) error {
+	names := toolNames()
 	if err := s.CheckTools(names); err != nil {
 		return err
+	}
+	for _, e := range s.Reconcilers {
+		if !slices.Contains(names, e.Name) && !strings.HasPrefix(e.Name, mcp.Prefix) {
+			return misconfigured(e, fmt.Errorf("there is no tool %s: name one of %s, or a tool of an MCP server, such as mcp__pay__charge", e.Name, strings.Join(names, ", ")))
+		}
 	}
 	rules, err := policy.New(s.Ask, s.Rules)
 	if err != nil {

@@ -8,6 +8,12 @@
 // what is neither a file nor a link nor a directory. Left-out files that a file tool named are in it, and named in its
 // commit's message.
 //
+// Each checkpoint is one pack, and 64 small ones become one. podd walks the directory itself: git add applies filters and
+// line ends, keeps only a link of a nested repository, and costs a process.
+//
+// Whose a change is follows from when it was seen. What changed between the two checkpoints of a step is the agent's, so
+// both are stored in the transactions of the call's start and of its result.
+//
 // Changes are taken back path by path, by one rule. The agent left A, the file is C now, B is wanted: where C is A, B is
 // written; where C is B, nothing is done; otherwise it is a conflict, and C stays.
 //

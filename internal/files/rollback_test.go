@@ -36,7 +36,7 @@ func TestRestoreAllOfAPurgedLog(t *testing.T) {
 	p, err := host.Create(t.Context(), "p", item.PodSpec{Dir: t.TempDir()})
 	check(t, err)
 	for range 5 {
-		_, err := host.Notify(t.Context(), "p", "a note", false)
+		_, err := host.Record(t.Context(), "p", item.WingEntry{Wing: "test", Name: "note"})
 		check(t, err)
 	}
 	p, err = host.Get(t.Context(), p.ID)

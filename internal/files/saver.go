@@ -45,6 +45,9 @@ type Saver struct {
 
 	mu   sync.Mutex
 	open map[string]*Workspace
+	// takes counts the running Takes. closed says that the last one drops what is in memory.
+	takes  int
+	closed bool
 }
 
 var _ worker.Checkpoints = (*Saver)(nil)
@@ -64,10 +67,19 @@ func (s *Saver) of(dir string) *Workspace {
 	return w
 }
 
-// Close drops what is in memory.
-func (s *Saver) Close() (err error) {
+// Close drops what is in memory, or lets a running Take do so, whose directory may not answer. It waits for neither.
+func (s *Saver) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
+	return s.rest()
+}
+
+// rest drops what is in memory once nobody needs it.
+func (s *Saver) rest() (err error) {
+	if !s.closed || s.takes > 0 {
+		return nil
+	}
 	for _, w := range s.open {
 		err = errors.Join(err, w.Rest())
 	}
@@ -75,10 +87,24 @@ func (s *Saver) Close() (err error) {
 	return err
 }
 
+// errClosed is the error of a Take after Close.
+var errClosed = errors.New("the turn has ended")
+
 // Take takes the checkpoints that are due; see [worker.Checkpoints].
 func (s *Saver) Take(ctx context.Context, at fold.Files, c worker.Changes) ([]item.Checkpoint, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed
+	}
+	s.takes++
+	s.mu.Unlock()
 	look := Look{Agent: c.Agent, Paths: c.Paths, Named: c.Named, Message: fmt.Sprintf("turn %d, step %d", c.Turn, c.Step)}
-	return s.take(ctx, at, look)
+	out, err := s.take(ctx, at, look)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.takes--
+	return out, errors.Join(err, s.rest())
 }
 
 // Leave brings the pod's commits to the person; see [worker.Checkpoints].

@@ -122,16 +122,15 @@ type Workspace struct {
 	large bool
 }
 
-// Rest drops what is in memory when no other user of the directory is left. A user that comes
-// meanwhile waits: the repository is open once.
+// Rest drops what is in memory when no other user of the directory is left, and does not wait for these: the
+// directory may not answer. A user that comes meanwhile waits: the repository is open once.
 func (w *Workspace) Rest() error {
+	if w.count(-1) > 0 {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.all.mu.Lock()
-	w.users--
-	last := w.users == 0
-	w.all.mu.Unlock()
-	if !last {
+	if w.count(0) > 0 {
 		return nil
 	}
 	defer w.all.forget(w)
@@ -139,6 +138,14 @@ func (w *Workspace) Rest() error {
 	w.repo, w.now, w.tips, w.lefts, w.blind, w.large = nil, nil, nil, nil, false, false
 	w.tracked = nil
 	return err
+}
+
+// count adds to the number of users, and returns it.
+func (w *Workspace) count(n int) int {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	w.users += n
+	return w.users
 }
 
 // tip is a checkpoint with its files, of which covers are left-out ones.

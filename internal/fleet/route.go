@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -55,6 +56,7 @@ var routes = map[string]route{
 	poddv1.JobService_ListJobs_FullMethodName:             anywhere,
 	poddv1.JobService_ReadJob_FullMethodName:              thereAgain,
 	poddv1.JobService_StopJobs_FullMethodName:             there,
+	poddv1.LetterService_DeliverLetter_FullMethodName:     thereAgain,
 	poddv1.McpService_ListMcpServers_FullMethodName:       thereAgain,
 	poddv1.PodService_CancelInboxItem_FullMethodName:      there,
 	poddv1.PodService_Cancel_FullMethodName:               there,
@@ -64,7 +66,7 @@ var routes = map[string]route{
 	poddv1.PodService_ForkPod_FullMethodName:              there,
 	poddv1.PodService_GetContext_FullMethodName:           thereAgain,
 	poddv1.PodService_GetPod_FullMethodName:               thereOrHere,
-	poddv1.PodService_Notify_FullMethodName:               there,
+	poddv1.PodService_Notify_FullMethodName:               thereAgain,
 	poddv1.PodService_Pause_FullMethodName:                there,
 	poddv1.PodService_RenamePod_FullMethodName:            there,
 	poddv1.PodService_RestorePod_FullMethodName:           there,
@@ -138,8 +140,11 @@ func (f *Fleet) Unary(ctx context.Context, req any, method string, handler grpc.
 	case pod == "":
 		return handler(ctx, req)
 	}
-	if s, ok := req.(*poddv1.SubmitRequest); ok && s.GetRequestId() == "" {
-		s.RequestId = rand.Text()
+	switch r := req.(type) {
+	case *poddv1.SubmitRequest:
+		r.RequestId = cmp.Or(r.GetRequestId(), rand.Text())
+	case *poddv1.NotifyRequest:
+		r.RequestId = cmp.Or(r.GetRequestId(), rand.Text())
 	}
 	return f.about(ctx, pod, req, method, handler)
 }

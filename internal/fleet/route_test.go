@@ -16,7 +16,7 @@ import (
 var fromDatabase = []string{
 	poddv1.AlertService_ListAlerts_FullMethodName, poddv1.AlertService_StreamAlerts_FullMethodName,
 	poddv1.ApprovalService_ListRules_FullMethodName, poddv1.FleetService_Search_FullMethodName,
-	poddv1.FleetService_GetUsageSeries_FullMethodName, poddv1.FleetService_Watch_FullMethodName,
+	poddv1.FleetService_GetUsageSeries_FullMethodName, poddv1.FleetService_Watch_FullMethodName, poddv1.LetterService_ListLetters_FullMethodName,
 	poddv1.PodService_GetStats_FullMethodName, poddv1.PodService_ListInbox_FullMethodName,
 }
 

@@ -22,10 +22,13 @@ type Stats struct {
 	// tokens that they saved the next request, as estimated then.
 	Prunes, PrunedResults, PrunedTokens int64
 	Compactions                         int64
+	// Spared is what requests did not carry, SparedPruned and SparedCut what that would have cost as cached input, in USD.
+	Spared                  item.Spared
+	SparedPruned, SparedCut float64
 	// Models are in the order of their endpoints and names.
 	Models []ModelStats
 	// Tools are in the order of their names.
-	Tools []ToolStats
+	Tools []item.ToolTotal
 	// Damaged are the names of the pods whose counts end at damage in their log.
 	Damaged []string
 }
@@ -39,15 +42,6 @@ type ModelStats struct {
 	Cache item.CacheTotal
 }
 
-// ToolStats counts the calls of one tool.
-type ToolStats struct {
-	Tool          string
-	Calls, Errors int64
-	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole
-	// and as kept.
-	Cuts, CutTotal, CutKept int64
-}
-
 // Count counts what a pod used, including what its sub-pods used for it. If idOrName is
 // empty, it counts all pods together, each request once; then a damaged log does not keep
 // it from counting the others.
@@ -57,7 +51,7 @@ func Count(ctx context.Context, h *pod.Host, idOrName string) (Stats, error) {
 		return Stats{}, err
 	}
 	c := counter{
-		known: h.Settings().Models, all: idOrName == "", models: make(map[item.ModelRef]*ModelStats), tools: make(map[string]*ToolStats),
+		known: h.Settings().Models, all: idOrName == "", models: make(map[item.ModelRef]*ModelStats), tools: make(map[string]*item.ToolTotal),
 	}
 	for _, p := range pods {
 		f, err := h.Logs.Fold(ctx, p.ID)
@@ -93,7 +87,7 @@ type counter struct {
 	// all says that the logs of sub-pods are counted themselves.
 	all    bool
 	models map[item.ModelRef]*ModelStats
-	tools  map[string]*ToolStats
+	tools  map[string]*item.ToolTotal
 }
 
 func (c *counter) add(t item.Totals) {
@@ -103,12 +97,12 @@ func (c *counter) add(t item.Totals) {
 	c.PrunedResults += t.PrunedResults
 	c.PrunedTokens += t.PrunedTokens
 	for _, r := range t.Requests {
-		c.request(r.Request(), r.Cache)
+		c.request(r)
 	}
 	for _, u := range t.Tools {
 		sum := c.tools[u.Tool]
 		if sum == nil {
-			sum = &ToolStats{Tool: u.Tool}
+			sum = &item.ToolTotal{Tool: u.Tool}
 			c.tools[u.Tool] = sum
 		}
 		c.ToolCalls += u.Calls
@@ -117,11 +111,14 @@ func (c *counter) add(t item.Totals) {
 		sum.Cuts += u.Cuts
 		sum.CutTotal += u.CutTotal
 		sum.CutKept += u.CutKept
+		sum.Interrupted += u.Interrupted
+		sum.Unknown += u.Unknown
 	}
 }
 
 // request counts a sum of similar requests.
-func (c *counter) request(u item.RequestUsage, cache item.CacheTotal) {
+func (c *counter) request(r item.RequestTotal) {
+	u := r.Request()
 	if c.all && u.Purpose == item.PurposeSubPod {
 		return // The sub-pod's own log counts it.
 	}
@@ -131,6 +128,16 @@ func (c *counter) request(u item.RequestUsage, cache item.CacheTotal) {
 	}
 	m := c.models[asked]
 	m.Add(u, c.known)
-	m.Cache = m.Cache.Add(cache)
+	m.Cache = m.Cache.Add(r.Cache)
 	c.Spent.Add(u, c.known)
+	c.Spared = c.Spared.Add(r.Spared)
+	c.SparedPruned += c.asCached(u, r.Spared.Pruned)
+	c.SparedCut += c.asCached(u, r.Spared.Cut)
+}
+
+// asCached is what tokens cost as cached input of a request.
+func (c *counter) asCached(u item.RequestUsage, tokens int64) float64 {
+	u.Measured, u.Usage = true, item.Usage{Requests: 1, Input: tokens, CachedInput: tokens}
+	usd, _ := c.known.Cost(u)
+	return usd
 }

@@ -15,6 +15,8 @@ import (
 type Work struct {
 	// Began is when the running turn began; zero between turns.
 	Began time.Time
+	// Step counts its answered requests; 0 between turns.
+	Step int
 	// Tools are those that run, with commas between them.
 	Tools string
 	// TokensPerSecond is how fast the model writes; 0 while it does not.
@@ -83,7 +85,7 @@ func (o *observer) look(ctx context.Context, p item.Pod) (w Work, err error) {
 	if !loaded || s.Began == 0 {
 		return w, nil
 	}
-	w.Tools = s.Tools
+	w.Tools, w.Step = s.Tools, s.Step
 	o.works = true
 	w.TokensPerSecond = k.pace(answered, o.host.Now()) * 1000 / s.Kilo
 	o.measures = o.measures || answered > 0 && w.TokensPerSecond == 0

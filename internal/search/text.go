@@ -111,7 +111,7 @@ func pieces(kind item.Kind) []piece {
 func ofItem(it item.Item) []piece {
 	switch it := it.(type) {
 	case item.SystemMessage:
-		if it.Origin != item.OriginNote {
+		if !it.FromNote() {
 			return []piece{{System, it.Text}}
 		}
 	case item.AssistantMessage:

@@ -57,7 +57,7 @@ func contextItem(p fold.Part) *poddv1.ContextItem {
 	case item.ToolCall:
 		c.Kind, text = "tool_call", it.Name+" "+it.Arguments
 	case item.ToolResult:
-		c.Kind, text, c.Note = "tool_result", it.Summary, resultNote(it, p.Pruned)
+		c.Kind, text, c.Note = "tool_result", it.Summary, resultNote(it, p.Why)
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > headBytes {
@@ -67,8 +67,8 @@ func contextItem(p fold.Part) *poddv1.ContextItem {
 	return c
 }
 
-// resultNote says which part of a result is not sent, and why.
-func resultNote(r item.ToolResult, pruned bool) string {
+// resultNote says which part of a result is not sent, and why; or why all of it is.
+func resultNote(r item.ToolResult, why string) string {
 	var notes []string
 	if r.Cut != nil {
 		how := "cut"
@@ -77,8 +77,8 @@ func resultNote(r item.ToolResult, pruned bool) string {
 		}
 		notes = append(notes, fmt.Sprintf("%s from %d to %d bytes", how, r.OriginalBytes(), r.Cut.KeptBytes))
 	}
-	if pruned {
-		notes = append(notes, "pruned to its summary")
+	if why != "" {
+		notes = append(notes, why)
 	}
 	return strings.Join(notes, ", ")
 }
@@ -98,6 +98,8 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 		PrunedTokens:  st.PrunedTokens,
 		Compactions:   st.Compactions,
 
+		SparedPrunedTokens: st.Spared.Pruned, SparedCutTokens: st.Spared.Cut,
+		SparedPrunedUsd: st.SparedPruned, SparedCutUsd: st.SparedCut,
 		CostUsd: st.Cost, UnpricedRequests: st.Unpriced, Damaged: st.Damaged,
 	}
 	for _, m := range st.Models {
@@ -109,6 +111,7 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 	for _, t := range st.Tools {
 		answer.Tools = append(answer.Tools, &poddv1.ToolStats{
 			Tool: t.Tool, Calls: t.Calls, Errors: t.Errors, Cuts: t.Cuts, CutTotalBytes: t.CutTotal, CutKeptBytes: t.CutKept,
+			Interrupted: t.Interrupted, Unknown: t.Unknown,
 		})
 	}
 	return answer, nil

@@ -139,6 +139,11 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 			answer.BaseUrl, answer.Api, answer.HasKey = shown.BaseUrl, shown.Api, shown.KeySource != ""
 		}
 	}
+	for _, p := range list {
+		if p.Status.Pause.FromStart() {
+			answer.PodsLeft++
+		}
+	}
 	answer.Spending = spent(status.Spending, list)
 	return answer, nil
 }

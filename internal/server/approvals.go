@@ -23,7 +23,7 @@ type approvals struct {
 	user string
 }
 
-// ListApprovals lists the calls that wait for approval.
+// ListApprovals lists the calls that wait for a person.
 func (s *approvals) ListApprovals(ctx context.Context, r *poddv1.ListApprovalsRequest) (*poddv1.ListApprovalsResponse, error) {
 	list, err := s.host.Approvals(ctx, r.GetPod())
 	if err != nil {
@@ -40,7 +40,7 @@ func approval(a pod.Approval) *poddv1.Approval {
 	p := &poddv1.Approval{
 		Pod: a.Pod, PodName: a.PodName, Turn: a.Turn, CallSeq: int64(a.CallSeq), CallId: a.CallID,
 		Tool: a.Tool, Arguments: a.Arguments, Question: a.Question, Digest: []byte(a.Digest), Time: timestamppb.New(a.Time),
-		Previews: wire.PreviewsToProto(a.Previews),
+		Previews: wire.PreviewsToProto(a.Previews), Form: wire.FormToProto(a.Form),
 	}
 	if !a.Expires.IsZero() {
 		p.Expires = timestamppb.New(a.Expires)
@@ -48,11 +48,12 @@ func approval(a pod.Approval) *poddv1.Approval {
 	return p
 }
 
-// ResolveApproval approves or denies one.
+// ResolveApproval approves or denies one, or answers its form.
 func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprovalRequest) (*poddv1.ResolveApprovalResponse, error) {
 	rule, err := s.host.Resolve(ctx, pod.Resolution{
 		Pod: r.GetPod(), CallSeq: item.Seq(r.GetCallSeq()), Approve: r.GetApprove(), Always: r.GetAlways(),
 		Reason: r.GetReason(), By: answeredBy(r.GetClient(), fleet.UserOf(ctx, s.user)), Digest: string(r.GetDigest()),
+		Replies: wire.RepliesFromProto(r.GetReplies()), Dismiss: r.GetDismiss(),
 	})
 	if err != nil {
 		return nil, err

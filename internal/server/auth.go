@@ -60,6 +60,7 @@ var openCalls = map[string]bool{
 	poddv1.JobService_ListJobs_FullMethodName:                        true,
 	poddv1.JobService_ReadJob_FullMethodName:                         true,
 	poddv1.JobService_StopJobs_FullMethodName:                        true,
+	poddv1.LetterService_ListLetters_FullMethodName:                  true,
 	poddv1.McpService_ListMcpServers_FullMethodName:                  true,
 	poddv1.FileService_DiffFiles_FullMethodName:                      true,
 	poddv1.FileService_RestoreFiles_FullMethodName:                   true,

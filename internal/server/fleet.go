@@ -75,6 +75,7 @@ func workToProto(w *report.Work) *poddv1.PodWork {
 	}
 	out := &poddv1.PodWork{
 		TokensPerSecond: int32(w.TokensPerSecond), ContextTokens: int64(w.Tokens), Window: int64(w.Window), //nolint:gosec // Far below.
+		Step:        int32(w.Step), //nolint:gosec // Far below.
 		TurnCostUsd: w.Turn.Cost, TurnUnpricedRequests: w.Turn.Unpriced, DayCostUsd: w.Day.Cost, DayUnpricedRequests: w.Day.Unpriced,
 	}
 	if w.Tools != "" {

@@ -26,6 +26,7 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/internal/files"
+	"podd/internal/letters"
 	"podd/internal/server"
 	"podd/internal/trash"
 	"podd/pkg/llm"
@@ -59,7 +60,7 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.NewFor(server.Config{Host: host, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
+	s := server.NewFor(server.Config{Host: host, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host}), Letters: letters.Open(t.Context(), letters.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)}, owner, conns)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"podd/internal/checkouts"
 	"podd/internal/files"
 	"podd/internal/guard/trust"
+	"podd/internal/letters"
 	"podd/internal/report"
 	"podd/internal/trash"
 	"podd/pkg/item"
@@ -23,6 +25,7 @@ type pods struct {
 	trash     *trash.Trash
 	checkouts *checkouts.Checkouts
 	files     *files.Files
+	letters   *letters.Letters
 	trust     *trust.Book
 	// status has what the configuration says of the network.
 	status func() Status
@@ -67,17 +70,9 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		return nil, err
 	}
 	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p), Ask: cmp.Or(p.Spec.Ask, s.status().Ask)}
-	if r.GetBranch() && s.branch != nil {
-		answer.Branch = cmp.Or(p.Spec.Checkout.Branch, s.branch(p.Spec.Dir))
-	}
+	answer.Branch, answer.ProjectConfig = s.glance(ctx, p.Spec, r.GetBranch())
 	if above, err := s.host.Family.Ancestors(ctx, p.Spec); err == nil {
 		answer.Network = s.status().reaches(p.Spec, above)
-	}
-	if p.Spec.Parent != "" {
-		// A sub-pod uses the configuration of the pod at the top of its family.
-		answer.ProjectConfig = string(trust.None)
-	} else if look, err := s.trust.Look(p.Spec.Dir); err == nil {
-		answer.ProjectConfig = string(look.State)
 	}
 	if r.GetModelSettings() {
 		for _, m := range report.ModelSettings(ctx, s.host, p.Spec) {
@@ -94,6 +89,36 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		}
 	}
 	return answer, nil
+}
+
+// glanceTime is how long GetPod waits for a workspace: it has more to say.
+const glanceTime = 2 * time.Second
+
+// glance is the branch of a pod's workspace, if asked for, and whether its configuration is trusted. What is unknown,
+// also because the workspace does not answer, is empty.
+func (s *pods) glance(ctx context.Context, spec item.PodSpec, branch bool) (named, config string) {
+	ctx, cancel := context.WithTimeout(ctx, glanceTime)
+	defer cancel()
+	seen, _ := pod.Visit(ctx, s.host, spec.Dir, func() (seen [2]string, err error) {
+		if branch && s.branch != nil && spec.Checkout.Branch == "" {
+			seen[0] = s.branch(spec.Dir)
+		}
+		if spec.Parent == "" {
+			look, err := s.trust.Look(spec.Dir)
+			seen[1] = string(look.State)
+			return seen, err
+		}
+		return seen, nil
+	})
+	named, config = seen[0], seen[1]
+	if branch {
+		named = cmp.Or(spec.Checkout.Branch, named)
+	}
+	if spec.Parent != "" {
+		// A sub-pod uses the configuration of the pod at the top of its family.
+		config = string(trust.None)
+	}
+	return named, config
 }
 
 // ListPods lists the pods.
@@ -151,6 +176,7 @@ func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 		Effort:    r.GetEffort(),
 
 		AnswerSchema: r.GetAnswerSchema(),
+		NoQuestions:  r.GetNoQuestions(),
 	})
 	if err != nil {
 		return nil, err

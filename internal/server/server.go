@@ -22,6 +22,7 @@ import (
 	"podd/internal/fleet"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
+	"podd/internal/letters"
 	"podd/internal/search"
 	"podd/internal/trash"
 	"podd/pkg/catalog"
@@ -67,6 +68,8 @@ type Config struct {
 	Trash *trash.Trash
 	// Files keep what the files of pods were.
 	Files *files.Files
+	// Letters write letters of people.
+	Letters *letters.Letters
 	// Token is the client token.
 	Token string
 	// Status is what GetStatus returns besides the counts.
@@ -164,7 +167,7 @@ func (s *Server) options(c Config, f *fleet.Fleet) []grpc.ServerOption {
 
 // register registers the services.
 func (c Config) register(g *grpc.Server, f *fleet.Fleet) {
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trash: c.Trash, checkouts: c.Checkouts, files: c.Files, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: LocalUser()})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trash: c.Trash, checkouts: c.Checkouts, files: c.Files, letters: c.Letters, trust: c.Trust, status: c.Status, doubt: c.Doubt, branch: c.Branch, user: LocalUser()})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: LocalUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})

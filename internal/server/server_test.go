@@ -22,6 +22,7 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/internal/files"
+	"podd/internal/letters"
 	"podd/internal/server"
 	"podd/internal/trash"
 	"podd/internal/workspace"
@@ -88,7 +89,7 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 		t.Fatal(err)
 	}
 	s := server.New(server.Config{
-		Host: host, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
+		Host: host, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: files.Open(files.Config{Host: host}), Letters: letters.Open(t.Context(), letters.Config{Host: host}), Token: token, Trust: book(t), Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()

@@ -12,8 +12,10 @@ import (
 	"google.golang.org/grpc"
 
 	"podd/pkg/interceptor"
+	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -52,7 +54,11 @@ func (b *busy) submit(n int, segments ...*poddv1.Segment) {
 	for worker := range 2 {
 		wg.Go(func() {
 			for range (n + worker) / 2 {
-				if _, err := b.pods.Submit(b.tb.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: segments}); err != nil {
+				_, err := b.pods.Submit(b.tb.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: segments})
+				for item.ReasonOf(wire.FromStatus(err)) == "WORKSPACE_SILENT" { // The machine stood still.
+					_, err = b.pods.Submit(b.tb.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: segments})
+				}
+				if err != nil {
 					b.tb.Error(err)
 					return
 				}

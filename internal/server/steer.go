@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 
 	"podd/internal/fleet"
@@ -39,9 +40,9 @@ func (s *pods) Resume(ctx context.Context, r *poddv1.ResumeRequest) (*poddv1.Res
 	return &poddv1.ResumeResponse{Pod: wire.PodToProto(p)}, nil
 }
 
-// Notify leaves a note.
+// Notify writes a letter.
 func (s *pods) Notify(ctx context.Context, r *poddv1.NotifyRequest) (*poddv1.NotifyResponse, error) {
-	seq, err := s.host.Notify(ctx, r.GetPod(), r.GetText(), r.GetWake())
+	seq, err := s.letters.Notify(ctx, r, cmp.Or(fleet.UserOf(ctx, s.user), "a person"))
 	if err != nil {
 		return nil, err
 	}

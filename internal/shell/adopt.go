@@ -10,6 +10,7 @@ import (
 	"podd/internal/commands/process"
 	"podd/pkg/item"
 	"podd/pkg/tool"
+	"podd/pkg/tool/record"
 	"podd/pkg/tool/spool"
 )
 
@@ -96,6 +97,28 @@ func (r *run) find(ctx context.Context) error {
 	}
 }
 
+// EndLeft ends the commands that still run although podd no longer follows them, and all that those started. Their
+// records are below the directory of a spool: the next podd finds how they ended. left counts the processes that the
+// system does not end.
+func EndLeft(spoolDir string) (left int, err error) {
+	return endRecorded(spoolDir, func(r *record.Record) int {
+		said := note{}
+		for deadline := time.Now().Add(beginPatience); ; {
+			held := r.Held()
+			if r.Notes(&said) != nil {
+				return 0 // The next podd cannot find the command either.
+			}
+			if said.Process != nil {
+				return process.Find(*said.Process).Stop(defaultGrace)
+			}
+			if !held || time.Now().After(deadline) {
+				return 0
+			}
+			time.Sleep(heldPoll) // It is about to begin.
+		}
+	})
+}
+
 // lastWord is the status once the shim has written it, which it does as soon as the
 // command has ended.
 func (r *run) lastWord(ctx context.Context) string {
@@ -122,15 +145,20 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+const notBegun = "was not run: podd, or the process that starts its commands, stopped just before it"
+
+// mayHaveBegun is for a command without a process. After a boot its record may lack what was not synced.
+func (r *run) mayHaveBegun() bool { return !r.note.Failed && (r.note.Begins || r.call.Rebooted) }
+
 // unstarted is for a command without a process, during whose start podd or its shim was
 // killed.
 func (r *run) unstarted() tool.Output {
-	what := "was not run: podd, or the process that starts its commands, stopped just before it"
+	what := notBegun
 	switch {
+	case r.mayHaveBegun():
+		what = "podd, or the process that starts its commands, stopped as it started; it may have taken effect"
 	case r.note.Failed:
 		what = "was not run: it could not be started"
-	case r.note.Begins:
-		what = "podd, or the process that starts its commands, stopped as it started; it may have taken effect"
 	}
 	return tool.Output{Summary: summary(r.args.Command, what), Kind: item.OutputShell, IsError: true}
 }

@@ -206,12 +206,20 @@ func (c *capture) content(limit tool.Limit, spool string) (text string, cut *ite
 	if c.total <= int64(limit.MaxBytes) && c.lines() <= int64(limit.MaxLines) {
 		return tool.Repair(string(c.head)), nil
 	}
+	middle := c.between
 	if c.dropped {
-		spool = ""
+		spool, middle = "", nil
 	}
 	tail := lastOf(c.tail, c.keep)
-	text, counts := limit.Fit(string(c.head), string(tail), item.Cut{TotalBytes: c.total, TotalLines: c.lines(), SpoolPath: spool})
+	text, counts := limit.Fit(string(c.head), string(tail), middle, item.Cut{TotalBytes: c.total, TotalLines: c.lines(), SpoolPath: spool})
 	return text, &counts
+}
+
+// between is what the output has between two offsets, or the start of that.
+func (c *capture) between(from, to int64) string {
+	part := make([]byte, max(min(to-from, captureStep), 0))
+	n, _ := c.file.ReadAt(part, int64(len(c.header))+from)
+	return string(part[:n])
 }
 
 // ends is the kept part of the output, in whole lines.

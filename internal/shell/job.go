@@ -54,12 +54,14 @@ type job struct {
 	// ctx ends when the job is to end.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// done is closed when it has ended. out and last are set before that.
+	// done is closed when it has ended, or was left running. out, last, left and unbegun are set before that.
 	done chan struct{}
 	// out is the result that the command would have had in the foreground; last is the end
 	// of its output.
 	out  tool.Output
 	last string
+	// left says that podd restarts and leaves it running; unbegun, that its command had not begun when podd was killed.
+	left, unbegun bool
 
 	// report shows output while the call that started it waits.
 	reportMu sync.Mutex
@@ -68,15 +70,16 @@ type job struct {
 	// pod.mu guards the rest. told says that a result names the job, seen that the model has
 	// read its end, stored that its end is in the log.
 	told, seen, stored bool
-	// left says that podd restarts and leaves it running.
-	left bool
 	// command is its run, once that has begun and its note is complete; nil for a job that podd
 	// lost, or that ended before this podd started.
 	command *run
 }
 
 // runs says whether the job has not ended.
-func (j *job) runs() bool {
+func (j *job) runs() bool { return j.followed() || j.left }
+
+// followed says whether the job has neither ended nor was left running.
+func (j *job) followed() bool {
 	select {
 	case <-j.done:
 		return false
@@ -106,6 +109,7 @@ func (j *job) follow(ctx context.Context, r *run) (status string) {
 		return ""
 	}
 	if err != nil || r.tree == nil {
+		j.unbegun = err == nil && !r.mayHaveBegun()
 		r.files.Settle(false)
 		return "podd, or the process that starts commands, ended as it began"
 	}
@@ -147,6 +151,14 @@ func (j *job) began() *run {
 	j.pod.mu.Lock()
 	defer j.pod.mu.Unlock()
 	return j.command
+}
+
+// awaitBegun waits until the job's command is known, which takes a moment after podd's start. It is false for one that
+// has ended, or if ctx ends first.
+func (j *job) awaitBegun(ctx context.Context) bool {
+	for j.runs() && j.began() == nil && pause(ctx, heldPoll) {
+	}
+	return j.runs() && j.began() != nil
 }
 
 // note is what its record says; empty for a job without a run.
@@ -272,17 +284,17 @@ func (j *job) info() JobInfo {
 
 // answer is the result of the call that starts a job: after a short time, or at once when
 // the command exits. Until then the command ends with the call, or runs on when podd restarts, as in
-// the foreground.
-func (j *job) answer(ctx context.Context, call *tool.Invocation) (tool.Output, error) {
+// the foreground; leased says that it must not.
+func (j *job) answer(ctx context.Context, call *tool.Invocation, leased bool) (tool.Output, error) {
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
 	j.show(call.Progress)
 	defer j.show(nil)
-	for j.runs() {
+	for j.followed() {
 		select {
 		case <-j.done:
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), tool.ErrLeave) {
+			if errors.Is(context.Cause(ctx), tool.ErrLeave) && !leased {
 				return tool.Output{}, tool.ErrGoesOn
 			}
 			j.stop(&jobStop{reason: "the call was cancelled"})
@@ -295,6 +307,9 @@ func (j *job) answer(ctx context.Context, call *tool.Invocation) (tool.Output, e
 			patience.Reset(jobPatience)
 		}
 	}
+	if j.left {
+		return tool.Output{}, tool.ErrGoesOn
+	}
 	r := j.began()
 	if r == nil || j.out.Summary == "" {
 		j.pod.forget(j)
@@ -305,6 +320,20 @@ func (j *job) answer(ctx context.Context, call *tool.Invocation) (tool.Output, e
 		j.pod.forget(j)
 	})
 	return j.out, nil
+}
+
+// recover is the outcome of a call that an earlier podd began.
+func (j *job) recover(ctx context.Context, call *tool.Invocation, leased bool) (tool.Output, item.Recovery, error) {
+	out, err := j.answer(ctx, call, leased)
+	how := item.RecoveryUnknown
+	switch r := j.began(); {
+	case err != nil:
+	case r != nil && (j.runs() || r.status() != ""):
+		how = item.RecoveryFound
+	case r == nil && !j.runs() && j.unbegun && !call.Rebooted:
+		how = item.RecoveryNoEffect
+	}
+	return out, how, err
 }
 
 // goesOn leaves the command running as a job, once the result that names it is stored.

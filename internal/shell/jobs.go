@@ -174,13 +174,12 @@ func (p *PodJobs) beginBy(j *job, follow func(context.Context) string) {
 		status := follow(ctx)
 		cancel(nil)
 		p.all.free()
-		if j.left {
-			return
-		}
 		p.mu.Lock()
-		j.State, j.Status = item.JobEnded, status
+		if !j.left {
+			j.State, j.Status = item.JobEnded, status
+		}
 		close(j.done)
-		owes := j.told
+		owes := j.owesEnd()
 		p.mu.Unlock()
 		if owes {
 			p.notify()

@@ -62,6 +62,25 @@ func TestJobThatExitsAtOnceIsACommand(t *testing.T) {
 	}
 }
 
+// A job that a restart leaves runs, but nobody who waits for its end waits longer than for the podd that leaves it.
+func TestLeftJobHoldsNobody(t *testing.T) {
+	b := newBench(t, nil, quickly)
+	b.start("c1", "command", server)
+	defer func() {
+		if left, err := shell.EndLeft(filepath.Dir(b.spool)); left > 0 || err != nil {
+			t.Errorf("left %d, %v", left, err)
+		}
+	}()
+	b.allJobs.Leave()
+	<-b.jobs.Stop("1", "somebody asks")
+	if jobs := b.jobs.List(); len(jobs) != 1 || jobs[0].State != item.JobRunning || len(b.jobs.Ended()) > 0 {
+		t.Errorf("the jobs are %+v", jobs)
+	}
+	if out := b.job("action", "stop", "id", "1"); !out.IsError {
+		t.Errorf("a job that runs on is said to have ended: %+v", out)
+	}
+}
+
 func TestJobIsReadAndStopped(t *testing.T) {
 	b := newBench(t, nil, quickly)
 	ended := make(chan struct{}, 1)
@@ -224,9 +243,9 @@ func TestJobOfAnOpenCallIsRecovered(t *testing.T) {
 	var entries []item.Kind
 	call := with(theCall, arguments)
 	call.Entry = func(k item.Kind) { entries = append(entries, k) }
-	out, found := b.recover(t.Context(), call)
-	if !found || out.IsError || len(entries) != 1 || !strings.Contains(out.Summary, "runs as job 1") || out.Content != "ready\n" {
-		t.Fatalf("found %v: %+v, entries %v", found, out, entries)
+	out, how, err := b.tool("shell").Recover(t.Context(), call)
+	if err != nil || how != item.RecoveryFound || out.IsError || len(entries) != 1 || !strings.Contains(out.Summary, "runs as job 1") || out.Content != "ready\n" {
+		t.Fatalf("%v, %v: %+v, entries %v", how, err, out, entries)
 	}
 	if out := b.job("action", "stop", "id", "1"); out.IsError || alive(b.pidIn("pid")) {
 		t.Errorf("stop: %+v", out)

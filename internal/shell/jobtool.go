@@ -95,13 +95,37 @@ func (t *jobTool) access(args jobArgs) tool.Access {
 	return a
 }
 
-// recover does again what can be done twice. Input is not.
+// recover does again what can be done twice. Of input the job's keeper knows whether it was typed.
 func (t *jobTool) recover(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, item.Recovery, error) {
 	if args.Action == "write" {
-		return tool.Output{}, item.RecoveryUnknown, nil
+		return t.typed(ctx, call, args)
 	}
 	out, err := t.run(ctx, call, args)
 	return out, item.RecoveryAgain, err
+}
+
+// typed finds out whether input was typed before podd ended.
+func (t *jobTool) typed(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, item.Recovery, error) {
+	// An earlier podd typed without keys; its calls name no boot.
+	if t.Jobs == nil || t.Starter == nil || call.Key == "" || call.Rebooted {
+		return tool.Output{}, item.RecoveryUnknown, nil
+	}
+	j := t.Jobs.byID(args.ID)
+	if j == nil || !j.awaitBegun(ctx) || !j.note().Terminal {
+		return tool.Output{}, item.RecoveryUnknown, nil
+	}
+	err := t.Starter.Typed(ctx, j.pod.keeper(j.note().Keeper), j.began().tree.ID(), call.Key)
+	short, isShort := errors.AsType[*shim.ShortInputError](err)
+	switch {
+	case errors.Is(err, shim.ErrUntyped):
+		return tool.Error("job: not written: podd ended before the input reached job %s; call again if it is still needed", j.ID), item.RecoveryNoEffect, nil
+	case isShort:
+		return tool.Error("job: job %s took %d of %d bytes: it does not read its input now", j.ID, short.Written, len(args.Input)), item.RecoveryFound, nil
+	case err != nil:
+		return tool.Output{}, item.RecoveryUnknown, err
+	}
+	args.After, args.Wait, args.Until = nil, 0, ""
+	return t.read(ctx, call, j, args), item.RecoveryFound, nil
 }
 
 func (t *jobTool) run(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, error) {
@@ -157,6 +181,8 @@ func (t *jobTool) stop(ctx context.Context, j *job) tool.Output {
 	select {
 	case <-j.done:
 	case <-ctx.Done():
+	}
+	if j.runs() {
 		return tool.Error("job: job %s is being stopped", j.ID)
 	}
 	return t.ended(j, j.read(-1, min(jobTextBytes(t.limit), jobLastBytes)), "")
@@ -179,8 +205,11 @@ func (t *jobTool) ended(j *job, out JobOutput, what string) tool.Output {
 
 // write types input, and gives what is printed after it.
 func (t *jobTool) write(ctx context.Context, call *tool.Invocation, j *job, args jobArgs) tool.Output {
+	begun := j.awaitBegun(ctx)
 	said := j.note()
 	switch {
+	case !begun && j.runs():
+		return tool.Error("job: not written: job %s has not begun", j.ID)
 	case !j.runs():
 		out := t.ended(j, j.read(-1, jobLastBytes), "")
 		out.IsError = true
@@ -191,7 +220,7 @@ func (t *jobTool) write(ctx context.Context, call *tool.Invocation, j *job, args
 		return tool.Error("job: job %s has no terminal, so it takes no input: start it with terminal", j.ID)
 	}
 	mark := j.read(-1, 0).Mark
-	err := t.Starter.Write(ctx, j.pod.keeper(said.Keeper), j.began().tree.ID(), []byte(args.Input))
+	err := t.Starter.Write(ctx, j.pod.keeper(said.Keeper), j.began().tree.ID(), call.Key, []byte(args.Input))
 	if short, ok := errors.AsType[*shim.ShortInputError](err); ok {
 		return tool.Error("job: job %s took %d of %d bytes: it does not read its input now", j.ID, short.Written, len(args.Input))
 	}
@@ -248,7 +277,7 @@ func (t *jobTool) wait(ctx context.Context, call *tool.Invocation, j *job, args 
 	poll := time.NewTicker(jobPoll)
 	defer poll.Stop()
 	for {
-		last := !j.runs()
+		last := !j.followed()
 		var found bool
 		if found, from = matched(j, args, from, until); found || last {
 			return found

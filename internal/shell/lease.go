@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"podd/internal/commands/lease"
 	"podd/internal/commands/process"
@@ -43,24 +45,38 @@ func (r *run) bind(ctx context.Context) (bound context.Context, release func(), 
 // that those started. Their records are below the directory of a spool. left counts the processes
 // that the system does not end.
 func EndLeased(spoolDir string) (left int, err error) {
+	return endRecorded(spoolDir, func(r *record.Record) int {
+		var said note
+		// A damaged record is one that podd cannot use later either.
+		if r.Notes(&said) == nil && said.Leased && said.Process != nil {
+			return process.Find(*said.Process).Kill()
+		}
+		return 0
+	})
+}
+
+// endRecorded ends commands by their records below the directory of a spool, all at once; end says how many
+// processes of one remain.
+func endRecorded(spoolDir string, end func(*record.Record) (left int)) (left int, err error) {
 	paths, err := spool.Records(spoolDir)
 	if err != nil {
 		return 0, err
 	}
+	var all sync.WaitGroup
+	var remain atomic.Int64
 	for _, path := range paths {
 		file, err := os.Open(path)
 		if err != nil {
 			continue // It has just been removed.
 		}
-		r := record.Of(file)
-		var said note
-		// A damaged record is one that podd cannot use later either.
-		if r.Notes(&said) == nil && said.Leased && said.Process != nil {
-			left += process.Find(*said.Process).Kill()
-		}
-		r.Close()
+		all.Go(func() {
+			r := record.Of(file)
+			defer r.Close()
+			remain.Add(int64(end(r)))
+		})
 	}
-	return left, nil
+	all.Wait()
+	return int(remain.Load()), nil
 }
 
 // Leased is a tool of another program for a pod that another node may take over: no call of it
@@ -84,7 +100,7 @@ func (t leased) Run(ctx context.Context, call *tool.Invocation) (tool.Output, er
 	defer release()
 	out, err := t.Tool.Run(bound, call)
 	if err != nil && ctx.Err() == nil && bound.Err() != nil {
-		err = fmt.Errorf("ended: %w; the call may have taken effect: verify before repeating", context.Cause(bound))
+		err = fmt.Errorf("ended: %w; the call may have taken effect: check before you repeat it", context.Cause(bound))
 	}
 	return out, err
 }

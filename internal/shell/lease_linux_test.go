@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,6 +96,30 @@ func TestMovablePodsNeedBwrap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The command of a movable pod that has just become a job ends with the call when podd restarts: another node may
+// have the pod as soon as the call returns.
+func TestNewJobOfAMovablePodIsNotLeft(t *testing.T) {
+	adjust, l := movable(t, filepath.Join(t.TempDir(), "podd.lease"))
+	b := newBench(t, nil, confined(t, sandbox.Bwrap), adjust)
+	renew(t, l)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(tool.ErrLeave)
+	tl := b.tool("shell")
+	arguments, err := tl.Check(object("background", true, "command", "sleep 600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := func() {}
+	out, err := tl.Run(ctx, &tool.Invocation{Arguments: arguments, Pod: "p", Turn: 1, CallID: "c1", Later: func(work func()) { stored = work }})
+	if err != nil || !out.IsError || strings.Contains(out.Summary, "runs as job") {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if b.noted(); alive(b.leader()) {
+		t.Error("it still runs")
+	}
+	stored()
 }
 
 // The next podd learns why a command ended.

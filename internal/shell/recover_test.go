@@ -325,9 +325,6 @@ func TestShellRecoversAgainUntilStored(t *testing.T) {
 	if left := b.spooled(); len(left) > 0 {
 		t.Errorf("spool files remain: %v", left)
 	}
-	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
-		t.Error("a call whose files are gone was found")
-	}
 	if ran := b.read("ran"); ran != "once\n" {
 		t.Errorf("the command ran %q", ran)
 	}
@@ -336,8 +333,15 @@ func TestShellRecoversAgainUntilStored(t *testing.T) {
 func TestShellRecoversNothing(t *testing.T) {
 	b := newBench(t, nil)
 	arguments := object("command", "true")
-	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
-		t.Error("a call that was not started was found")
+	out, how, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
+	if err != nil || how != item.RecoveryNoEffect || !strings.Contains(out.Summary, "was not run") {
+		t.Errorf("a call without files: %+v, %v, %v", out, how, err)
+	}
+	// After another boot, files that were not synced say nothing.
+	call := with(theCall, arguments)
+	call.Rebooted = true
+	if out, how, err = b.tool("shell").Recover(t.Context(), call); err != nil || how != item.RecoveryUnknown || out.Summary != "" {
+		t.Errorf("after another boot: %+v, %v, %v", out, how, err)
 	}
 	if _, found, err := b.tool("shell").Recover(t.Context(), &tool.Invocation{Arguments: arguments}); found != item.RecoveryUnknown || err != nil {
 		t.Errorf("without a call: %v, %v", found, err)
@@ -365,6 +369,12 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 		out, found := b.recover(t.Context(), unstored)
 		if !found || !out.IsError || !strings.Contains(out.Summary, "was not run") {
 			t.Errorf("found %v: %+v", found, out)
+		}
+		rebooted := *unstored
+		rebooted.Rebooted = true
+		out, how, err := b.tool("shell").Recover(t.Context(), &rebooted)
+		if err != nil || how != item.RecoveryUnknown || !strings.Contains(out.Summary, "may have taken effect") {
+			t.Errorf("after another boot: %+v, %v, %v", out, how, err)
 		}
 	}
 	if err := os.Truncate(records[0], 3); err != nil {

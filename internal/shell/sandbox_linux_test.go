@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
+	"podd/pkg/tool"
 )
 
 // confined gives the shell tool a sandbox; the test is skipped if none of the mode works,
@@ -117,5 +119,25 @@ func TestShellRefusesWithoutARequiredSandbox(t *testing.T) {
 	out := b.call("shell", object("command", ": >ran"))
 	if _, err := os.Stat(b.path("ran")); err == nil || !out.IsError || !strings.Contains(out.Summary, "not run: the configuration requires a sandbox") {
 		t.Errorf("got %+v", out)
+	}
+}
+
+// A command has the key of its call, in the foreground and as a job.
+func TestCommandsHaveTheKeyOfTheirCall(t *testing.T) {
+	for name, options := range map[string]func(*testing.T) []func(*setup){
+		"plain": func(*testing.T) []func(*setup) { return nil },
+		"bwrap": func(t *testing.T) []func(*setup) { return []func(*setup){confined(t, sandbox.Bwrap)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil, options(t)...)
+			for _, background := range []bool{false, true} {
+				out, err := b.tool("shell").Run(t.Context(), &tool.Invocation{
+					Arguments: object("command", "echo key=$PODD_CALL", "background", background), CallID: fmt.Sprint("c", background), Key: "k1",
+				})
+				if err != nil || !strings.Contains(out.Content, "key=k1\n") {
+					t.Errorf("background %v: %+v, %v", background, out, err)
+				}
+			}
+		})
 	}
 }

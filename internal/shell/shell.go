@@ -98,6 +98,8 @@ type Place struct {
 	// Movable says that another node may take over the pod: its commands need bwrap and end with
 	// the lease.
 	Movable bool
+	// Shared says that another podd may have had the pod since a call began.
+	Shared bool
 	// Network says whether commands reach the network now, unasked; nil leaves that to the Sandbox.
 	Network func() bool
 	// Shows are directories that commands can read, also in what is hidden from them.

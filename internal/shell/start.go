@@ -122,11 +122,14 @@ func (r *run) execute(ctx context.Context, confined *sandbox.Command, use grant)
 	c := r.command(confined, use)
 	c.Output, c.Record = r.files.Output.File, r.files.Record
 	c.Keeper, c.Terminal = r.keeper, r.args.Terminal
-	if r.note.Leased {
-		c.Lease = r.Lease
+	if c.Leave = tool.ErrLeave; r.note.Leased {
+		c.Lease, c.Leave = r.Lease, nil
 	}
 	if c.Terminal {
 		c.Env = append(c.Env, "TERM=xterm-256color")
+	}
+	if r.call.Key != "" {
+		c.Env = append(c.Env, tool.KeyVariable+"="+r.call.Key)
 	}
 	running, err := r.starter.Start(ctx, c)
 	switch {

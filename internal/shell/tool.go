@@ -114,13 +114,13 @@ func (s *Runner) run(ctx context.Context, call *tool.Invocation, args shellArgs)
 	if err != nil {
 		return tool.Error("shell: not run: %v", err), nil
 	}
-	r.call = &tool.Invocation{CallID: r.id, Approved: call.Approved, Plan: call.Plan, Report: j.progress}
+	r.call = &tool.Invocation{CallID: r.id, Key: call.Key, Approved: call.Approved, Plan: call.Plan, Report: j.progress}
 	if err := r.start(ctx, j); err != nil {
 		s.Jobs.drop(j)
 		return tool.Output{}, err
 	}
 	s.Jobs.begin(j, r)
-	return j.answer(ctx, call)
+	return j.answer(ctx, call, s.Movable)
 }
 
 // recover finds the command of a call that a killed podd had started. It waits for one
@@ -130,19 +130,22 @@ func (s *Runner) recover(ctx context.Context, call *tool.Invocation, args shellA
 		return tool.Output{}, item.RecoveryUnknown, nil
 	}
 	r, err := s.left(call, args)
-	if err != nil || r == nil {
+	switch {
+	case err == nil && r == nil && !call.Rebooted && !s.Shared:
+		// Its files are made before it begins, and stay until its result is stored.
+		return tool.Error("shell: %s", notBegun), item.RecoveryNoEffect, nil
+	case err != nil || r == nil:
 		return tool.Output{}, item.RecoveryUnknown, err
 	}
 	if r.note.Job != nil && s.Jobs != nil {
-		out, err = s.Jobs.takeOver(r).answer(ctx, call)
-	} else {
-		defer r.settle()
-		out, err = r.result(ctx)
+		return s.Jobs.takeOver(r).recover(ctx, call, r.note.Leased)
 	}
+	defer r.settle()
+	out, err = r.result(ctx)
 	switch {
 	case err != nil:
 		return out, item.RecoveryUnknown, err
-	case r.tree == nil && (r.note.Failed || !r.note.Begins):
+	case r.tree == nil && !r.mayHaveBegun():
 		return out, item.RecoveryNoEffect, nil // It was not run.
 	case r.tree == nil, r.status() == "":
 		return out, item.RecoveryUnknown, nil

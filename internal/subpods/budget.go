@@ -148,3 +148,31 @@ func (s *spawner) limits(ctx context.Context, call *tool.Invocation, args argume
 	}
 	return l, nil
 }
+
+// backgroundLimits are those of a new pod in the background: the parent's, with a share of what all turns of the parent
+// have left. The equal part is smaller by one than for a pod that a call waits for: the parent works on.
+func (s *spawner) backgroundLimits(call *tool.Invocation, args arguments, own item.PodLimits) (item.PodLimits, error) {
+	left, err := call.Meter.Left()
+	if err != nil {
+		return own, fmt.Errorf("not run: %w", err)
+	}
+	totals := item.PodLimits{TotalTokens: left.TotalTokens, TotalCost: left.TotalCost}
+	got, wait, err := s.budget.grant(call.CallID, totals, share{tokens: args.MaxTokens, cost: args.MaxCost}, cap(s.slots)+1)
+	if wait != nil {
+		err = errors.New("not run: the other sub-pods of this step reserve the rest of the limits: call again in the next step")
+	}
+	if err != nil {
+		return own, err
+	}
+	own.MaxSteps = least(args.MaxSteps, own.MaxSteps)
+	own.MaxTurnTime = least(time.Duration(args.MaxSeconds)*time.Second, own.MaxTurnTime)
+	own.MaxTokens, own.MaxCost = least(got.tokens, own.MaxTokens), least(got.cost, own.MaxCost)
+	own.TotalTokens, own.TotalCost = 0, 0
+	if left.TotalTokens > 0 {
+		own.TotalTokens = got.tokens
+	}
+	if left.TotalCost > 0 {
+		own.TotalCost = got.cost
+	}
+	return own, nil
+}

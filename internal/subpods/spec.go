@@ -27,6 +27,11 @@ func (s *spawner) spec(ctx context.Context, call *tool.Invocation, parent item.P
 	if err := s.scope(&spec, parent.Spec, args); err != nil {
 		return spec, err
 	}
+	if args.Background {
+		spec.ParentCall = ""
+		spec.Limits, err = s.backgroundLimits(call, args, parent.Spec.Limits)
+		return spec, err
+	}
 	spec.Limits, err = s.limits(ctx, call, args, parent.Spec.Limits)
 	return spec, err
 }

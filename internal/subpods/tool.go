@@ -12,26 +12,28 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
+	"podd/pkg/store"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
 const description = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
-	`It knows nothing but the task. It works in your workspace with your tools, unless it is given less, and what it uses counts against your limits. ` +
-	`Calls of one step run side by side.`
+	`It knows nothing but the task. It works in your workspace with your tools, and what it uses counts against your limits. ` +
+	`Calls of one step run side by side. With background its answer comes as a letter, and you go on.`
 
 type arguments struct {
-	Task  string   `json:"task" jsonschema:"all that the pod has to know: what to do, where, and what to answer with"`
-	Name  string   `json:"name,omitempty" jsonschema:"a word for the pod's name"`
-	Tools []string `json:"tools,omitempty" jsonschema:"those of your tools that it may use; default all"`
-	Dir   string   `json:"dir,omitempty" jsonschema:"its workspace, a directory that you may write; default yours. With dir, read or write it has no other directories than these"`
-	Read  []string `json:"read,omitempty" jsonschema:"further directories of yours that it may read"`
-	Write []string `json:"write,omitempty" jsonschema:"further directories of yours that it may read and write"`
+	Task  string   `json:"task" jsonschema:"what to do, where, and what to answer with"`
+	Name  string   `json:"name,omitempty" jsonschema:"a word"`
+	Tools []string `json:"tools,omitempty" jsonschema:"which of yours; default all"`
+	Dir   string   `json:"dir,omitempty" jsonschema:"its workspace, a directory that you may write; default yours. With dir, read or write it has only these"`
+	Read  []string `json:"read,omitempty" jsonschema:"further directories that it may read"`
+	Write []string `json:"write,omitempty" jsonschema:"further ones that it may write"`
 
-	MaxSteps   int     `json:"max_steps,omitempty" jsonschema:"the most model requests"`
-	MaxTokens  int64   `json:"max_tokens,omitempty" jsonschema:"the most tokens, in and out; default an equal share of what you have left"`
-	MaxCost    float64 `json:"max_cost,omitempty" jsonschema:"the most USD; default as for max_tokens"`
-	MaxSeconds int     `json:"max_seconds,omitempty" jsonschema:"the longest time that it may work"`
+	Background bool    `json:"background,omitempty"`
+	MaxSteps   int     `json:"max_steps,omitempty"`
+	MaxTokens  int64   `json:"max_tokens,omitempty" jsonschema:"in and out; default an equal share of what you have left"`
+	MaxCost    float64 `json:"max_cost,omitempty" jsonschema:"USD; default likewise"`
+	MaxSeconds int     `json:"max_seconds,omitempty"`
 }
 
 // notInName matches what a word for a name can't have.
@@ -57,7 +59,7 @@ var errNoTurn = errors.New("not run: a sub-pod needs a turn that counts what it 
 
 // spawner is the spawn_pod tool of one pod.
 type spawner struct {
-	host *pod.Host
+	*Wing
 	// parent is the pod's id, depth how many pods are above it.
 	parent string
 	depth  int
@@ -69,20 +71,24 @@ type spawner struct {
 	budget *budget
 }
 
-// Tool makes the spawn_pod tool of a pod that has depth pods above it and works in a
-// scope; tools are the pod's other tools. nil files are enough to find the outcome of
-// calls. host is called when a tool is made.
-func Tool(host func() *pod.Host) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool) {
-	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) tool.Tool {
+// Tools makes the tools of a pod that has depth pods above it and works in a scope; tools are the pod's other tools. nil
+// files are enough to find the outcome of calls. wing is called when the tools are made.
+func Tools(wing func() *Wing) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) []tool.Tool) {
+	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) []tool.Tool {
+		w := wing()
 		s := spawner{
-			host: host(), parent: parent.ID, depth: depth, files: files,
+			Wing: w, parent: parent.ID, depth: depth, files: files,
 			slots: make(chan struct{}, parent.Spec.SubPods), budget: newBudget(),
 		}
-		return func(tools []string) tool.Tool {
+		return func(tools []string) []tool.Tool {
 			with := s
 			with.tools = append(slices.Clip(tools), pod.SpawnTool)
-			return tool.New(pod.SpawnTool, description, with.run, tool.Validate((*arguments).check),
-				tool.Touches(with.access), tool.Recovers(with.recover))
+			made := []tool.Tool{tool.New(pod.SpawnTool, description, with.run, tool.Validate((*arguments).check),
+				tool.Touches(with.access), tool.Recovers(with.recover))}
+			if depth == 0 {
+				made = append(made, with.waitTool())
+			}
+			return made
 		}
 	}
 }
@@ -104,11 +110,14 @@ func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments
 	if call.Meter == nil {
 		return tool.Output{}, errNoTurn
 	}
+	if args.Background {
+		return s.start(ctx, call, args)
+	}
 	if err := s.acquireSlot(ctx, call); err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer s.free()
-	parent, err := s.host.Get(ctx, s.parent)
+	parent, err := s.Host.Get(ctx, s.parent)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
@@ -116,24 +125,37 @@ func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
-	made, err := s.spawn(ctx, parent.Name, args.Name, spec)
+	made, err := s.spawn(ctx, namesOf(parent, call.CallID, args.Name), spec)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	return s.wait(ctx, call, made, args.Task)
 }
 
-// spawn creates the pod of a call. Its name is the same for the same call, unless a pod
-// that is not the call's has it.
-func (s *spawner) spawn(ctx context.Context, parent, label string, spec item.PodSpec) (item.Pod, error) {
-	sum := strings.TrimPrefix(pod.TaskID(spec), "spawn-")
-	for _, n := range []int{6, 12, 24} {
-		made, err := s.host.Spawn(ctx, childName(parent, label, sum[:n]), spec)
+// spawn creates the pod of a call, with the first of its names that is free. A call that is cancelled meanwhile has the
+// pod: it has to remove it.
+func (s *spawner) spawn(ctx context.Context, names []string, spec item.PodSpec) (item.Pod, error) {
+	if ctx.Err() != nil {
+		return item.Pod{}, context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx)
+	for _, name := range names {
+		made, err := s.Host.Spawn(ctx, name, spec)
 		if item.KindOf(err) != item.KindExists || err == nil {
 			return made, err
 		}
 	}
 	return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "not run: podd's names for this sub-pod are taken: give it a name")
+}
+
+// namesOf are the names of a call's pod, the same for the same call: a later one is for when a pod that is not the call's
+// has those before.
+func namesOf(parent item.Pod, call, label string) (names []string) {
+	sum := strings.TrimPrefix(pod.TaskID(item.PodSpec{Parent: parent.ID, ParentCall: call}), "spawn-")
+	for _, n := range []int{6, 12, 24} {
+		names = append(names, childName(parent.Name, label, sum[:n]))
+	}
+	return names
 }
 
 // childName is PARENT-SUM or PARENT-LABEL-SUM, the parent's name cut to fit.
@@ -154,15 +176,17 @@ func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args argum
 	if call.Meter == nil {
 		return tool.Output{}, item.RecoveryUnknown, errNoTurn
 	}
+	if args.Background {
+		return s.findStarted(context.WithoutCancel(ctx), call, args)
+	}
 	// Also for a cancelled call: its pod has to end.
-	children, err := s.host.Family.Children(context.WithoutCancel(ctx), s.parent)
+	children, err := s.Host.Family.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
 		return tool.Output{}, item.RecoveryUnknown, s.unless(ctx, err)
 	}
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
 	if len(children) == 0 {
-		out := tool.Error("%s: not run: podd stopped before it created the sub-pod, or the sub-pod was deleted; call again if you still need it", pod.SpawnTool)
-		return out, item.RecoveryUnknown, nil
+		return s.childless(ctx, call)
 	}
 	// A call's id may occur again when the first one is no longer in the log.
 	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
@@ -173,6 +197,18 @@ func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args argum
 	s.budget.promise(call.CallID, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
 	out, err := s.wait(ctx, call, made, args.Task)
 	return out, item.RecoveryFound, err
+}
+
+// childless is the outcome of a call that has no sub-pod: podd stopped before it created one, or somebody deleted it.
+func (s *spawner) childless(ctx context.Context, call *tool.Invocation) (tool.Output, item.Recovery, error) {
+	trashed, err := s.Host.Store.TrashedPods(context.WithoutCancel(ctx))
+	if err != nil {
+		return tool.Output{}, item.RecoveryUnknown, s.unless(ctx, err)
+	}
+	if slices.ContainsFunc(trashed, func(p store.TrashedPod) bool { return p.Spec.Parent == s.parent && p.Spec.ParentCall == call.CallID }) {
+		return tool.Error("%s: interrupted: the sub-pod was deleted", pod.SpawnTool), item.RecoveryFound, nil
+	}
+	return tool.Error("%s: not run: podd stopped before it created the sub-pod; call again if you still need it", pod.SpawnTool), item.RecoveryNoEffect, nil
 }
 
 // acquireSlot waits until fewer pods than the allowed number run.

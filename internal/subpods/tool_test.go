@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"podd/pkg/item"
-	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/tooltest"
@@ -19,14 +18,13 @@ func spawnTool(t *testing.T) tool.Tool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	host := func() *pod.Host { return nil }
-	return Tool(host)(item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir, SubPods: 2}}, 0, files)([]string{"read_file"})
+	return Tools(func() *Wing { return new(Wing) })(item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir, SubPods: 2}}, 0, files)([]string{"read_file"})[0]
 }
 
 func TestConform(t *testing.T) {
 	tooltest.Conform(t, spawnTool(t),
 		`{"task":"count the files"}`,
-		`{"task":"count","name":"Counter","tools":["read_file"],"dir":"sub","read":["a"],"write":["b"],"max_steps":3,"max_tokens":1000,"max_cost":0.5,"max_seconds":60}`)
+		`{"task":"count","name":"Counter","tools":["read_file"],"dir":"sub","read":["a"],"write":["b"],"max_steps":3,"max_tokens":1000,"max_cost":0.5,"max_seconds":60,"background":true}`)
 }
 
 func TestArgumentsRefused(t *testing.T) {

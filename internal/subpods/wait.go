@@ -15,7 +15,7 @@ import (
 // of its turn. When the call is cancelled, so is the turn.
 func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod, task string) (tool.Output, error) {
 	c := &child{
-		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, models: s.host.Settings().Models,
+		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, models: s.Host.Settings().Models,
 		report: call.Progress,
 	}
 	defer s.settle(call, c)
@@ -43,14 +43,16 @@ func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child
 	if err := s.read(ctx, c, false); err != nil || c.Ended != nil {
 		return err
 	}
-	stop, err := s.host.Family.Watch(ctx, c.pod.ID, call.Meter.Waits)
+	stop, err := s.Host.Family.Watch(ctx, c.pod.ID, call.Meter.Waits)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	c.report(c.pod.Name + ": got the task\n")
 	if !c.Given {
-		_, err := s.host.Submit(ctx, pod.Submit{Pod: c.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: c.RequestID})
+		_, err := s.Host.Submit(ctx, pod.Submit{
+			Pod: c.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: c.RequestID, NoQuestions: call.Asks == nil,
+		})
 		if err != nil {
 			return err
 		}
@@ -79,13 +81,13 @@ func (s *spawner) follow(ctx context.Context, c *child) error {
 // the end of the turn.
 func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 	if c.cursor == 0 {
-		p, err := s.host.Get(ctx, c.pod.ID)
+		p, err := s.Host.Get(ctx, c.pod.ID)
 		if err != nil {
 			return err
 		}
 		c.cursor = max(p.First-1, 0)
 	}
-	for ev, err := range s.host.Logs.Stream(ctx, pod.StreamQuery{Pod: c.pod.ID, After: c.cursor, Follow: follow}) {
+	for ev, err := range s.Host.Logs.Stream(ctx, pod.StreamQuery{Pod: c.pod.ID, After: c.cursor, Follow: follow}) {
 		if err != nil {
 			return err
 		}
@@ -106,7 +108,7 @@ func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 // recall withdraws the task from a spawned pod and reads how its turn ended, or how far
 // it got.
 func (s *spawner) recall(ctx context.Context, c *child, reason string) error {
-	err := s.host.Family.Recall(ctx, c.pod.ID, c.Turn, reason)
+	err := s.Host.Family.Recall(ctx, c.pod.ID, c.Turn, reason)
 	if readErr := s.read(ctx, c, false); err == nil {
 		err = readErr
 	}
@@ -128,12 +130,12 @@ func (s *spawner) settle(call *tool.Invocation, c *child) {
 // discard removes a pod that never got its task, unless its log has something else, and
 // returns why it did not get it.
 func (s *spawner) discard(ctx context.Context, made item.Pod, cause error) error {
-	now, err := s.host.Get(ctx, made.ID)
+	now, err := s.Host.Get(ctx, made.ID)
 	if err == nil && now.Last == 0 {
-		err = s.host.Delete(ctx, made.ID)
+		err = s.Host.Delete(ctx, made.ID)
 	}
 	if err != nil {
-		s.host.Logger.Warn("cannot remove a sub-pod without a task", "pod", made.ID, "name", made.Name, "error", err)
+		s.Host.Logger.Warn("cannot remove a sub-pod without a task", "pod", made.ID, "name", made.Name, "error", err)
 	}
 	return cause
 }

@@ -18,6 +18,7 @@ import (
 	"podd/internal/files"
 	"podd/internal/guard/devices"
 	"podd/internal/guard/trust"
+	"podd/internal/letters"
 	"podd/internal/search"
 	"podd/internal/server"
 	"podd/internal/trash"
@@ -73,8 +74,9 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	trusted, err := trust.Open(state, nil, nil)
 	check(t, err)
 	kept := files.Open(files.Config{Host: host, Stores: works.Stores(), Alone: server.ReachesSome, Redact: strings.Clone})
+	mail := letters.Open(t.Context(), letters.Config{Host: host})
 	s := server.New(server.Config{
-		Host: host, Services: []func(grpc.ServiceRegistrar){kept.Register}, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Letters: mail, Services: []func(grpc.ServiceRegistrar){kept.Register, mail.Register}, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))

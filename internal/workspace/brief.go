@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podd/internal/guard/sandbox"
+	"podd/internal/letters"
 	"podd/internal/shell"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
@@ -55,6 +56,7 @@ func (g *ground) environment() briefing.Environment {
 	if len(spec.Tools) == 0 || slices.Contains(spec.Tools, "shell") {
 		e.Shell, e.Sandbox = shell.Program(), sandboxOf(shell, g.workspace.network())
 	}
+	e.Letters = g.workspace.all.Letters != nil && letters.Offered(spec, g.settings.Rules) && (len(spec.Tools) == 0 || slices.Contains(spec.Tools, letters.ToolName))
 	return e
 }
 

@@ -1,8 +1,11 @@
 package workspace
 
 import (
+	"cmp"
 	"os"
 
+	"podd/internal/guard/policy"
+	"podd/internal/letters"
 	"podd/internal/shell"
 	"podd/internal/tools/builtin"
 	"podd/pkg/item"
@@ -122,7 +125,14 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	if err != nil {
 		return toolset{}, err
 	}
-	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), prefix: w.all.ForeignPrefix, log: w.all.Logger}
+	tools = append(tools, w.all.Tools...)
+	if w.all.AskUser != nil && !w.asksNobody(s, d) {
+		tools = append(tools, w.all.AskUser)
+	}
+	if w.all.Letters != nil && letters.Offered(d.spec, s.Rules) {
+		tools = append(tools, w.all.Letters(w.id))
+	}
+	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, tools), prefix: w.all.ForeignPrefix, log: w.all.Logger}
 	if movable {
 		own.leased = func(t tool.Tool) tool.Tool { return shell.Leased(t, w.all.Shell.Lease) }
 	}
@@ -130,6 +140,11 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)
 	}
 	return own, nil
+}
+
+// asksNobody says that the pod's mode lets nothing ask a person.
+func (w *Workspace) asksNobody(s *Settings, d *directory) bool {
+	return cmp.Or(d.spec.Ask, s.Ask) == policy.Never
 }
 
 // close needs no file system: only directories are open.

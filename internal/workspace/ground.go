@@ -77,7 +77,8 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 		g.saver = &files.Saver{Stores: stores, Pod: g.workspace.id, Dirs: files.Covered(g.dir.spec), Held: g.dir.fs.Held(), Leaving: g.workspace.all.leaving(g.dir.spec)}
 		c.Checkpoints = g.saver
 	}
-	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput
+	c.NoQuestions = g.workspace.asksNobody(g.settings, g.dir)
+	c.Executes, c.Output, c.Boot = executed(g.dir.fs), g.settings.ToolOutput, g.workspace.all.boot
 	c.Tools, err = g.own.with(g.skill())
 	return err
 }

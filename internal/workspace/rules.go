@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podd/internal/guard/policy"
+	"podd/internal/questions"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
@@ -78,6 +79,9 @@ func (w *Workspace) Decide(name string, access tool.Access) worker.Ruling {
 	case policy.Allow:
 		return worker.Ruling{}
 	case policy.Ask:
+		if name == questions.Name {
+			return worker.Ruling{} // The person can decline.
+		}
 		return worker.Ruling{Ask: v.Why}
 	default:
 		return worker.Ruling{Deny: v.Why}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/letters"
+	"podd/internal/questions"
 	"podd/internal/tools/builtin"
 	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
@@ -20,7 +22,7 @@ type toolset struct {
 	names []string
 	tools []tool.Tool
 	// spawn makes the tool that creates pods; nil if none may be created.
-	spawn func(beside []string) tool.Tool
+	spawn func(beside []string) []tool.Tool
 	// prefix begins the names of other programs' tools.
 	prefix string
 	// leased makes these tools end with the lease of the node; nil for a pod that stays on it.
@@ -37,7 +39,7 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 		return t.alone, nil
 	}
 	tools := slices.Clone(t.tools)
-	taken := append(namesOf(tools), pod.SpawnTool)
+	taken := append(namesOf(tools), pod.SpawnTool, pod.WaitTool, questions.Name)
 	var others []tool.Tool
 	for _, f := range chosen(t.names, foreign) {
 		name := f.Spec().Name
@@ -55,7 +57,7 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 		listed = append(tools, others...)
 	}
 	if t.spawn != nil {
-		listed = append(listed, chosen(t.names, []tool.Tool{t.spawn(namesOf(append(tools, others...)))})...)
+		listed = append(listed, chosen(t.names, t.spawn(namesOf(append(tools, others...))))...)
 	}
 	if t.searched(others) {
 		return tool.NewSearched(listed, others, t.whose(others))
@@ -78,7 +80,7 @@ func (t toolset) searched(others []tool.Tool) bool {
 		s := o.Spec()
 		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
 	}
-	return fold.Estimate(bytes, 0) > maxListed || len(t.tools)+len(others)+1 > maxTools // With that of sub-pods.
+	return fold.Estimate(bytes, 0) > maxListed || len(t.tools)+len(others)+2 > maxTools // With those of sub-pods.
 }
 
 // whose names the servers that such tools are of.
@@ -112,7 +114,10 @@ func (all *Workspaces) checkTools(names, before []string) error {
 		return nil
 	}
 	// In the order for the model.
-	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool)
+	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool, pod.WaitTool, letters.ToolName)
+	if all.AskUser != nil {
+		known = append(known, questions.Name)
+	}
 	for _, name := range names {
 		if _, foreign := all.foreign(name); !foreign && !slices.Contains(known, name) {
 			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "there is no tool %q: the tools are %s", name, strings.Join(known, ", "))

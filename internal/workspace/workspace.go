@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"podd/internal/guard/policy"
+	"podd/internal/letters"
 	"podd/internal/shell"
 	"podd/internal/workspace/skills"
 	"podd/pkg/item"
@@ -95,7 +96,7 @@ func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error
 // movesTo says whether tools have another basis under another spec.
 func movesTo(from, to item.PodSpec) bool {
 	return from.Dir != to.Dir || !slices.Equal(from.Read, to.Read) || !slices.Equal(from.Write, to.Write) ||
-		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods
+		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods || letters.Offered(from, nil) != letters.Offered(to, nil)
 }
 
 // opened is the workspace's directory. If it was moved or replaced, or the user has skills since then, it is
@@ -185,11 +186,17 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 		return err
 	}
 	tools := append(shell.New(w.all.Shell, w.all.place(w.id, folder)).Tools(), w.all.Tools...)
+	if w.all.Letters != nil {
+		tools = append(tools, w.all.Letters(w.id))
+	}
 	if w.all.SubPods != nil {
 		parent := item.Pod{ID: w.id, Spec: item.PodSpec{SubPods: manySlots}}
-		tools = append(tools, w.all.SubPods(parent, 0, nil)(nil))
+		tools = append(tools, w.all.SubPods(parent, 0, nil)(nil)...)
 	}
-	c.Spool, c.Output = folder, s.ToolOutput
+	if w.all.AskUser != nil {
+		tools = append(tools, w.all.AskUser)
+	}
+	c.Spool, c.Output, c.Boot = folder, s.ToolOutput, w.all.boot
 	c.Tools, err = tool.NewRegistry(tools...)
 	return err
 }

@@ -3,13 +3,17 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"podd/internal/commands/process"
 	"podd/internal/files"
 	"podd/internal/guard/policy"
 	"podd/internal/shell"
@@ -48,9 +52,13 @@ type Config struct {
 	Jobs shell.JobsConfig
 	// Tools are offered in addition to the built-in ones.
 	Tools []tool.Tool
-	// SubPods makes the tool of a pod that may spawn others and has depth pods above it; nil
+	// SubPods makes the tools of a pod that may spawn others and has depth pods above it; nil
 	// means that no pod may. Package subpods has it.
-	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool)
+	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) []tool.Tool)
+	// AskUser is offered to pods whose mode lets calls ask a person; nil is not offered. Package questions has it.
+	AskUser tool.Tool
+	// Letters makes the tool by which a pod, by its id, writes to others; nil means that no pod does. Package letters has it.
+	Letters func(id string) tool.Tool
 	// SkillsDir has the user's skills, which all pods may read; empty or missing means none.
 	SkillsDir string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with
@@ -104,6 +112,8 @@ type Workspaces struct {
 	Config
 	current atomic.Pointer[Settings]
 	spool   *spool.Spool
+	// boot identifies this boot of the machine with the directory of the spool; empty if unknown.
+	boot string
 	// caches are nil without CacheDir.
 	caches *scratch.Caches
 	jobs   *shell.Jobs
@@ -114,6 +124,19 @@ type Workspaces struct {
 }
 
 var _ pod.Workspaces = (*Workspaces)(nil)
+
+// bootOf identifies this boot of the machine with a directory: another podd on the machine has another one.
+func bootOf(dir string) string {
+	info, err := os.Stat(dir)
+	if err != nil || process.Boot() == "" {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s-%x-%x", process.Boot(), st.Dev, st.Ino)
+}
 
 // New opens the workspaces of a Host.
 func New(c Config, s Settings) (*Workspaces, error) {
@@ -132,7 +155,7 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	}
 	// Each turn names the shell to the model.
 	c.Shell.Path = c.Shell.Program()
-	all := &Workspaces{Config: c, spool: outputs}
+	all := &Workspaces{Config: c, spool: outputs, boot: bootOf(c.SpoolDir)}
 	if c.CacheDir != "" {
 		// Sandboxes mount it at its path, which they follow no link to.
 		parent, err := filepath.EvalSymlinks(filepath.Dir(c.CacheDir))
@@ -225,7 +248,7 @@ func (all *Workspaces) Jobs() *shell.Jobs { return all.jobs }
 
 // place is where a pod's commands run, as far as one that an earlier podd started needs it.
 func (all *Workspaces) place(id string, folder *spool.Folder) shell.Place {
-	return shell.Place{Spool: folder, Caches: all.caches, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id)}
+	return shell.Place{Shared: all.Node != "", Spool: folder, Caches: all.caches, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id)}
 }
 
 // Abandon ends the commands of a pod whose log isn't read here, or the checks that a killed podd

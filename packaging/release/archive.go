@@ -7,14 +7,20 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
 // archives makes podd-VERSION-OS-ARCH.tar.gz for each target. Its files can be copied to a
-// prefix as they are. Units are left out: `podd service install` writes those with the right path.
+// prefix as they are; share/podd/files lists them, for who removes them. Units are left out:
+// `podd service install` writes those with the right path.
 func (r *release) archives(context.Context) error {
 	for _, b := range r.built {
 		name := "podd-" + r.number() + "-" + b.os + "-" + b.arch
+		files, err := r.listed(b.without("share/systemd/"))
+		if err != nil {
+			return err
+		}
 		out, err := os.Create(r.file(name + ".tar.gz"))
 		if err != nil {
 			return err
@@ -23,11 +29,22 @@ func (r *release) archives(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.pack(z, name+"/", b.without("share/systemd/")), z.Close(), out.Close()); err != nil {
+		if err := errors.Join(r.pack(z, name+"/", files), z.Close(), out.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// listed is the files and a list of all of them, a place a line.
+func (r *release) listed(files []file) ([]file, error) {
+	list := file{"share/podd/files", filepath.Join(r.work, "files.txt"), 0o644}
+	files = append(files, list)
+	var text strings.Builder
+	for _, f := range files {
+		text.WriteString(f.place + "\n")
+	}
+	return files, os.WriteFile(list.source, []byte(text.String()), 0o644)
 }
 
 // without is the files but those below a place.

@@ -71,7 +71,7 @@ func (r *release) shared(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := output(ctx, "git", "ls-files", "plugins/nvim", "docs/*.md", ":!docs/decisions")
+	known, err := output(ctx, "git", "ls-files", "plugins/nvim", "docs/*.md", ":!docs/decisions", "examples/*.sh", "examples/nodes")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,8 @@ const (
 	// debian is what the image's lower layer is made of.
 	debian = "trixie"
 	// tools are what pods need beside a shell: the sandbox, git, and the certificates of model APIs.
-	tools = "bubblewrap,ca-certificates,git"
+	// tini is the first process: it reaps what commands leave behind.
+	tools = "bubblewrap,ca-certificates,git,tini"
 	// state is where the image keeps podd's state and socket.
 	state = "/var/lib/podd"
 )
@@ -50,7 +52,14 @@ func (r *release) container(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := index.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.number()})); err != nil {
+	// Podman reads the first name, containerd the second, and older Docker manifest.json.
+	name := "podd:" + r.number()
+	if err := index.AppendImage(image, layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": name, "io.containerd.image.name": "docker.io/library/" + name,
+	})); err != nil {
+		return err
+	}
+	if err := writeManifest(filepath.Join(dir, "manifest.json"), name, image); err != nil {
 		return err
 	}
 	files, err := below(dir, "")
@@ -58,6 +67,24 @@ func (r *release) container(ctx context.Context) error {
 		return err
 	}
 	return r.packFile(r.file("podd-"+r.number()+"-oci-"+runtime.GOARCH+".tar"), "", files)
+}
+
+// writeManifest writes what docker load reads beside an OCI layout.
+func writeManifest(path, name string, image v1.Image) error {
+	manifest, err := image.Manifest()
+	if err != nil {
+		return err
+	}
+	blob := func(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
+	of := tarball.Descriptor{Config: blob(manifest.Config.Digest), RepoTags: []string{name}}
+	for _, layer := range manifest.Layers {
+		of.Layers = append(of.Layers, blob(layer.Digest))
+	}
+	text, err := json.Marshal(tarball.Manifest{of})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 // debian writes a Debian as a tar, without what no pod reads.
@@ -86,7 +113,7 @@ func (r *release) layers(paths ...string) (v1.Image, error) {
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = "linux", runtime.GOARCH, v1.Time{Time: r.made}
 	config.Config = v1.Config{
-		Entrypoint: []string{"/usr/bin/podd"},
+		Entrypoint: []string{"/usr/bin/tini", "--", "/usr/bin/podd"},
 		Env:        []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + state, "XDG_RUNTIME_DIR=" + state + "/run"},
 		WorkingDir: "/work",
 		Volumes:    map[string]struct{}{state: {}, "/work": {}},

@@ -183,6 +183,9 @@ func (r *release) command(ctx context.Context, name string, args ...string) *exe
 	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C", "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=",
 		"SOURCE_DATE_EPOCH="+strconv.FormatInt(r.made.Unix(), 10))
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	// After Ctrl-C programs such as mmdebstrap remove what they began.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
 	return cmd
 }
 

@@ -154,6 +154,9 @@ func (c *Client) Checkouts() poddv1.CheckoutServiceClient {
 	return poddv1.NewCheckoutServiceClient(c.conn)
 }
 
+// Letters is the generated client of LetterService.
+func (c *Client) Letters() poddv1.LetterServiceClient { return poddv1.NewLetterServiceClient(c.conn) }
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

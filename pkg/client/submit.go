@@ -31,3 +31,12 @@ func (c *Client) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv1
 	}
 	return again(ctx, c, c.waiting, func() (*poddv1.SubmitResponse, error) { return c.Pods().Submit(ctx, req) })
 }
+
+// Notify writes a letter to a pod and returns once podd has it on disk. It gets an id and is repeated as Submit is.
+func (c *Client) Notify(ctx context.Context, req *poddv1.NotifyRequest) (*poddv1.NotifyResponse, error) {
+	if req.GetRequestId() == "" {
+		req = proto.CloneOf(req)
+		req.RequestId = NewRequestID()
+	}
+	return again(ctx, c, c.waiting, func() (*poddv1.NotifyResponse, error) { return c.Pods().Notify(ctx, req) })
+}

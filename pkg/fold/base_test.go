@@ -125,8 +125,8 @@ func TestRestoredGoesOn(t *testing.T) {
 		if !reflect.DeepEqual(s.Request(), l.state.Request()) {
 			t.Fatalf("it sends\n%+v\nwant\n%+v", s.Request(), l.state.Request())
 		}
-		gotParts, gotSize := s.Explain()
-		wantParts, wantSize := l.state.Explain()
+		gotParts, gotSize := s.Explain(time.Time{})
+		wantParts, wantSize := l.state.Explain(time.Time{})
 		if !reflect.DeepEqual(gotParts, wantParts) || gotSize != wantSize {
 			t.Fatalf("it explains\n%+v %+v\nwant\n%+v %+v", gotParts, gotSize, wantParts, wantSize)
 		}

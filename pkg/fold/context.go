@@ -93,7 +93,7 @@ func (s *Context) carry(e item.Entry) {
 			s.answered(e.Time, k)
 		}
 	case item.Prune:
-		s.prune(k.Seqs)
+		s.prune(e.Seq, k)
 	case item.Compaction:
 		s.compact(e.Seq, k)
 	case item.Purged:
@@ -145,6 +145,9 @@ func (s *Context) add(seq item.Seq, it item.Item) {
 	}
 }
 
+// cutWindow is the window of a model whose window is not known, for what a cut spares.
+const cutWindow = 200_000
+
 // element is an item in the form for pruning.
 func (s *Context) element(seq item.Seq, it item.Item) Element {
 	e := Element{Seq: seq, Tokens: s.tokensOf(it), Images: len(item.ImagesOf(it)), Stub: s.kept.Meter.tokens(size(it))}
@@ -158,6 +161,9 @@ func (s *Context) element(seq item.Seq, it item.Item) Element {
 		}
 		if it.Path != "" {
 			e.Path = path.Clean(it.Path)
+		}
+		if it.Cut != nil {
+			e.Cut = min(s.kept.Meter.tokens(int(it.Cut.TotalBytes-it.Cut.KeptBytes)), cmp.Or(s.ledger.kept.Terms.Window, cutWindow))
 		}
 		if file, ok := s.readByShell(it); ok {
 			e.Kind, e.Path = item.OutputRead, file
@@ -210,11 +216,11 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 }
 
 // prune sends results as their summaries from now on, and other items without images.
-func (s *Context) prune(seqs []item.Seq) {
-	s.ledger.Prune(seqs)
+func (s *Context) prune(at item.Seq, k item.Prune) {
+	s.ledger.Prune(at, k.Policy, k.Seqs)
 	s.kept.Meter.Torn, s.kept.Shrunk = true, true
 	s.items = slices.Clone(s.items)
-	for _, seq := range seqs {
+	for _, seq := range k.Seqs {
 		i, ok := slices.BinarySearch(s.seqs, seq)
 		if !ok {
 			continue
@@ -334,6 +340,8 @@ type Part struct {
 	Bytes, Tokens int
 	// Pruned says that only a result's summary is sent.
 	Pruned bool
+	// Why says in one clause why a result is left out or kept; empty where no rule decides.
+	Why string
 }
 
 // Size is the size of the next request in tokens.
@@ -347,12 +355,12 @@ type Size struct {
 	Window int
 }
 
-// Explain describes the next request, item by item, and its size.
-func (s *Context) Explain() ([]Part, Size) {
-	parts := make([]Part, len(s.items))
+// Explain describes the next request, if it were sent now, item by item, and its size.
+func (s *Context) Explain(now time.Time) ([]Part, Size) {
+	parts, why := make([]Part, len(s.items)), s.ledger.why(now)
 	for i, it := range s.items {
 		r := &s.ledger.kept.Records[i]
-		parts[i] = Part{Seq: s.seqs[i], Item: it, Bytes: size(it), Tokens: r.tokens(), Pruned: r.Pruned}
+		parts[i] = Part{Seq: s.seqs[i], Item: it, Bytes: size(it), Tokens: r.tokens(), Pruned: r.pruned(), Why: why(r)}
 	}
 	return parts, Size{
 		Total: s.ledger.Tokens(), Fixed: s.ledger.kept.Terms.Fixed, Billed: int(s.kept.Meter.Billed),

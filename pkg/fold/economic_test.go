@@ -320,7 +320,7 @@ func TestCompact(t *testing.T) {
 	if d.Prefix != 5000+700+70 {
 		t.Errorf("%d tokens stay", d.Prefix)
 	}
-	l.Prune(d.Seqs)
+	l.Prune(0, "", d.Seqs)
 	if l.Pruned(gone) || !l.Pruned(kept) || l.Tokens() != 5000+700+70+36+80 {
 		t.Errorf("after the prune: %d tokens", l.Tokens())
 	}

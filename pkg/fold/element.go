@@ -15,6 +15,8 @@ type Element struct {
 	// included; Stub is the same once it is pruned. Stub counts for results and for items
 	// with images; a result that has neither content nor images has Stub equal to Tokens.
 	Tokens, Stub int
+	// Cut is how many tokens more a result would have if it had not been cut.
+	Cut int
 	// Images is how many images the item has.
 	Images int
 	// StartsTurn says that a user message begins a turn here.
@@ -39,7 +41,8 @@ type record struct {
 	// Born is how many steps had been answered when it was added, Turn how many turns had
 	// begun.
 	Born, Turn int
-	Pruned     bool
+	// Gone says why it is left out; nil if it is not.
+	Gone *gone
 	// Touched is the index, from 1, of the touched path that it shows; 0 for none.
 	Touched int
 
@@ -49,9 +52,12 @@ type record struct {
 	size  float64
 }
 
+// pruned says that only a result's summary is sent, or an item without its images.
+func (r *record) pruned() bool { return r.Gone != nil }
+
 // tokens is what the element adds to the next request.
 func (r *record) tokens() int {
-	if r.Pruned {
+	if r.pruned() {
 		return r.Stub
 	}
 	return r.Tokens

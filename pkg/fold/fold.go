@@ -31,10 +31,11 @@ func (f *Fold) clone() *Fold {
 	return &c
 }
 
-// back restores the fold of an earlier entry. Usage stays, and numbers and ids of the
-// undone part are not reused.
+// back restores the fold of an earlier entry. Usage, jobs, files and what is pending stay, and
+// numbers and ids of the undone part are not reused.
 func (f *Fold) back(place *Fold) {
-	place.State.Total, place.State.Turn.Number, place.State.Jobs = f.State.Total, f.State.Turn.Number, f.State.Jobs
+	place.State.Total, place.State.Turn.Number = f.State.Total, f.State.Turn.Number
+	place.State.Jobs, place.State.Files, place.State.Pending = f.State.Jobs, f.State.Files, f.State.Pending
 	place.Context.kept.Totals, place.Context.calls = f.Context.kept.Totals, f.Context.calls
 	*f = *place
 }

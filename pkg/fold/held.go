@@ -61,7 +61,7 @@ func (s *Context) limit(limits []item.OutputLimit) {
 	s.items = slices.Clone(s.items)
 	sizes := make(map[int]int)
 	for i, it := range s.items {
-		if s.ledger.kept.Records[i].Pruned {
+		if s.ledger.kept.Records[i].pruned() {
 			continue
 		}
 		next := s.held.hold(s.seqs[i], s.held.asStored(s.seqs[i], it))
@@ -86,7 +86,7 @@ func (s *Context) Excess(limits []item.OutputLimit) Excess {
 	hold := s.cfg.limiter(limits)
 	for i, it := range s.items {
 		r, ok := it.(item.ToolResult)
-		if !ok || s.ledger.kept.Records[i].Pruned {
+		if !ok || s.ledger.kept.Records[i].pruned() {
 			continue
 		}
 		whole, _ := s.held.asStored(s.seqs[i], it).(item.ToolResult)

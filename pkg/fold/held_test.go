@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -35,7 +36,7 @@ func TestSentResultsAreWithinLimits(t *testing.T) {
 			l.drawEntries(t)
 			setup, _ := l.state.Setup()
 			limits := tool.LimitsOf(setup.OutputLimits)
-			parts, size := l.state.Explain()
+			parts, size := l.state.Explain(time.Time{})
 			total := size.Fixed
 			for _, p := range parts {
 				total += p.Tokens
@@ -51,7 +52,7 @@ func TestSentResultsAreWithinLimits(t *testing.T) {
 		}
 		l.append(item.Setup{Model: "m"})
 		for i, it := range l.state.Request().Items {
-			parts, _ := l.state.Explain()
+			parts, _ := l.state.Explain(time.Time{})
 			stored := slices.IndexFunc(l.entries, func(e item.Entry) bool { return e.Seq == parts[i].Seq })
 			if r, ok := it.(item.ToolResult); ok && !parts[i].Pruned {
 				if want := l.entries[stored].Kind.(item.ItemAdded).Item.(item.ToolResult); want.Output != r.Output {

@@ -45,7 +45,7 @@ func (l *Ledger) fewerImages(d Decision) Decision {
 		r := &l.kept.Records[i]
 		if _, ok := slices.BinarySearch(d.Seqs, r.Seq); ok {
 			chosen = append(chosen, i)
-		} else if !r.Pruned {
+		} else if !r.pruned() {
 			images += r.Images
 		}
 	}
@@ -56,7 +56,7 @@ func (l *Ledger) fewerImages(d Decision) Decision {
 	take := func(most int, may func(*record) bool) {
 		for i := range l.kept.Records {
 			r := &l.kept.Records[i]
-			if left > most && r.Images > 0 && !r.Pruned && may(r) && !slices.Contains(chosen, i) {
+			if left > most && r.Images > 0 && !r.pruned() && may(r) && !slices.Contains(chosen, i) {
 				chosen = append(chosen, i)
 				left -= r.Images
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -49,7 +50,7 @@ func TestBytesPerTokenLeaveImagesOut(t *testing.T) {
 		billed += int64(tokens)
 		l.append(shown(strings.Repeat("word ", 1000), images...), item.ItemAdded{Item: item.AssistantMessage{Text: "ok"}},
 			item.RequestUsage{Measured: true, Usage: item.Usage{Input: billed}})
-		_, size := l.state.Explain()
+		_, size := l.state.Explain(time.Time{})
 		return size.BytesPerToken
 	}
 	l.append(item.Setup{Model: "m"})
@@ -66,7 +67,7 @@ func TestBytesPerTokenLeaveImagesOut(t *testing.T) {
 // named are the images that the next request carries, and stubs the texts of the items that lost
 // theirs.
 func (l *podLog) named() (sent, stubs []string) {
-	parts, _ := l.state.Explain()
+	parts, _ := l.state.Explain(time.Time{})
 	for _, p := range parts {
 		images := item.ImagesOf(p.Item)
 		for _, image := range images {

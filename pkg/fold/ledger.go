@@ -21,8 +21,9 @@ type Ledger struct {
 
 	// The fields below are derived: see derive.
 
-	// tokens is what all records add to the next request.
-	tokens int
+	// tokens is what all records add to the next request; left is what they would add besides if none was pruned, cut if
+	// no output had been cut.
+	tokens, left, cut int
 	// open are the records that may still be pruned some day, ascending.
 	open []int
 	// paths maps each path to its index in kept.Touched.
@@ -63,6 +64,17 @@ func (l *Ledger) derive() {
 		l.weigh(i)
 	}
 	l.lay(0)
+	l.sum()
+}
+
+// sum computes what the records spare a request.
+func (l *Ledger) sum() {
+	l.left, l.cut = 0, 0
+	for i := range l.kept.Records {
+		r := &l.kept.Records[i]
+		l.left += r.Tokens - r.tokens()
+		l.cut += r.Cut
+	}
 }
 
 // weigh checks whether a record may be pruned some day.
@@ -71,7 +83,7 @@ func (l *Ledger) weigh(i int) {
 	r.size = 0
 	if l.prunable(&r.Element) {
 		r.size = sizeFactor(r.Tokens, l.cfg.Economic)
-		if !r.Pruned {
+		if !r.pruned() {
 			l.open = append(l.open, i)
 		}
 	}
@@ -153,6 +165,7 @@ func (l *Ledger) Add(e Element) {
 	l.kept.Records = append(l.kept.Records, record{Element: e, start: l.tokens, Born: l.kept.Steps, Turn: l.kept.Turns, Touched: l.touch(&e)})
 	l.weigh(len(l.kept.Records) - 1)
 	l.tokens += e.Tokens
+	l.cut += e.Cut
 }
 
 // prunable says whether an element may be pruned some day.
@@ -207,23 +220,24 @@ func (l *Ledger) start(i int) int {
 }
 
 // Prune says that these results are sent as their summaries from now on, and other items
-// without their images. What is pruned stays so; a sequence that is not there, or of an item
-// that has nothing to lose, changes nothing.
-func (l *Ledger) Prune(seqs []item.Seq) {
+// without their images. at is the entry that says so, policy its policy. What is pruned stays
+// pruned. A sequence that is not there, or of an item with nothing to lose, changes nothing.
+func (l *Ledger) Prune(at item.Seq, policy string, seqs []item.Seq) {
 	first := len(l.kept.Records)
 	for _, seq := range seqs {
 		i, ok := l.find(seq)
-		if !ok || l.kept.Records[i].Pruned || !l.kept.Records[i].Result && l.kept.Records[i].Images == 0 {
+		if !ok || l.kept.Records[i].pruned() || !l.kept.Records[i].Result && l.kept.Records[i].Images == 0 {
 			continue
 		}
-		l.kept.Records[i].Pruned = true
+		l.kept.Records[i].Gone = l.gone(&l.kept.Records[i], at, policy)
 		first = min(first, i)
 	}
 	if first == len(l.kept.Records) {
 		return
 	}
-	l.open = slices.DeleteFunc(l.open, func(i int) bool { return l.kept.Records[i].Pruned })
+	l.open = slices.DeleteFunc(l.open, func(i int) bool { return l.kept.Records[i].pruned() })
 	l.torn(first)
+	l.sum()
 }
 
 // Resize says that elements, by their index, are sent with other sizes from now on.
@@ -241,6 +255,7 @@ func (l *Ledger) Resize(tokens map[int]int) {
 		l.weigh(i)
 	}
 	l.torn(first)
+	l.sum()
 }
 
 // torn says that requests differ from the record on, so that the cache has them up to
@@ -278,6 +293,7 @@ func (l *Ledger) Compact(upTo item.Seq, summary Element) {
 	l.kept.Ends = nil
 	l.kept.Compacted = l.kept.Steps
 	l.lay(0)
+	l.sum()
 	l.forgetPaths()
 }
 
@@ -310,7 +326,7 @@ func (l *Ledger) Tokens() int { return l.kept.Terms.Fixed + l.tokens }
 // Pruned says whether only a result's summary is sent.
 func (l *Ledger) Pruned(seq item.Seq) bool {
 	i, ok := l.find(seq)
-	return ok && l.kept.Records[i].Pruned
+	return ok && l.kept.Records[i].pruned()
 }
 
 // cold says that the provider's cache has nothing of the next request.

@@ -27,7 +27,7 @@ func feed(l *fold.Ledger, ops ...op) {
 		case o.Setup != nil:
 			l.Setup(*o.Setup)
 		default:
-			l.Prune(o.Prune)
+			l.Prune(0, "", o.Prune)
 		}
 	}
 }

@@ -170,8 +170,8 @@ func TestPruneOfOther(t *testing.T) {
 	s.step(result("shell", 5000))
 	call, shell := s.seq-2, s.seq
 	l := newLedger(t, fold.Config{}, s.ops...)
-	l.Prune([]item.Seq{1, call, shell, shell, 99})
-	l.Prune([]item.Seq{shell})
+	l.Prune(0, "", []item.Seq{1, call, shell, shell, 99})
+	l.Prune(0, "", []item.Seq{shell})
 	if want := readLog(s.ops).size() - 5000 + 36; l.Tokens() != want {
 		t.Errorf("%d tokens, want %d", l.Tokens(), want)
 	}

@@ -27,15 +27,25 @@ func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error
 	if err != nil {
 		return item.Entry{}, err
 	}
-	// Remaining entries may prune removed ones: the mark counts what is no longer visible.
+	// Remaining entries may prune removed ones, and remaining requests lack them: the mark counts what is no longer visible.
 	mark.Totals.PrunedTokens = 0
+	for i := range mark.Totals.Requests {
+		mark.Totals.Requests[i].Spared = item.Spared{}
+	}
 	rest := r.New()
 	e.Kind = mark
 	rest.Add(e)
 	if err := Open(l.read, upTo, l.last).Replay(rest, l.last, nil); err != nil {
 		return item.Entry{}, err
 	}
-	mark.Totals.PrunedTokens = whole.Context.Totals().PrunedTokens - rest.Context.Totals().PrunedTokens
+	all, visible := whole.Context.Totals(), rest.Context.Totals()
+	mark.Totals.PrunedTokens = all.PrunedTokens - visible.PrunedTokens
+	for _, r := range all.Requests {
+		seen := requestsLike(&visible, r).Spared
+		if hidden := (item.Spared{Pruned: r.Spared.Pruned - seen.Pruned, Cut: r.Spared.Cut - seen.Cut}); hidden != (item.Spared{}) {
+			requestsLike(&mark.Totals, r).Spared = hidden
+		}
+	}
 	e.Seq, e.Kind = 0, mark
 	return e, nil
 }

@@ -192,6 +192,18 @@ func TestReplayThatIsRefused(t *testing.T) {
 	}
 }
 
+// A rewind undoes nothing that podd still has to do for a wing, and nothing that is done.
+func TestPendingOverARewind(t *testing.T) {
+	entries := []item.Entry{
+		{Seq: 1, Kind: item.WingEntry{Pending: true}}, {Seq: 2, Kind: item.WingEntry{Pending: true}}, {Seq: 3, Kind: item.WingEntry{}},
+		{Seq: 4, Kind: item.WingEntry{Done: 1}}, {Seq: 5, Kind: item.WingEntry{Pending: true}}, {Seq: 6, Kind: item.Rewind{To: 3}},
+	}
+	f := newRules(t).New()
+	if err := Open(reading(entries), 0, 6).Replay(f, 6, nil); err != nil || !slices.Equal(f.State.Pending, []item.Seq{2, 5}) {
+		t.Errorf("pending are %v, %v", f.State.Pending, err)
+	}
+}
+
 // Every read returns an error of the reader after the entries before it, even an error
 // that only the search for rewinds met.
 func TestReaderFails(t *testing.T) {

@@ -46,13 +46,13 @@ func sampleKinds() []item.Kind {
 		item.Job{ID: "1", CallID: "a", State: item.JobRunning},
 		item.Checkpoint{Dir: "/w", Commit: "b", Parent: "a", By: item.ByAgent, Changed: 1},
 		item.Restore{After: 2},
-		item.WingEntry{Wing: "notes", Name: "note", Line: "a note", Data: "{}"},
+		item.WingEntry{Wing: "notes", Name: "note", Line: "a note", Data: "{}", Pending: true},
 		item.Note{Text: "by the way", Wake: true, Job: "1"},
 		item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "by the way"}},
 	)
 	kinds = append(kinds, sampleStep("b", 2, item.Output{Kind: item.OutputShell, IsError: true})...)
 	place := item.Seq(len(kinds))
-	kinds = append(kinds, item.Prune{Seqs: []item.Seq{place - 10, place}}, item.TurnEnded{Outcome: item.OutcomeFinished})
+	kinds = append(kinds, item.Prune{Seqs: []item.Seq{place - 15, place}}, item.TurnEnded{Outcome: item.OutcomeFinished})
 	kinds = append(kinds, item.TurnStarted{}, item.Recovered{})
 	kinds = append(kinds, sampleStep("c", 1, item.Output{Kind: item.OutputEdit, Path: "a.go"})...)
 	kinds = append(kinds, item.TurnEnded{Outcome: item.OutcomeInterrupted, Cause: "stopped"}, item.Rewind{To: place + 2}, item.UnknownKind{})
@@ -61,7 +61,7 @@ func sampleKinds() []item.Kind {
 	kinds = append(kinds, sampleStep("d", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
 	kinds = append(kinds, sampleStep("e", 2, item.Output{Kind: item.OutputShell})...)
 	return append(kinds,
-		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 7},
+		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 8},
 		item.ItemAdded{Item: item.AssistantMessage{Text: "done"}},
 		item.RequestUsage{Step: 2, Measured: true, Usage: item.Usage{Input: 90_000, CachedInput: 80_000, Output: 7, Requests: 1}, Model: "m"},
 	)
@@ -77,6 +77,8 @@ func sampleStep(id string, step int, out item.Output) []item.Kind {
 		item.ApprovalRequested{CallID: id, Tool: "shell", Arguments: arguments},
 		item.ApprovalResolved{CallID: id, Approved: true, By: "ann"},
 		item.ToolStarted{CallID: id, Tool: "shell", Arguments: arguments},
+		item.ApprovalRequested{CallID: id, Tool: "shell", Key: "1", Form: &item.Form{Questions: []item.FormQuestion{{Text: "which?"}}}},
+		item.ApprovalResolved{CallID: id, Key: "1", Approved: true, Replies: []item.FormReply{{Text: "this"}}, By: "ann"},
 		item.ItemAdded{Item: item.ToolResult{CallID: id, Tool: "shell", Output: out}},
 	}
 }

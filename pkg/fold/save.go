@@ -172,7 +172,7 @@ func (s *Context) restore(e item.Entry) bool {
 			return false
 		}
 		s.items[i] = k.Item
-		if s.ledger.kept.Records[i].Pruned {
+		if s.ledger.kept.Records[i].pruned() {
 			s.stub(i)
 		} else {
 			s.items[i] = s.held.hold(e.Seq, k.Item)

@@ -20,6 +20,8 @@ type State struct {
 	Notes []Note
 	// Jobs are the background commands. A rewind does not undo them.
 	Jobs Jobs
+	// Pending are the entries of wings for which podd has work to do. A rewind does not undo them.
+	Pending []item.Seq
 	// Files are what checkpoints and restores of files say. A rewind does not undo them.
 	Files Files
 
@@ -45,14 +47,19 @@ func (s *State) Add(e item.Entry) {
 	case item.Purged:
 		s.purged(e.Turn, k)
 	case item.Rewind:
-		s.Turn = Turn{Number: s.Turn.Number, Plan: s.Turn.Plan}
+		s.Turn = Turn{Number: s.Turn.Number, Plan: s.Turn.Plan, NoQuestions: s.Turn.NoQuestions}
 	case item.TurnStarted:
 		if len(k.RequestIDs) == 0 && slices.ContainsFunc(s.Notes, func(n Note) bool { return n.Job != "" && n.Wake }) {
 			s.Jobs.woke(e.Time)
 		}
-		s.Turn = Turn{Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs, Plan: k.Plan, Wanted: Wanted{Schema: k.AnswerSchema}, Asked: Asked{Choice: k.Choice}}
+		s.Turn = Turn{
+			Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs, Plan: k.Plan, NoQuestions: k.NoQuestions,
+			Wanted: Wanted{Schema: k.AnswerSchema}, Asked: Asked{Choice: k.Choice},
+		}
 	case item.Note:
 		s.Notes = append(slices.Clip(s.Notes), Note{k, e.Seq})
+	case item.WingEntry:
+		s.ofWing(e.Seq, k)
 	case item.Job:
 		s.Jobs.add(e.Turn, k)
 	case item.Checkpoint:
@@ -66,14 +73,26 @@ func (s *State) Add(e item.Entry) {
 		s.Turn.add(e)
 	case item.RequestUsage:
 		s.Total.Add(k, s.models)
-		s.Turn.billed(k, s.models)
+		if e.Turn > 0 || k.Purpose != item.PurposeSubPod {
+			s.Turn.billed(k, s.models) // What a sub-pod in the background used is the pod's.
+		}
 	case item.ItemAdded:
-		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(s.Notes) > 0 {
+		if m, ok := k.Item.(item.SystemMessage); ok && m.FromNote() && len(s.Notes) > 0 {
 			s.Notes = s.Notes[1:]
 		}
 		s.Turn.added(e, k.Item)
 	default:
 		s.Turn.add(e)
+	}
+}
+
+// ofWing notes what is pending for an entry of a wing.
+func (s *State) ofWing(seq item.Seq, k item.WingEntry) {
+	if k.Done > 0 {
+		s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(seq item.Seq) bool { return seq == k.Done })
+	}
+	if k.Pending {
+		s.Pending = append(slices.Clip(s.Pending), seq)
 	}
 }
 

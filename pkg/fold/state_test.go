@@ -112,6 +112,10 @@ func folded(kinds ...item.Kind) State {
 func TestQuestions(t *testing.T) {
 	call := item.ItemAdded{Item: item.ToolCall{CallID: "a"}}
 	ask := item.ApprovalRequested{CallID: "a", Question: "first"}
+	started, yes := item.ToolStarted{CallID: "a"}, item.ApprovalResolved{CallID: "a", Approved: true}
+	form := func(key string) item.ApprovalRequested {
+		return item.ApprovalRequested{CallID: "a", Question: "form " + key, Key: key, Form: &item.Form{}}
+	}
 	for name, c := range map[string]struct {
 		then   []item.Kind
 		open   string
@@ -123,6 +127,12 @@ func TestQuestions(t *testing.T) {
 		"asks again":  {[]item.Kind{item.ApprovalRequested{CallID: "a", Question: "second"}}, "second", false},
 		"late answer": {[]item.Kind{item.ItemAdded{Item: item.ToolResult{CallID: "a"}}, item.ApprovalResolved{CallID: "a"}}, "", false},
 		"the end":     {[]item.Kind{item.ItemAdded{Item: item.ToolResult{CallID: "a"}}, item.TurnEnded{}}, "", false},
+		"cut short":   {[]item.Kind{item.TurnEnded{}}, "", false},
+		"form":        {[]item.Kind{yes, started, form("1")}, "form 1", false},
+		"two forms":   {[]item.Kind{yes, started, form("1"), item.ApprovalResolved{CallID: "a", Key: "1"}, form("2")}, "form 2", false},
+		"its answer":  {[]item.Kind{yes, started, form("1"), item.ApprovalResolved{CallID: "a", Key: "1"}}, "", true},
+		"other key":   {[]item.Kind{yes, started, form("1"), item.ApprovalResolved{CallID: "a", Key: "2"}}, "form 1", false},
+		"form ended":  {[]item.Kind{yes, started, form("1"), item.ItemAdded{Item: item.ToolResult{CallID: "a"}}}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := folded(append([]item.Kind{item.TurnStarted{}, call, ask}, c.then...)...)
@@ -132,8 +142,12 @@ func TestQuestions(t *testing.T) {
 					open += q.ApprovalRequested.Question
 				}
 			}
-			if q := s.Turn.QuestionAt(2); open != c.open || (s.Turn.Asks() == 1) != (c.open != "") || q == nil || (q.Answer != nil) != c.answer {
-				t.Errorf("open %q, asks %v, %+v", open, s.Turn.Asks(), q)
+			all, forms := s.Turn.Asks()
+			if q := s.Turn.QuestionAt(2); open != c.open || (all == 1) != (c.open != "") || (forms == 1) != strings.HasPrefix(open, "form") || q == nil || (q.Answer != nil) != c.answer {
+				t.Errorf("open %q, asks %d, forms %d, %+v", open, all, forms, q)
+			}
+			if strings.HasPrefix(open, "form") && s.Turn.Calls[0].Started == nil {
+				t.Error("the call that asks has not begun")
 			}
 		})
 	}

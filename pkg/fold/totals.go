@@ -28,7 +28,7 @@ func (s *Context) count(e item.Entry, saved int, cache item.CacheTotal) {
 		t.PrunedResults += int64(len(k.Seqs))
 		t.PrunedTokens += int64(saved)
 	case item.RequestUsage:
-		countRequest(t, k, cache)
+		countRequest(t, k, cache, s.spared(k))
 	case item.ItemAdded:
 		if r, ok := k.Item.(item.ToolResult); ok {
 			countResult(t, r)
@@ -61,17 +61,31 @@ func (s *Context) cached(e item.Entry) (c item.CacheTotal) {
 	return c
 }
 
-func countRequest(t *item.Totals, k item.RequestUsage, cache item.CacheTotal) {
-	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove(), Terms: k.Terms}
-	i := slices.IndexFunc(t.Requests, func(b item.RequestTotal) bool {
-		b.Usage, b.Cache = item.Usage{}, item.CacheTotal{}
-		return b == r
-	})
-	if i < 0 {
-		i, t.Requests = len(t.Requests), append(t.Requests, r)
+// spared is what a request of the turn did not carry.
+func (s *Context) spared(k item.RequestUsage) item.Spared {
+	if k.Purpose != "" {
+		return item.Spared{}
 	}
-	sum := &t.Requests[i]
-	sum.Usage, sum.Cache = sum.Usage.Add(k.Usage), sum.Cache.Add(cache)
+	return item.Spared{Pruned: int64(s.ledger.left), Cut: int64(s.ledger.cut)}
+}
+
+func countRequest(t *item.Totals, k item.RequestUsage, cache item.CacheTotal, spared item.Spared) {
+	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove(), Terms: k.Terms}
+	sum := requestsLike(t, r)
+	sum.Usage, sum.Cache, sum.Spared = sum.Usage.Add(k.Usage), sum.Cache.Add(cache), sum.Spared.Add(spared)
+}
+
+// requestsLike returns the counts of the requests like one; it adds them if there are none.
+func requestsLike(t *item.Totals, r item.RequestTotal) *item.RequestTotal {
+	kind := func(r item.RequestTotal) item.RequestTotal {
+		r.Usage, r.Cache, r.Spared = item.Usage{}, item.CacheTotal{}, item.Spared{}
+		return r
+	}
+	i := slices.IndexFunc(t.Requests, func(b item.RequestTotal) bool { return kind(b) == kind(r) })
+	if i < 0 {
+		i, t.Requests = len(t.Requests), append(t.Requests, kind(r))
+	}
+	return &t.Requests[i]
 }
 
 func countResult(t *item.Totals, r item.ToolResult) {
@@ -83,6 +97,12 @@ func countResult(t *item.Totals, r item.ToolResult) {
 	u.Calls++
 	if r.IsError {
 		u.Errors++
+	}
+	if r.Recovery != "" {
+		u.Interrupted++
+	}
+	if r.Recovery == item.RecoveryUnknown {
+		u.Unknown++
 	}
 	if r.Cut != nil {
 		u.Cuts++

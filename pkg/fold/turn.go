@@ -14,8 +14,8 @@ type Turn struct {
 	// Number is that of the turn, 0 before the first; Open says that it has no terminal entry.
 	Number int64
 	Open   bool
-	// Plan says that it only plans.
-	Plan bool
+	// Plan says that it only plans, NoQuestions that nobody answers questions in it.
+	Plan, NoQuestions bool
 	// Wanted is what the last answer must be; zero once the turn has ended, unless it was
 	// interrupted.
 	Wanted Wanted
@@ -82,9 +82,11 @@ type Call struct {
 	Seq item.Seq
 	// Started is set once the call may have had effects.
 	Started *item.ToolStarted
+	// Began is when.
+	Began time.Time
 }
 
-// Question is a call that waits, or waited, for a person.
+// Question is a call that waits, or waited, for a person: for an approval, or with a form for an answer.
 type Question struct {
 	item.ApprovalRequested
 	// CallSeq is the call's entry; 0 for a call that the turn does not have.
@@ -101,14 +103,19 @@ type Question struct {
 func (q *Question) IsOpen() bool { return q.Closed.IsZero() }
 
 // Expired says whether the time to answer was over at a given time.
-func (q *Question) Expired(at time.Time) bool { return !at.Before(q.Expires) }
+func (q *Question) Expired(at time.Time) bool { return !q.Expires.IsZero() && !at.Before(q.Expires) }
 
-// Question is the last one about a call, or nil.
+// Question is the last one whether a call may run, or nil.
 func (t *Turn) Question(callID string) *Question {
-	return t.question(func(q *Question) bool { return q.CallID == callID })
+	return t.question(func(q *Question) bool { return q.CallID == callID && q.Form == nil })
 }
 
-// QuestionAt is the last one about the call of an entry, or nil.
+// Form is the last form of a call with a key, or nil.
+func (t *Turn) Form(callID, key string) *Question {
+	return t.question(func(q *Question) bool { return q.CallID == callID && q.Form != nil && q.Key == key })
+}
+
+// QuestionAt is the last one of either kind of the call of an entry, or nil.
 func (t *Turn) QuestionAt(callSeq item.Seq) *Question {
 	return t.question(func(q *Question) bool { return q.CallSeq == callSeq })
 }
@@ -122,14 +129,22 @@ func (t *Turn) question(is func(*Question) bool) *Question {
 	return nil
 }
 
-// Asks counts the calls that wait for a person.
-func (t *Turn) Asks() (n int) {
+// Asks counts what waits for a person, and the forms of that.
+func (t *Turn) Asks() (all, forms int) {
 	for _, q := range t.Questions {
 		if t.Open && q.IsOpen() {
-			n++
+			all++
+			if q.Form != nil {
+				forms++
+			}
 		}
 	}
-	return n
+	return all, forms
+}
+
+// Waits says whether a call waits for a person.
+func (t *Turn) Waits(callID string) bool {
+	return t.question(func(q *Question) bool { return q.CallID == callID && q.IsOpen() }) != nil
 }
 
 // HasCall says whether a call has no result yet.
@@ -158,6 +173,7 @@ const SourceFallback = "fallback"
 func (t *Turn) add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnEnded:
+		t.closeQuestions(e.Time, nil, func(q *Question) bool { return true })
 		t.Open, t.Resuming, t.RequestIDs, t.Calls, t.Repeats = false, false, nil, nil, Repeats{}
 		t.Outcome, t.Cause = k.Outcome, k.Cause
 		if k.Outcome != item.OutcomeInterrupted {
@@ -177,46 +193,51 @@ func (t *Turn) add(e item.Entry) {
 			t.Resumes++
 		}
 	case item.ToolStarted:
-		t.started(k)
+		t.started(e.Time, k)
 	case item.ApprovalRequested:
 		t.asked(e, k)
 	case item.ApprovalResolved:
-		t.closeQuestion(k.CallID, e.Time, &k)
+		t.closeQuestions(e.Time, &k, func(q *Question) bool { return q.CallID == k.CallID && q.Key == k.Key })
 	case item.Submitted, item.Withdrawn, item.WingEntry, item.UnknownKind:
 		// The store has the inbox.
 	}
 }
 
-func (t *Turn) started(k item.ToolStarted) {
+func (t *Turn) started(at time.Time, k item.ToolStarted) {
 	if i := t.call(k.CallID); i >= 0 {
 		t.Calls = slices.Clone(t.Calls)
-		t.Calls[i].Started = &k
+		t.Calls[i].Started, t.Calls[i].Began = &k, at
 	}
 }
 
 func (t *Turn) asked(e item.Entry, k item.ApprovalRequested) {
-	t.closeQuestion(k.CallID, e.Time, nil)
+	t.closeQuestions(e.Time, nil, func(q *Question) bool { return q.CallID == k.CallID && q.Key == k.Key })
 	q := Question{ApprovalRequested: k, Turn: e.Turn, Asked: e.Time}
 	if i := t.call(k.CallID); i >= 0 {
 		q.CallSeq = t.Calls[i].Seq
-		// A call that asks after its start was changed before it did anything.
-		t.Calls = slices.Clone(t.Calls)
-		t.Calls[i].Started = nil
+		if k.Form == nil {
+			// A call that asks whether it may run after its start was changed before it did anything.
+			t.Calls = slices.Clone(t.Calls)
+			t.Calls[i].Started = nil
+		}
 	}
 	t.Questions = append(slices.Clip(t.Questions), q)
 }
 
-// closeQuestion closes the question about a call, if one is open.
-func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalResolved) {
-	q := t.Question(callID)
-	if q == nil || !q.IsOpen() {
+// closeQuestions closes the open questions that are so.
+func (t *Turn) closeQuestions(at time.Time, answer *item.ApprovalResolved, are func(*Question) bool) {
+	open := func(q Question) bool { return q.IsOpen() && are(&q) }
+	if !slices.ContainsFunc(t.Questions, open) {
 		return
 	}
 	t.Questions = slices.Clone(t.Questions)
-	q = t.Question(callID)
-	q.Answer, q.Closed = answer, at
-	if answer == nil {
-		q.Previews = nil
+	for i := range t.Questions {
+		if q := &t.Questions[i]; open(*q) {
+			q.Answer, q.Closed = answer, at
+			if answer == nil {
+				q.Previews = nil
+			}
+		}
 	}
 }
 
@@ -265,7 +286,7 @@ func (t *Turn) added(e item.Entry, it item.Item) {
 		if it.Origin == item.OriginAnswerSchema && t.Final {
 			t.Wanted.Mismatches++
 		}
-		t.news(it.Origin != item.OriginNote && it.Origin != item.OriginAnswerSchema)
+		t.news(!it.FromNote() && it.Origin != item.OriginAnswerSchema)
 	default:
 		t.news(true)
 	}
@@ -282,7 +303,7 @@ func (t *Turn) news(mayKeep bool) {
 
 func (t *Turn) result(at time.Time, r item.ToolResult) {
 	t.Resuming = false
-	t.closeQuestion(r.CallID, at, nil)
+	t.closeQuestions(at, nil, func(q *Question) bool { return q.CallID == r.CallID })
 	t.forget(r.CallID)
 	i := t.call(r.CallID)
 	if i < 0 {

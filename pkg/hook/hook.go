@@ -42,8 +42,8 @@ type Edge struct {
 	Step int
 	// RequestID is that of the submit.
 	RequestID string
-	// CallID, Tool and Arguments are those of the call.
-	CallID, Tool, Arguments string
+	// CallID, Key, Tool and Arguments are those of the call; see [item.ToolCall.Key].
+	CallID, Key, Tool, Arguments string
 	// Text is the user's message, a result's summary, the last answer or the cause of an
 	// abort.
 	Text string

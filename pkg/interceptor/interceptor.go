@@ -72,7 +72,9 @@ type Call struct {
 	Pod    string
 	Turn   int64
 	CallID string
-	Tool   string
+	// Key is that of [item.ToolCall.Key].
+	Key  string
+	Tool string
 	// Arguments is canonical JSON: what policy sees is what runs.
 	Arguments string
 }

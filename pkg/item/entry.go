@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -54,6 +55,8 @@ type Submitted struct {
 	AnswerSchema string
 	// Choice is the model and the effort that it chooses for its turn.
 	Choice Choice
+	// NoQuestions says that nobody answers questions in its turn.
+	NoQuestions bool
 }
 
 // Promoted records that waiting submits joined a running turn.
@@ -76,6 +79,8 @@ type TurnStarted struct {
 	AnswerSchema string
 	// Choice is the model and the effort that its submit chose.
 	Choice Choice
+	// NoQuestions says that nobody answers questions in the turn.
+	NoQuestions bool
 }
 
 // Outcome says how a turn ended.
@@ -199,8 +204,8 @@ type ItemAdded struct {
 }
 
 // ToolStarted is written before a tool runs; podd never runs the call again after it. A
-// later question about the call says that the tool found the call changed and did
-// nothing.
+// later question about the call, or another start with other plans, says that the tool found the
+// call changed and did nothing.
 type ToolStarted struct {
 	CallID string
 	Tool   string
@@ -208,6 +213,9 @@ type ToolStarted struct {
 	Arguments string
 	// Planned are the files that the call is about to change; empty if its tool cannot say.
 	Planned []PlannedChange
+	// Boot identifies the boot of the machine and the podd on it; empty if unknown. What a call left in files that were not synced
+	// says nothing after another boot.
+	Boot string
 }
 
 // PlannedChange is what a call is about to make of a file. By it podd knows after a kill
@@ -295,31 +303,45 @@ type Compaction struct {
 	Reason  string
 }
 
-// ApprovalRequested records that a call waits for a person.
+// ApprovalRequested records that a call waits for a person: before it runs, for an approval, or while it runs, with a form,
+// for an answer.
 type ApprovalRequested struct {
 	CallID string
-	// Digest is the SHA-256 of exactly what will run, 32 bytes.
+	// Digest is the SHA-256 of exactly what will run, or of the form, 32 bytes.
 	Digest   string
 	Question string
 	// Tool and Arguments are what will run after the approval.
 	Tool, Arguments string
 	// Previews are what the call would make of files; empty if its tool cannot say.
 	Previews []Preview
-	// Expires is when podd denies the call without an answer.
+	// Expires is when podd denies the call without an answer, or withdraws the form; zero is never.
 	Expires time.Time
+	// Form is what the running call asks; nil for an approval. Key tells the forms of one call apart.
+	Form *Form
+	Key  string
 }
 
 // AlertText is the text of the alert about the question.
 func (r ApprovalRequested) AlertText() string {
+	if r.Form != nil {
+		return fmt.Sprintf("%s waits for an answer: %s", r.Tool, r.Question)
+	}
 	return fmt.Sprintf("%s waits for approval: %s", r.Tool, r.Question)
 }
 
-// ApprovalResolved records the decision on a waiting call.
+// ApprovalResolved records the decision on a waiting call, or the answer to its form.
 type ApprovalResolved struct {
-	CallID   string
+	CallID string
+	// Approved says that the call may run, or that the form is answered.
 	Approved bool
 	By       string
 	Reason   string
+	// Key is that of the form, Replies are the answers to its questions, one each. Reason then says them in words.
+	Key     string
+	Replies []FormReply
+	// Dismissed says that the person leaves the answer to the model; Withdrawn that podd took the form back, because
+	// nobody waits for an answer any more.
+	Dismissed, Withdrawn bool
 }
 
 // Rewind makes history continue from an earlier entry.
@@ -377,7 +399,16 @@ type RequestTotal struct {
 	Terms Terms
 	Usage Usage
 	Cache CacheTotal
+	// Spared is what the requests did not carry.
+	Spared Spared
 }
+
+// Spared is how many tokens requests did not carry, as estimates: of results that were pruned before, and of outputs
+// that were cut, each output at most the model's window.
+type Spared struct{ Pruned, Cut int64 }
+
+// Add is the sum.
+func (s Spared) Add(o Spared) Spared { return Spared{Sum(s.Pruned, o.Pruned), Sum(s.Cut, o.Cut)} }
 
 // MinPromise is the promise, in tokens, from which on a request that reads nothing from the
 // endpoint's prompt cache is a miss.
@@ -413,6 +444,8 @@ type ToolTotal struct {
 	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole and as
 	// kept.
 	Cuts, CutTotal, CutKept int64
+	// Interrupted counts calls that podd's end interrupted, Unknown those of them whose outcome it does not know.
+	Interrupted, Unknown int64
 }
 
 // Note is a system note of a client.
@@ -426,6 +459,14 @@ type Note struct {
 	NotBefore time.Time
 	// Check is OutcomeFinished or OutcomeFailed if the note has the result of a check.
 	Check Outcome
+	// Origin and Ref are a wing's: what its item says of where the text is from, and what the wing calls the note. Both are
+	// empty for other notes.
+	Origin, Ref string
+}
+
+// Item is what joins the conversation.
+func (n Note) Item() SystemMessage {
+	return SystemMessage{Origin: cmp.Or(n.Origin, OriginNote), Ref: n.Ref, Text: n.Text}
 }
 
 // JobState says whether a background command runs.
@@ -474,6 +515,10 @@ type WingEntry struct {
 	Line string
 	// Data is one JSON object of the wing's own.
 	Data string
+	// Pending says that podd has work to do for the entry: until there is one whose Done is its sequence, podd loads the
+	// pod when it starts, and nothing removes the entry.
+	Pending bool
+	Done    Seq
 }
 
 // UnknownKind is an entry of a kind that this podd does not know: a newer one wrote it.

@@ -1,6 +1,11 @@
 package item
 
-import "encoding/json"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
 
 // Item is one element of the conversation. The kinds are UserMessage,
 // SystemMessage, AssistantMessage, Reasoning, ToolCall and ToolResult, always as
@@ -24,6 +29,8 @@ const (
 	OriginFileRef = "file_ref"
 	// OriginNote marks a client's note.
 	OriginNote = "note"
+	// OriginLetter marks a letter of another pod or a person.
+	OriginLetter = "letter"
 	// OriginInterceptor marks text that an interceptor added.
 	OriginInterceptor = "interceptor"
 	// OriginCompaction marks the summary that replaces the items before it.
@@ -50,7 +57,9 @@ const (
 // SystemMessage is text that podd, an interceptor or a client's note added.
 type SystemMessage struct {
 	Origin string
-	Text   string
+	// Ref is that of a wing's note, which has an origin of its own; otherwise empty.
+	Ref  string
+	Text string
 	// Images are those of a file reference that leads to one.
 	Images *Images
 }
@@ -60,6 +69,9 @@ type SystemMessage struct {
 func (m SystemMessage) FromFiles() bool {
 	return m.Origin == OriginFileRef || m.Origin == OriginReadBack
 }
+
+// FromNote says that the text is a note of a client, of podd or of a wing.
+func (m SystemMessage) FromNote() bool { return m.Origin == OriginNote || m.Ref != "" }
 
 // AssistantMessage is text that the model answered.
 type AssistantMessage struct {
@@ -111,6 +123,14 @@ func (c ToolCall) Sent() (name, arguments string) {
 	return c.Via, `{"name":` + string(quoted) + `,"arguments":` + c.Arguments + `}`
 }
 
+// Key is the call's own for whoever it reaches, such as a server that does the same request once: 32
+// hexadecimal digits. It follows from what the log says of the call, so it is the same after a restart, on
+// another node and when the call runs again. A fork has another pod id, and so other keys.
+func (c ToolCall) Key(pod string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{pod, c.CallID, c.Name, c.Arguments}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
 // ToolResult is the one result of a tool call.
 type ToolResult struct {
 	CallID string
@@ -151,3 +171,14 @@ func (AssistantMessage) isItem() {}
 func (Reasoning) isItem()        {}
 func (ToolCall) isItem()         {}
 func (ToolResult) isItem()       {}
+
+// Remark follows the result of a call for people, where the result does not say itself that podd ended meanwhile.
+func (r Recovery) Remark() string {
+	switch r {
+	case RecoveryFound:
+		return " (found after a restart)"
+	case RecoveryAgain:
+		return " (run again after a restart)"
+	}
+	return ""
+}

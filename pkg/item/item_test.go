@@ -12,6 +12,25 @@ import (
 	"podd/pkg/item"
 )
 
+// The key of a call is the same for the same call for ever, and different for every other one.
+func TestKeyOfACall(t *testing.T) {
+	call := item.ToolCall{CallID: "c1", Name: "shell", Arguments: `{"command":"ls"}`, Via: "call_tool"}
+	if got, want := call.Key("p1"), "d31dee5de991c0d8fa06187cb9f72c2f"; got != want {
+		t.Errorf("the key is %s, and was %s in every version: services know calls by it", got, want)
+	}
+	seen := map[string]bool{call.Key("p1"): true, call.Key("p2"): true}
+	for _, change := range []func(*item.ToolCall){
+		func(c *item.ToolCall) { c.CallID = "c2" }, func(c *item.ToolCall) { c.Name = "job" }, func(c *item.ToolCall) { c.Arguments = "{}" },
+	} {
+		other := call
+		change(&other)
+		seen[other.Key("p1")] = true
+	}
+	if len(seen) != 5 {
+		t.Errorf("5 calls have %d keys", len(seen))
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The model gets the summary and, unless it is pruned, the content.

@@ -51,7 +51,7 @@ type PodSpec struct {
 	SubPods int
 	// Tools are the names of those that it may use; empty means all.
 	Tools []string
-	// Parent is the id of the pod that spawned it, ParentCall the call.
+	// Parent is the id of the pod that spawned it, ParentCall the call that waits for it; empty for one in the background.
 	Parent, ParentCall string
 	// Checkout is what podd made for it; zero for a pod in a directory of a person's.
 	Checkout Checkout
@@ -160,10 +160,10 @@ type PodStatus struct {
 	// Lifted are the pauses until a time that a person ended earlier in the open turn:
 	// interceptors do not repeat them in it.
 	Lifted []Pause
-	// Jobs counts the running background commands.
-	Jobs int
-	// Approvals counts the calls that wait for a person.
-	Approvals int
+	// Jobs counts the running background commands, Pending the entries of wings for which podd has work to do.
+	Jobs, Pending int
+	// Approvals counts the calls that wait for a person, Questions those of them that ask for an answer.
+	Approvals, Questions int
 	// LastOutcome is how the last turn ended; empty while one runs and before the first.
 	LastOutcome Outcome
 	// CheckFailed says that the last check of the pod's checkout failed, and that no turn has taken its
@@ -191,5 +191,11 @@ type Pause struct {
 	By    string
 }
 
+// PausedByStart is By of a pause that podd makes when it starts, of a turn that lay still for long.
+const PausedByStart = "start"
+
 // ByItself says whether there is a pause, and it ends without a person.
 func (p *Pause) ByItself() bool { return p != nil && !p.Until.IsZero() }
+
+// FromStart says whether there is a pause, and podd made it when it started.
+func (p *Pause) FromStart() bool { return p != nil && p.By == PausedByStart }

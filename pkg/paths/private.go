@@ -13,12 +13,9 @@ import (
 // (0700), or checks that an existing one is private. It never changes the mode of an
 // existing directory: the user may have shared it on purpose.
 func EnsurePrivateDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return unusable(dir, "cannot be created", err)
-	}
-	link, err := os.Lstat(dir)
+	link, err := made(dir)
 	if err != nil {
-		return unusable(dir, "cannot be read", err)
+		return err
 	}
 	// The owner of a link can point it elsewhere after the check.
 	if uid := owner(link); link.Mode()&fs.ModeSymlink != 0 && uid != 0 && uid != os.Geteuid() {
@@ -36,6 +33,25 @@ func EnsurePrivateDir(dir string) error {
 			"the directory %s is open to other users (mode %04o): choose another directory, or run chmod 700 on it if nobody else uses it", dir, mode)
 	}
 	return nil
+}
+
+// made makes a directory if it is not there. Others may make and remove it meanwhile, for which made tries again.
+func made(dir string) (link fs.FileInfo, err error) {
+	for range 100 {
+		if err = os.MkdirAll(dir, 0o700); errors.Is(err, fs.ErrExist) {
+			continue // It was there, and then it was not.
+		}
+		if err != nil {
+			break
+		}
+		switch link, err = os.Lstat(dir); {
+		case err == nil:
+			return link, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, unusable(dir, "cannot be read", err)
+		}
+	}
+	return nil, unusable(dir, "cannot be created", err)
 }
 
 func anothers(dir string, uid int) error {

@@ -43,6 +43,8 @@ type actor struct {
 	folded  *settings
 	based   item.Seq
 	refused *fold.Rules
+	// left is what the last podd left, since the pod was loaded.
+	left left
 	// wake fires when a note may start a turn; late, when a pod that ends stops waiting for what it runs.
 	wake, late <-chan time.Time
 	// closing is why the pod has to end; nil if it does not. Anyone may read it once the pod's
@@ -69,7 +71,7 @@ func newActor(h *Host, rec item.Pod) *actor {
 	a.life, a.end = context.WithCancelCause(h.base)
 	a.journal = &journal{
 		store: h.Store, listeners: h.listeners, log: log, now: h.Now, base: h.base, live: live.New(rec.Last), presence: a.presence,
-		id: rec.ID, rec: rec, waiters: make(map[string]chan struct{}),
+		id: rec.ID, rec: rec, waiters: make(map[question]chan struct{}),
 	}
 	a.site = &site{host: h, journal: a.journal}
 	a.site.lanes.turn, a.site.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)

@@ -71,14 +71,24 @@ func (a *actor) startAlone(do work) (ended <-chan struct{}) {
 // free refuses work on a pod while something of it runs. then is what to do later. It is called in the pod's
 // goroutine.
 func (a *actor) free(then string) error {
+	if err := a.runs(then); err != nil {
+		return err
+	}
+	if len(a.journal.state.Jobs.Running()) > 0 {
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs, then %s", a.journal.rec.Name, then)
+	}
+	return nil
+}
+
+// runs refuses work on a pod that runs a turn, or other work alone. then is what to do later. It is called in the pod's
+// goroutine.
+func (a *actor) runs(then string) error {
 	name := a.journal.rec.Name
-	switch {
-	case a.turns.now != nil && !a.journal.state.Turn.Open:
+	switch now := a.turns.now; {
+	case now != nil && now.number == 0:
 		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is compacting, or podd is at work on its files: wait for the end of that, then %s", name, then)
-	case a.journal.state.Turn.Open:
+	case now != nil || a.journal.state.Turn.Open:
 		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s is running a turn: wait for its end or cancel it, then %s", name, then)
-	case len(a.journal.state.Jobs.Running()) > 0:
-		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s has a running background command: wait for its end or stop it with podctl jobs, then %s", name, then)
 	}
 	return nil
 }

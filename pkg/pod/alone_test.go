@@ -48,7 +48,7 @@ func TestAlone(t *testing.T) {
 	if item.ReasonOf(err) != "BUSY" || !strings.Contains(err.Error(), "then look again") {
 		t.Errorf("other work: %v", err)
 	}
-	if _, err := h.host.Compact(t.Context(), "p"); item.ReasonOf(err) != "BUSY" {
+	if _, err := h.host.Compact(t.Context(), "p"); item.ReasonOf(err) != "BUSY" || !strings.Contains(err.Error(), "at work on its files") {
 		t.Errorf("a compaction: %v", err)
 	}
 	leave()

@@ -3,15 +3,19 @@ package pod
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
 )
 
-// Approval is a tool call that waits for a person.
+// Approval is a tool call that waits for a person: for an approval, or with a form for an answer.
 type Approval struct {
 	// Pod is the pod's id, PodName its name.
 	Pod, PodName string
@@ -31,8 +35,11 @@ type Resolution struct {
 	Approve bool
 	// Always adds a rule to the pod so that such calls don't ask again.
 	Always bool
-	// Reason is shown to the model when the call is denied.
+	// Reason is shown to the model when the call is denied, or its form is not answered.
 	Reason string
+	// Replies answer the form of the call; Dismiss leaves the answer to the model.
+	Replies []item.FormReply
+	Dismiss bool
 	// By says who answers.
 	By string
 	// Digest, if set, is that of what the person saw; podd approves nothing else.
@@ -143,21 +150,57 @@ func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) erro
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
 			"the call changed since it was shown: look at it again with podctl approvals %s", a.journal.rec.Name)
 	}
+	if err := r.fits(q, a.journal.rec.Name); err != nil {
+		return err
+	}
 	if rule != nil {
 		if err := a.addRule(ctx, *rule); err != nil {
 			return err
 		}
 	}
-	return a.journal.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
+	if q.Form != nil && r.Approve {
+		r.Reason = q.Form.Said(r.Replies)
+	}
+	return a.journal.answer(ctx, q, item.ApprovalResolved{
+		CallID: q.CallID, Key: q.Key, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason, Replies: r.Replies, Dismissed: r.Dismiss,
+	})
+}
+
+// noRule is the error for a rule that is to answer a form.
+func noRule(call item.Seq) error {
+	return item.Errorf(item.KindPrecondition, "NO_RULE", "call %d asks for an answer, so no rule can allow it: use podctl answer", call)
+}
+
+// fits refuses an answer of another kind than the question.
+func (r *Resolution) fits(q *fold.Question, pod string) error {
+	bad := func(format string, args ...any) error {
+		return item.Errorf(item.KindPrecondition, "ANSWER_MISMATCH", format, args...)
+	}
+	switch {
+	case q.Form == nil && (r.Dismiss || len(r.Replies) > 0):
+		return bad("call %d needs an approval, not an answer: use podctl approve or podctl deny", q.CallSeq)
+	case q.Form == nil:
+		return nil
+	case r.Approve && len(r.Replies) == 0 && len(q.Form.Questions) > 0:
+		return bad("call %[1]d asks for an answer, not for an approval: use podctl answer %[2]s %[1]d", q.CallSeq, pod)
+	case r.Approve && r.Dismiss, !r.Approve && len(r.Replies) > 0:
+		return bad("an answer to call %d either has replies or dismisses it", q.CallSeq)
+	case r.Approve:
+		return q.Form.Check(r.Replies)
+	}
+	return nil
 }
 
 // tooLate says why the question accepts no answer any more: who answered before, and
 // when.
 func tooLate(q *fold.Question) error {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
+	if q.Form != nil && q.Answer != nil {
+		return item.Errorf(item.KindPrecondition, "ALREADY_ANSWERED", "the question was already %s at %s", q.Answer.How(), at(q.Closed))
+	}
 	switch {
 	case q.IsOpen(), q.Answer != nil && !q.Answer.Approved && q.Expired(q.Closed):
-		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s, so the call is denied", at(q.Expires))
+		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s, so nobody can answer it any more", at(q.Expires))
 	case q.Answer == nil:
 		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: nothing is left to decide", at(q.Closed))
 	case q.Answer.Approved:
@@ -166,22 +209,89 @@ func tooLate(q *fold.Question) error {
 	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already denied by %s at %s", q.Answer.By, at(q.Closed))
 }
 
-// Approval waits until the question about a call is closed, and closes it when it
-// expires.
-func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalResolved, err error) {
+// question names a question of an open turn: whether a call may run, or the form of a running call.
+type question struct {
+	callID, key string
+	form        bool
+}
+
+// in is the last such question of a turn, or nil.
+func (a question) in(t *fold.Turn) *fold.Question {
+	if a.form {
+		return t.Form(a.callID, a.key)
+	}
+	return t.Question(a.callID)
+}
+
+// Ask waits until a question is closed, after it has stored it if it is a form that the log does not have.
+func (l *turnLog) Ask(ctx context.Context, asked item.ApprovalRequested, alert item.Alert) (r item.ApprovalResolved, err error) {
+	if asked.Form == nil {
+		return l.await(ctx, question{callID: asked.CallID})
+	}
+	is := question{asked.CallID, asked.Key, true}
+	answered := false
+	err = l.write(ctx, true, func(detached context.Context) error {
+		q := is.in(&l.a.journal.state.Turn)
+		switch {
+		case q != nil && q.Digest == asked.Digest && q.Answer != nil:
+			r, answered = *q.Answer, true
+			return nil
+		case q != nil && q.Digest == asked.Digest && q.IsOpen():
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		_, _, err := l.a.journal.commit(detached, store.Batch{Entries: []item.Entry{
+			{Turn: l.number, Kind: asked}, {Turn: l.number, Kind: item.AlertRaised{Alert: alert}},
+		}})
+		return err
+	})
+	if err == nil && !answered {
+		r, err = l.await(ctx, is)
+	}
+	if err == nil || ctx.Err() == nil || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
+		return r, err
+	}
+	return l.withdraw(ctx, is)
+}
+
+// withdraw closes a form that nobody waits for any more, and returns why. An answer that came just before counts.
+func (l *turnLog) withdraw(ctx context.Context, is question) (r item.ApprovalResolved, err error) {
+	r = item.ApprovalResolved{CallID: is.callID, Key: is.key, Withdrawn: true, By: "podd", Reason: "nobody waits for the answer any more"}
+	if because, ok := errors.AsType[*tool.TookBack](context.Cause(ctx)); ok {
+		r.Reason = because.Why
+	}
+	err = l.write(ctx, false, func(detached context.Context) error {
+		switch q := is.in(&l.a.journal.state.Turn); {
+		case q == nil:
+		case q.IsOpen():
+			return l.a.journal.answer(detached, q, r)
+		case q.Answer != nil:
+			r = *q.Answer
+		}
+		return nil
+	})
+	if err == nil && !r.Withdrawn {
+		return r, nil
+	}
+	return r, errors.Join(context.Cause(ctx), err)
+}
+
+// await waits until a question is closed, and closes it when it expires.
+func (l *turnLog) await(ctx context.Context, is question) (r item.ApprovalResolved, err error) {
 	var q *fold.Question
 	var closed <-chan struct{}
-	look := func() { q, closed = l.a.journal.state.Turn.Question(callID), l.a.journal.closed(callID) }
+	look := func() { q, closed = is.in(&l.a.journal.state.Turn), l.a.journal.closed(is) }
 	if err := l.a.mailbox.do(ctx, look); err != nil {
 		return r, err
 	}
 	if q == nil {
-		return r, fmt.Errorf("the log has no question about call %s", callID)
+		return r, fmt.Errorf("the log has no question of call %s", is.callID)
 	}
 	if closed != nil {
 		if waitUntil(ctx, l.a.host.Now, q.Expires, closed) {
 			err = l.write(ctx, true, func(ctx context.Context) error {
-				if now := l.a.journal.state.Turn.Question(callID); now != nil && now.IsOpen() {
+				if now := is.in(&l.a.journal.state.Turn); now != nil && now.IsOpen() {
 					return l.a.journal.expire(ctx, now)
 				}
 				return nil
@@ -201,7 +311,7 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalR
 	}
 	switch {
 	case q == nil:
-		return r, fmt.Errorf("the log has no question about call %s any more", callID)
+		return r, fmt.Errorf("the log has no question of call %s any more", is.callID)
 	case q.Answer == nil:
 		return r, tooLate(q)
 	}
@@ -211,9 +321,12 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalR
 // clockLook is how often a wait checks the clock. Timers stop while the machine sleeps.
 const clockLook = time.Minute
 
-// waitUntil waits for a time of the clock. It returns false if done is closed or ctx ends
+// waitUntil waits for a time of the clock, the zero time for ever. It returns false if done is closed or ctx ends
 // first.
 func waitUntil(ctx context.Context, now func() time.Time, until time.Time, done <-chan struct{}) bool {
+	if until.IsZero() {
+		return false // The caller waits for the rest.
+	}
 	for {
 		left := until.Sub(now())
 		if left <= 0 {

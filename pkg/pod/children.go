@@ -15,6 +15,9 @@ import (
 // SubPods.
 const SpawnTool = "spawn_pod"
 
+// WaitTool is the name of the tool that waits for pods in the background.
+const WaitTool = "wait_for"
+
 // Spawn creates a pod for a call of another: its spec names both. Submit its task with
 // the request id [TaskID].
 func (h *Host) Spawn(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
@@ -28,7 +31,7 @@ var (
 	errNoEnd    = errors.New("its end could not be stored")
 )
 
-// task is the task of a sub-pod; zero for most pods. It belongs to the pod's goroutine,
+// task is the task of a sub-pod that a call waits for; zero for most pods. It belongs to the pod's goroutine,
 // except for parent and id.
 type task struct {
 	// parent is the id of the pod that spawned it, id the request id of the task.
@@ -39,7 +42,7 @@ type task struct {
 }
 
 func taskOf(spec item.PodSpec) task {
-	if spec.Parent == "" {
+	if spec.Parent == "" || spec.ParentCall == "" {
 		return task{}
 	}
 	return task{parent: spec.Parent, id: TaskID(spec)}

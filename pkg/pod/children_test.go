@@ -363,9 +363,7 @@ func TestPodWithoutATask(t *testing.T) {
 			s := h.submit("go")
 			<-refused
 			if touched {
-				if _, err := h.host.Notify(t.Context(), h.only().ID, "wait", false); err != nil {
-					t.Fatal(err)
-				}
+				h.noteFor(h.only().ID, item.Note{Text: "wait"})
 			}
 			h.close()
 			f.set(nil)

@@ -37,10 +37,7 @@ func (p *Idle) compact(ctx context.Context, set *settings) (seq item.Seq, err er
 
 // mayCompact refuses to compact a pod at work; background commands do not matter.
 func (a *actor) mayCompact() error {
-	if a.turns.now != nil || a.journal.state.Turn.Open {
-		return item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: wait for its end or cancel it, then compact")
-	}
-	return nil
+	return a.runs("compact it")
 }
 
 // clientError is the error that a client gets for a failed compaction.

@@ -96,7 +96,7 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Contex
 	if err != nil {
 		return Context{}, err
 	}
-	parts, size := state.Explain()
+	parts, size := state.Explain(h.Now())
 	fixed, source := h.Workspaces.Explain(setup, size.BytesPerToken)
 	return Context{
 		Body: body, Model: setup.Model, Parts: parts, Size: size,

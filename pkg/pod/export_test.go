@@ -116,8 +116,8 @@ func encoded(s fold.State) []byte {
 
 func unlike(got, want *fold.Fold, now time.Time) string {
 	differ := func(what string, got, want any) string { return fmt.Sprintf("%s:\n%+v\nwant\n%+v", what, got, want) }
-	gotParts, gotSize := got.Context.Explain()
-	wantParts, wantSize := want.Context.Explain()
+	gotParts, gotSize := got.Context.Explain(time.Time{})
+	wantParts, wantSize := want.Context.Explain(time.Time{})
 	switch {
 	case got.Last != want.Last:
 		return differ("last", got.Last, want.Last)

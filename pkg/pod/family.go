@@ -128,7 +128,7 @@ func (h *Host) EndFamily(ctx context.Context, rec item.Pod) (family []item.Pod, 
 	family = []item.Pod{rec}
 	for i := 0; i < len(family); i++ {
 		h.loadUnfinished(ctx, family[i])
-		ended, err := h.pods.end(ctx, family[i])
+		ended, err := h.end(ctx, family[i])
 		if err != nil {
 			return nil, done, err
 		}
@@ -140,6 +140,18 @@ func (h *Host) EndFamily(ctx context.Context, rec item.Pod) (family []item.Pod, 
 		family = append(family, children...)
 	}
 	return family, done, nil
+}
+
+// end ends a pod that is deleted, and lets the wings look at it. It is not loaded again until done is called.
+func (h *Host) end(ctx context.Context, rec item.Pod) (done func(), err error) {
+	done, err = h.pods.end(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range h.wings {
+		w.Deleting(ctx, rec)
+	}
+	return done, nil
 }
 
 // loadUnfinished loads a pod that has something to end, if it can be loaded.

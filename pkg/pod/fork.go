@@ -30,7 +30,7 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 	}
 	spec := parent.Spec
 	spec.Parent, spec.ParentCall = "", ""
-	p, err := h.newPod(name, spec)
+	p, err := h.newPod(ctx, name, spec)
 	if err != nil {
 		return Forked{}, err
 	}

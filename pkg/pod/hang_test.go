@@ -146,6 +146,66 @@ func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
 	}
 }
 
+// A turn that has not begun is refused as a running one: it can be cancelled, unlike work on the pod's files.
+func TestBusyWithATurnThatHasNotBegun(t *testing.T) {
+	h, g := newHangingHouse(t, greets)
+	g.hang(h.dir)
+	h.submit("go")
+	h.silent()
+	err := h.host.Alone(t.Context(), "p", "land it", func(context.Context, *pod.Idle) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "pod p is running a turn: wait for its end or cancel it, then land it") {
+		t.Errorf("work alone: %v", err)
+	}
+	if _, err := h.host.Compact(t.Context(), "p"); err == nil || !strings.Contains(err.Error(), "running a turn") {
+		t.Errorf("a compaction: %v", err)
+	}
+}
+
+// A turn whose workspace does not answer while podd decides on a call can be cancelled; the call does not run.
+func TestCancelWhileACallIsPlanned(t *testing.T) {
+	type args struct{}
+	for _, step := range []string{"access", "preview", "plan"} {
+		t.Run(step, func(t *testing.T) {
+			pod.Impatient(t)
+			planning, gate := make(chan struct{}), make(chan struct{})
+			reach := func(at string) {
+				if at == step {
+					close(planning)
+					<-gate
+				}
+			}
+			var ran atomic.Bool
+			plans := tool.New("plans", "Plans.", func(context.Context, *tool.Invocation, args) (tool.Output, error) {
+				ran.Store(true)
+				return tool.FromString("done"), nil
+			}, tool.Touches(func(args) tool.Access {
+				reach("access")
+				return tool.Access{Writes: true, Confined: step != "preview"}
+			}), tool.Previews(func(context.Context, *tool.Invocation, args) (tool.Preview, error) {
+				reach("preview")
+				return tool.Preview{}, nil
+			}), tool.Plans(func(context.Context, *tool.Invocation, args) []item.PlannedChange {
+				reach("plan")
+				return nil
+			}))
+			h := newHouse(t, steps(scripted.Say(called("plans"))), func(c *options) { c.Tools = append(c.Tools, plans) })
+			t.Cleanup(func() { close(gate) })
+			s := h.submit("go")
+			<-planning
+			if _, cancelled, err := h.host.Cancel(t.Context(), "p", "enough"); !cancelled || err != nil {
+				t.Errorf("cancelled %v, %v", cancelled, err)
+			}
+			h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+			if ran.Load() || len(kinds[item.ToolStarted](h.log())) > 0 {
+				t.Error("the call began")
+			}
+			if got := results(h.log()); len(got) != 1 || got[0].Summary != "plans: not run: the turn ended first" {
+				t.Errorf("results %+v", got)
+			}
+		})
+	}
+}
+
 // A panic while a workspace is read is an error of its own pod, which retries.
 func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 	var mended atomic.Bool

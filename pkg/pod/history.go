@@ -159,7 +159,7 @@ func (c *cut) changed(e item.Entry) {
 func (c *cut) did(it item.Item) {
 	switch it := it.(type) {
 	case item.SystemMessage:
-		if it.Origin == item.OriginNote {
+		if it.FromNote() {
 			c.taken++
 		}
 	case item.ToolResult:

@@ -305,8 +305,6 @@ func TestForkAfterAClockSetBack(t *testing.T) {
 	if _, err := h.host.Fork(t.Context(), "p", "q", 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.host.Notify(t.Context(), "q", "now", false); err != nil {
-		t.Fatal(err)
-	}
+	h.noteFor("q", item.Note{Text: "now"})
 	verify(t, h.logOf("q"))
 }

@@ -3,6 +3,7 @@ package pod
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"podd/pkg/fold"
@@ -33,10 +34,13 @@ func (h *Host) Pause(ctx context.Context, idOrName, reason string) (item.Pod, er
 }
 
 // Resume resumes a paused pod. One whose last turn was interrupted gets a new turn that
-// continues the work; any other does not change.
+// continues the work; any other does not change. Of a pod that podd paused when it started, the sub-pods that it
+// paused go on too.
 func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
-	return h.change(ctx, idOrName, func(a *actor) error {
-		if a.journal.situation.pause != nil {
+	family := false
+	p, err := h.change(ctx, idOrName, func(a *actor) error {
+		if pause := a.journal.situation.pause; pause != nil {
+			family = pause.FromStart()
 			return a.lift(ctx, true)
 		}
 		if a.journal.rec.Status.State != item.StateInterrupted {
@@ -45,23 +49,24 @@ func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 		_, err := a.note(ctx, item.Note{Text: "The last turn was interrupted: " + a.journal.state.Turn.Cause + ". Continue it.", Wake: true})
 		return err
 	})
+	if err == nil && family {
+		err = h.resumeBelow(ctx, p.ID)
+	}
+	return p, err
 }
 
-// Notify leaves a note for the model, which joins the conversation at the next step. It
-// returns the sequence of the note's entry. With wake an idle pod starts a turn for it.
-func (h *Host) Notify(ctx context.Context, idOrName, text string, wake bool) (seq item.Seq, err error) {
-	most := h.settings().MaxSubmitBytes
-	switch {
-	case text == "":
-		return 0, item.Errorf(item.KindInvalid, "EMPTY_NOTE", "the note is empty: give it some text")
-	case len(text) > most:
-		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes; the limit is %d: put long text into a file", len(text), most)
+// resumeBelow resumes the sub-pods of a pod that podd paused when it started, all the way down.
+func (h *Host) resumeBelow(ctx context.Context, id string) error {
+	below, err := h.Family.Children(ctx, id)
+	for _, child := range below {
+		if child.Status.Pause.FromStart() {
+			_, resumeErr := h.Resume(ctx, child.ID)
+			err = errors.Join(err, resumeErr)
+		} else {
+			err = errors.Join(err, h.resumeBelow(ctx, child.ID))
+		}
 	}
-	_, err = h.change(ctx, idOrName, func(a *actor) error {
-		seq, err = a.note(ctx, item.Note{Text: text, Wake: wake})
-		return err
-	})
-	return seq, err
+	return err
 }
 
 // change runs f in a pod's goroutine and returns the pod after it.
@@ -189,7 +194,7 @@ func (a *actor) stopped(ctx context.Context) error {
 
 // joining takes what joins the running turn now.
 func (a *actor) joining() worker.Joining {
-	j := worker.Joining{Steered: a.inbox.steered(), Notes: texts(a.journal.state), Lifted: a.gate.lifted}
+	j := worker.Joining{Steered: a.inbox.steered(), Notes: waitingNotes(a.journal.state), Lifted: a.gate.lifted}
 	a.gate.lifted = nil
 	return j
 }
@@ -199,11 +204,11 @@ func (a *actor) joins() bool {
 	return a.journal.situation.pause != nil || a.gate.lifted != nil || len(a.journal.state.Notes) > 0 || a.inbox.steers()
 }
 
-// texts are those of the waiting notes.
-func texts(s fold.State) []string {
-	var texts []string
+// waitingNotes are those that no turn has taken.
+func waitingNotes(s fold.State) []item.Note {
+	var notes []item.Note
 	for _, n := range s.Notes {
-		texts = append(texts, n.Text)
+		notes = append(notes, n.Note)
 	}
-	return texts
+	return notes
 }

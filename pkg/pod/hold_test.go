@@ -34,7 +34,18 @@ func (h *house) pause() item.Pod {
 
 func (h *house) notify(text string, wake bool) item.Seq {
 	h.t.Helper()
-	seq, err := h.host.Notify(h.t.Context(), "p", text, wake)
+	return h.noteFor("p", item.Note{Text: text, Wake: wake})
+}
+
+// noteFor leaves a note as wings do.
+func (h *house) noteFor(pod string, note item.Note) item.Seq {
+	h.t.Helper()
+	p, release, err := h.host.Keep(h.t.Context(), pod)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer release()
+	seq, err := p.Note(note)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -280,17 +291,4 @@ func TestNotifyAPausedPod(t *testing.T) {
 	}
 	h.resume()
 	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
-}
-
-func TestNotifyRefuses(t *testing.T) {
-	h := newHouse(t, steps(), func(c *options) { c.MaxSubmitBytes = 100 })
-	_, err := h.host.Notify(t.Context(), "p", "", true)
-	wantError(t, err, item.KindInvalid, "EMPTY_NOTE")
-	_, err = h.host.Notify(t.Context(), "p", strings.Repeat("x", 101), false)
-	wantError(t, err, item.KindExhausted, "NOTE_TOO_LARGE")
-	_, err = h.host.Notify(t.Context(), "unknown", "hi", false)
-	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
-	if log := h.log(); len(log) != 0 {
-		t.Errorf("log %+v", log)
-	}
 }

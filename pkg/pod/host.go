@@ -3,9 +3,7 @@ package pod
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,10 +73,16 @@ type Host struct {
 	current   atomic.Pointer[settings]
 	listeners *listeners
 	pods      *loaded
+	visitors  visitors
 	// wings are set before Recover.
 	wings []Wing
+	// started is when this Host began, by its clock.
+	started time.Time
 	// base is the context of the pods' own work, which does not end with a client.
 	base context.Context
+	// running is base until the Host begins to end, which stopRunning says.
+	running     context.Context
+	stopRunning context.CancelCauseFunc
 }
 
 // ReasonStopping is the reason of calls to a Host that ends.
@@ -101,8 +105,9 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	}
 	c.Fixed = c.withDefaults()
 	h := &Host{
-		Fixed: c.Fixed, listeners: newListeners(c.Logger), base: context.WithoutCancel(ctx),
+		Fixed: c.Fixed, listeners: newListeners(c.Logger), base: context.WithoutCancel(ctx), started: c.Now(),
 	}
+	h.running, h.stopRunning = context.WithCancelCause(h.base)
 	h.pods = newLoaded(c.Store, func(p item.Pod) *actor { return newActor(h, p) })
 	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods, listeners: h.listeners}
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base, asking: h.asking}
@@ -110,113 +115,6 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
-}
-
-// Recover loads each pod that was left in the middle of a turn or has something to do:
-// its turn resumes, its submits run. A damaged one is loaded so that its commands end, and those of
-// a pod that another node has end too. It retries one that can't be loaded now, for lack of
-// space. When ctx ends it stops between two pods.
-func (h *Host) Recover(ctx context.Context) error {
-	pods, err := h.Store.Pods(ctx)
-	if err != nil {
-		return err
-	}
-	var ours []item.Pod
-	for _, p := range pods {
-		if p.Node != h.Node {
-			h.Workspaces.Abandon(p.ID, false) // It was moved: nobody waits for what it started here.
-			continue
-		}
-		if p.Spec.Checkout != (item.Checkout{}) {
-			h.Workspaces.Abandon(p.ID, true)
-		}
-		ours = append(ours, p)
-	}
-	return h.Continue(ctx, ours...)
-}
-
-// Continue loads those pods of this podd that were left in the middle of a turn or have something to do. It retries one
-// that can't be loaded now. When ctx ends it stops between two pods.
-func (h *Host) Continue(ctx context.Context, pods ...item.Pod) error {
-	var late []item.Pod
-	for _, p := range pods {
-		if !unfinished(p) {
-			continue
-		}
-		err := h.recover(ctx, p)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			h.Logger.Error("cannot recover a pod", "pod", p.ID, "name", p.Name, "error", err)
-		}
-		if passes(err) {
-			late = append(late, p)
-			h.pods.setLate(p.ID, err)
-		}
-	}
-	if len(late) == 0 {
-		return nil
-	}
-	return h.pods.unlessClosing(func() { h.pods.work.Go(func() { h.recoverLate(late) }) })
-}
-
-// unfinished says whether a stored pod was in the middle of a turn or has something to do.
-func unfinished(p item.Pod) bool {
-	switch p.Status.State {
-	case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused, item.StateQuarantined:
-		return true
-	}
-	return p.Queued > 0 || p.Status.Jobs > 0
-}
-
-// recover loads a pod, which then continues by itself.
-func (h *Host) recover(ctx context.Context, p item.Pod) error {
-	a, release, err := h.pods.acquire(ctx, p.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
-	if p.Queued > 0 {
-		_ = a.mailbox.do(ctx, func() { a.journal.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
-	}
-	return nil
-}
-
-// passes says whether a pod that can't be loaded may be loaded later.
-func passes(err error) bool {
-	switch item.KindOf(err) {
-	case item.KindDataLoss, item.KindNotFound:
-		return false
-	}
-	return err != nil && !elsewhere(err)
-}
-
-// recoverLate retries loading pods until each is loaded or never can be, or the Host
-// ends.
-func (h *Host) recoverLate(pods []item.Pod) {
-	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
-		if !h.pods.sleep(wait) {
-			return
-		}
-		pods = slices.DeleteFunc(pods, func(p item.Pod) bool {
-			err := h.recover(h.base, p)
-			if passes(err) {
-				h.pods.setLate(p.ID, err)
-				return false
-			}
-			h.pods.setLate(p.ID, nil)
-			return true
-		})
-	}
-}
-
-func queuedText(n int) string {
-	if n == 1 {
-		return "podd restarted: 1 queued submit was kept and will run"
-	}
-	return fmt.Sprintf("podd restarted: %d queued submits were kept and will run in order", n)
 }
 
 // Counts says how many pods are in memory, how many of them run a turn, and how many jobs
@@ -268,6 +166,7 @@ func (h *Host) Restart(ctx context.Context) { h.close(ctx, errRestarting, worker
 
 func (h *Host) close(ctx context.Context, closing, cause error) {
 	h.pods.close()
+	h.stopRunning(closing)
 	for _, a := range h.pods.all() {
 		h.pods.work.Go(func() { a.mailbox.leave(ctx.Done(), closing, cause, func(p item.Pod) bool { return p.Movable }) })
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/letters"
 	shelltool "podd/internal/shell"
 	"podd/internal/subpods"
 	"podd/internal/trash"
@@ -43,6 +44,8 @@ type house struct {
 	workspaces *workspace.Workspaces
 	host       *pod.Host
 	trash      *trash.Trash
+	subPods    *subpods.Wing
+	mail       *letters.Letters
 }
 
 type (
@@ -138,7 +141,7 @@ func (h *house) open() {
 			SpoolDir: filepath.Join(h.state, "spool"),
 			Logger:   slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 			Shell:    shelltool.Config{Confined: true},
-			SubPods:  subpods.Tool(func() *pod.Host { return h.host }),
+			SubPods:  subpods.Tools(func() *subpods.Wing { return h.subPods }),
 		},
 		// Most tests count entries, and check what others say to the model.
 		workspaceSettings: workspace.Settings{BaseInstructions: "none"},
@@ -161,6 +164,8 @@ func (h *house) open() {
 	}
 	h.trash = trash.Open(trash.Config{Host: h.host, For: c.trashFor})
 	shelltool.Open(shelltool.WingConfig{Host: h.host, Jobs: h.workspaces.Jobs()})
+	h.mail = letters.Open(context.Background(), letters.Config{Host: h.host})
+	h.subPods = subpods.Open(subpods.Config{Host: h.host, Letters: h.mail})
 	if err := h.host.Recover(context.Background()); err != nil {
 		h.t.Fatal(err)
 	}
@@ -172,6 +177,7 @@ func (h *house) close() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.host.Close(ctx)
+	h.mail.Close()
 	h.workspaces.Close()
 	if err := h.store.Close(); err != nil {
 		h.t.Error(err)

@@ -123,6 +123,9 @@ func (a *actor) withdraw(ctx context.Context, requestID string) error {
 		return err
 	}
 	a.inbox.leave([]item.Seq{seq})
+	if a.turns.now == nil && !a.journal.state.Turn.Open {
+		a.settled()
+	}
 	return nil
 }
 

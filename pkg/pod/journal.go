@@ -33,8 +33,8 @@ type journal struct {
 	// carried is the content of the next request.
 	carried   *fold.Context
 	situation situation
-	// waiters are closed once the question about a call, named by its id, is closed.
-	waiters map[string]chan struct{}
+	// waiters are closed once such a question is closed.
+	waiters map[question]chan struct{}
 	// broken is set when a message panicked: the pod's state in memory may differ from what
 	// is stored, so nothing more is stored.
 	broken error
@@ -49,10 +49,10 @@ func (j *journal) answer(ctx context.Context, q *fold.Question, r item.ApprovalR
 	return err
 }
 
-// expire denies a call whose question has expired.
+// expire denies a call whose question has expired, or withdraws its form.
 func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 	return j.answer(ctx, q, item.ApprovalResolved{
-		CallID: q.CallID, By: "podd", Reason: "expired without an answer at " + q.Expires.Format(time.RFC3339),
+		CallID: q.CallID, Key: q.Key, Withdrawn: q.Form != nil, By: "podd", Reason: "expired without an answer at " + q.Expires.Format(time.RFC3339),
 	})
 }
 
@@ -60,23 +60,23 @@ func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 // pod, and wakes the waiters for a closed question.
 func (j *journal) publish() {
 	j.presence.now.Store(&published{j.rec.Last, waiting(&j.state.Turn, j.id, j.rec.Name), StandingOf(&j.state, j.carried)})
-	for id, closed := range j.waiters {
-		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {
+	for is, closed := range j.waiters {
+		if q := is.in(&j.state.Turn); q == nil || !q.IsOpen() {
 			close(closed)
-			delete(j.waiters, id)
+			delete(j.waiters, is)
 		}
 	}
 }
 
-// closed is closed once the question about a call is; nil means that it already is.
-func (j *journal) closed(callID string) <-chan struct{} {
-	if q := j.state.Turn.Question(callID); q == nil || !q.IsOpen() {
+// closed is closed once a question is; nil means that it already is.
+func (j *journal) closed(is question) <-chan struct{} {
+	if q := is.in(&j.state.Turn); q == nil || !q.IsOpen() {
 		return nil
 	}
-	if j.waiters[callID] == nil {
-		j.waiters[callID] = make(chan struct{})
+	if j.waiters[is] == nil {
+		j.waiters[is] = make(chan struct{})
 	}
-	return j.waiters[callID]
+	return j.waiters[is]
 }
 
 // quarantine marks a pod whose log can't be read to the end and raises an alert. It

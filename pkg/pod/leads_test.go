@@ -214,6 +214,41 @@ func TestACallThatKeepsChanging(t *testing.T) {
 	}
 }
 
+// A call that was changed when it began is looked up by what it made of its files then, not by what it
+// planned at first.
+func TestAChangedCallIsPlannedAgain(t *testing.T) {
+	began, plans := make(chan struct{}), 0
+	found := make(chan []item.PlannedChange, 1)
+	plan := func(context.Context, *tool.Invocation, struct{}) []item.PlannedChange {
+		plans++
+		return []item.PlannedChange{{Path: "f", Before: fmt.Sprint(plans), After: "x"}}
+	}
+	runs := 0
+	fickle := tool.New("fickle", "d", func(ctx context.Context, _ *tool.Invocation, _ struct{}) (tool.Output, error) {
+		if runs++; runs == 1 {
+			return tool.Output{}, tool.ErrChanged
+		}
+		close(began)
+		<-ctx.Done()
+		return tool.Output{}, context.Cause(ctx)
+	}, tool.Touches(func(struct{}) tool.Access { return tool.Access{Writes: true, Confined: true} }), tool.Plans(plan),
+		tool.Recovers(func(_ context.Context, call *tool.Invocation, _ struct{}) (tool.Output, item.Recovery, error) {
+			found <- call.Planned
+			return tool.FromString("found"), item.RecoveryFound, nil
+		}))
+	h, f := newFaultyHouse(t, steps(scripted.Say(called("fickle"))), func(c *options) { c.Tools = append(c.Tools, fickle) })
+	s := h.submit("go")
+	<-began
+	h.kill(f)
+	h.ended(s)
+	if got := <-found; len(got) != 1 || got[0].Before != "2" {
+		t.Errorf("looked up by %+v", got)
+	}
+	if started := kinds[item.ToolStarted](h.log()); len(started) != 2 {
+		t.Errorf("started %+v", started)
+	}
+}
+
 // A rule about a path applies whatever links lead there, for every tool that names paths.
 func TestRulesFollowLinks(t *testing.T) {
 	calls := []scripted.Call{

@@ -66,7 +66,7 @@ func (a *actor) load() error {
 		a.journal.now = now
 		return err
 	}
-	return nil
+	return a.lookBack(ctx)
 }
 
 // fold reads the log into the pod's state.

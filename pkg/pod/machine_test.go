@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"podd/internal/questions"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -29,24 +30,28 @@ type machine struct {
 	submitted, notes []string
 }
 
-// restless is a model that marks a file once for each submit or note, sometimes only
-// after an approval, and then says that it is done.
+// restless is a model that marks a file once for each submit, note or letter, sometimes only
+// after an approval, asks a question, and then says that it is done. Some submits start a
+// sub-pod in the background.
 func restless(_ context.Context, r scripted.Request) scripted.Reply {
 	last := r.Messages[len(r.Messages)-1]
-	if last.Role == "tool" {
+	if last.Role == "tool" || last.Text == "child" {
 		return scripted.Say(scripted.Text("done"))
+	}
+	if strings.HasPrefix(last.Text, "begin") {
+		return scripted.Say(spawn(`{"task":"child","background":true}`))
 	}
 	mark := func(kind string) scripted.Call {
 		return scripted.Call{Name: "mark", Arguments: fmt.Sprintf(`{"file":"%s-%d"}`, kind, len(r.Messages))}
 	}
-	return scripted.Say(scripted.Text("well"), mark("free"), mark("asked"))
+	return scripted.Say(scripted.Text("well"), mark("free"), mark("asked"), asking)
 }
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{faulty: new(faulty), marks: t.TempDir()}
 	m.house = newHouse(t, restless, func(c *options) {
 		m.faulty.Store, c.Store = c.Store, m.faulty
-		c.Tools = append(c.Tools, mark(m.marks))
+		c.Tools = append(c.Tools, mark(m.marks), questions.Tool())
 		c.MaxInbox, c.trashFor = 1000, time.Hour
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, "asked") {
@@ -54,6 +59,7 @@ func newMachine(t *testing.T) *machine {
 		}
 		return c.Continue()
 	}}))
+	m.update(item.PodSpec{Dir: m.dir, SubPods: 2})
 	return m
 }
 
@@ -62,8 +68,8 @@ func (m *machine) name(kind string) string {
 	return fmt.Sprintf("%s %d", kind, m.n)
 }
 
-func (m *machine) give(mode item.SubmitMode) {
-	id := m.name(string(mode))
+func (m *machine) give(kind string, mode item.SubmitMode) {
+	id := m.name(kind)
 	_, err := m.host.Submit(m.t.Context(), pod.Submit{
 		Pod: "p", Segments: []item.Segment{item.TextSegment{Text: id}}, RequestID: id, Mode: mode,
 	})
@@ -103,8 +109,12 @@ func (m *machine) answer(approve bool) (open bool) {
 	if len(waiting) == 0 {
 		return false
 	}
-	_, err = m.host.Resolve(m.t.Context(), pod.Resolution{Pod: "p", CallSeq: waiting[0].CallSeq, Approve: approve, Digest: waiting[0].Digest})
-	if reason := item.ReasonOf(err); err != nil && !slices.Contains([]string{"APPROVAL_WITHDRAWN", "APPROVAL_RESOLVED", "APPROVAL_NOT_FOUND"}, reason) {
+	r := pod.Resolution{Pod: "p", CallSeq: waiting[0].CallSeq, Approve: approve, Digest: waiting[0].Digest}
+	if waiting[0].Form != nil && approve {
+		r.Replies = []item.FormReply{{Choices: []int{1}}}
+	}
+	_, err = m.host.Resolve(m.t.Context(), r)
+	if reason := item.ReasonOf(err); err != nil && !slices.Contains([]string{"APPROVAL_WITHDRAWN", "APPROVAL_RESOLVED", "APPROVAL_NOT_FOUND", "ALREADY_ANSWERED"}, reason) {
 		m.t.Error(err)
 	}
 	return true
@@ -114,7 +124,7 @@ func (m *machine) answer(approve bool) (open bool) {
 func (m *machine) die(after int) {
 	c := &countdown{left: after, hit: make(chan struct{}), refuse: true}
 	m.faulty.set(c.check)
-	m.give(item.ModeQueue)
+	m.give("queue", item.ModeQueue)
 	for hit := false; !hit && !m.rests(); {
 		select {
 		case <-c.hit:
@@ -146,18 +156,29 @@ func (m *machine) rests() bool {
 	return err == nil && len(waiting) > 0 || p.Status.State == item.StatePaused || p.Status.State == item.StateIdle && p.Queued == 0
 }
 
-// settle lets all waiting work continue until the pod is idle.
+// settle lets all waiting work continue until the pod is idle and was told the ends of its sub-pods.
 func (m *machine) settle() {
 	m.resume()
 	for {
-		p, err := m.host.Get(m.t.Context(), "p")
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		if !m.answer(true) && (p.Status.State == item.StateIdle || p.Status.State == item.StateInterrupted) && p.Queued == 0 {
+		if !m.answer(true) && m.idle() && m.toldAll() && m.idle() { // What it is told may begin a turn.
 			return
 		}
 	}
+}
+
+// idle says whether p does nothing, and nothing begins a turn.
+func (m *machine) idle() bool {
+	stored, err := m.host.Get(m.t.Context(), "p")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	p, release, err := m.host.Keep(m.t.Context(), "p")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer release()
+	_, wakes := p.State.Wakes()
+	return stored.Queued == 0 && !p.State.Turn.Open && !wakes
 }
 
 // check compares the log with what the clients learned. house checks the invariants of
@@ -200,6 +221,7 @@ func (m *machine) check() {
 		}
 	}
 	m.once(log)
+	m.toldOnce(log)
 }
 
 // once checks that no call ran twice, and none without approval.
@@ -223,10 +245,11 @@ func (m *machine) once(log []item.Entry) {
 	}
 	yes := 0
 	for _, r := range kinds[item.ApprovalResolved](log) {
-		if r.Approved {
+		if r.Approved && r.Key == "" {
 			yes++
 		}
 	}
+	m.answeredOnce(log)
 	for _, k := range kinds[item.ToolStarted](log) {
 		if strings.Contains(k.Arguments, "asked") {
 			yes--
@@ -237,20 +260,45 @@ func (m *machine) once(log []item.Entry) {
 	}
 }
 
+// answeredOnce checks that each call that asked was asked one question, which has one answer or was taken back, and that its result says so.
+func (m *machine) answeredOnce(log []item.Entry) {
+	asked, answered := map[string]int{}, map[string]item.ApprovalResolved{}
+	for _, k := range kinds[item.ApprovalRequested](log) {
+		if k.Form != nil {
+			asked[k.CallID]++
+		}
+	}
+	for _, k := range kinds[item.ApprovalResolved](log) {
+		if k.Key == "" {
+			continue
+		}
+		if _, twice := answered[k.CallID]; twice || asked[k.CallID] != 1 {
+			m.t.Errorf("call %s asked %d times, and has a second answer or one too early: %+v", k.CallID, asked[k.CallID], k)
+		}
+		answered[k.CallID] = k
+	}
+	for _, r := range results(log) {
+		a, ok := answered[r.CallID]
+		if r.Tool == questions.Name && ok && !a.Withdrawn && strings.HasPrefix(r.Summary, "ask_user: answered") != a.Approved {
+			m.t.Errorf("the answer %+v gives the result %q", a, r.Summary)
+		}
+	}
+}
+
 // Whatever clients do in any order, with stops and kills of podd in between: each
 // acknowledged submit that was not withdrawn is taken by one turn, notes arrive once and
-// in order, no call runs twice or without a required approval, no turn fails, and the pod
-// becomes idle when everything that waits is released.
+// in order, no call runs twice or without a required approval, no turn fails, the end of
+// each sub-pod in the background is told once, and the pod becomes idle when everything that waits is released.
 func TestAnythingAtAnyTime(t *testing.T) {
 	anything(t,
-		"submit", "submit", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
+		"submit", "submit", "begin", "begin", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
 		"approve", "approve", "approve", "deny", "stop", "kill", "die",
 	)
 }
 
 // The same holds for a pod that is deleted and restored, or killed in the middle of that.
 func TestAnythingAroundADelete(t *testing.T) {
-	anything(t, "submit", "submit", "steer", "note", "wake", "pause", "approve", "approve", "stop", "kill", "die", "delete", "delete", "die deleting", "die deleting")
+	anything(t, "submit", "submit", "begin", "begin", "steer", "note", "wake", "pause", "approve", "approve", "stop", "kill", "die", "delete", "delete", "die deleting", "die deleting")
 }
 
 func anything(t *testing.T, all ...string) {
@@ -281,9 +329,11 @@ func anything(t *testing.T, all ...string) {
 func (m *machine) do(action string, pick func(int) int) {
 	switch action {
 	case "submit":
-		m.give(item.ModeQueue)
+		m.give("queue", item.ModeQueue)
+	case "begin":
+		m.give("begin", item.ModeQueue)
 	case "steer":
-		m.give(item.ModeSteer)
+		m.give("steer", item.ModeSteer)
 	case "note", "wake":
 		m.note(action == "wake")
 	case "withdraw":

@@ -208,6 +208,9 @@ func (m *mailbox) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error
 	if err != nil || asked == nil {
 		return nil, err
 	}
+	if asked.Form != nil {
+		return nil, noRule(call)
+	}
 	return visit(ctx, a, func(ctx context.Context) (*item.Rule, error) {
 		return a.site.workspace.RuleFor(ctx, asked.ApprovalRequested)
 	})

@@ -34,7 +34,7 @@ func (h *Host) CreateIn(ctx context.Context, name string, spec item.PodSpec, mov
 }
 
 func (h *Host) create(ctx context.Context, name string, spec item.PodSpec, move func(item.Pod) (item.PodSpec, error)) (item.Pod, error) {
-	p, err := h.newPod(name, spec)
+	p, err := h.newPod(ctx, name, spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -54,11 +54,11 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec, move 
 }
 
 // newPod is the record of a pod that is not stored yet.
-func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
+func (h *Host) newPod(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
 	if err := CheckName(name); err != nil {
 		return item.Pod{}, err
 	}
-	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
+	resolve, err := h.checked(ctx, spec, item.PodSpec{})
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -71,6 +71,11 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		ID: item.PodIDPrefix + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
 		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
 	}, nil
+}
+
+// checked is [Workspaces.Check] for a client's call.
+func (h *Host) checked(ctx context.Context, spec, before item.PodSpec) (resolve func(spec, before item.PodSpec) item.PodSpec, err error) {
+	return Visit(ctx, h, spec.Dir, func() (func(spec, before item.PodSpec) item.PodSpec, error) { return h.Workspaces.Check(spec, before) })
 }
 
 // CheckName refuses a name that no pod can have.
@@ -121,11 +126,16 @@ func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
 	if dir == "" {
 		return pods, nil
 	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
+	where, err := Visit(ctx, h, dir, func() (string, error) {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			return resolved, nil
+		}
+		return filepath.Clean(dir), nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	dir = filepath.Clean(dir)
-	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Dir != dir || p.Spec.Parent != "" }), nil
+	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Dir != where || p.Spec.Parent != "" }), nil
 }
 
 // Delete removes a pod permanently, and all its sub-pods; a running turn is cancelled
@@ -135,7 +145,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err != nil {
 		return err
 	}
-	done, err := h.pods.end(ctx, rec)
+	done, err := h.end(ctx, rec)
 	if err != nil {
 		return err
 	}

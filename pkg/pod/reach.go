@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"podd/pkg/item"
@@ -59,10 +61,12 @@ func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() 
 var errInternal = item.Errorf(item.KindInternal, "INTERNAL", "internal error in podd: see its log")
 
 // contained turns a panic of a goroutine of the pod, other than its own, into an error.
-func (a *actor) contained(work func() error) (err error) {
+func (a *actor) contained(work func() error) error { return contained(a.log, work) }
+
+func contained(log *slog.Logger, work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errInternal
 		}
 	}()
@@ -97,4 +101,62 @@ func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, 
 		}
 	}
 	return got.value, got.err
+}
+
+// visitors counts the looks of clients into directories, whether or not a pod works there.
+type visitors struct {
+	mu    sync.Mutex
+	looks map[string]int
+}
+
+// enter is false if the directory has as many looks as it may have: they hang.
+func (v *visitors) enter(dir string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.looks == nil {
+		v.looks = make(map[string]int)
+	}
+	if v.looks[dir] >= maxLooks {
+		return false
+	}
+	v.looks[dir]++
+	return true
+}
+
+func (v *visitors) leave(dir string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.looks[dir]--; v.looks[dir] == 0 {
+		delete(v.looks, dir)
+	}
+}
+
+// Visit lets a client's call look into a directory. It gives up when ctx ends, or the directory does not answer. Then
+// nobody gets what look finds, so look changes nothing.
+func Visit[T any](ctx context.Context, h *Host, dir string, look func() (T, error)) (found T, err error) {
+	if !h.visitors.enter(dir) {
+		return found, silent(dir)
+	}
+	within, cancel := context.WithTimeoutCause(ctx, reachTime, silent(dir))
+	defer cancel()
+	answered := make(chan answer[T], 1)
+	began := h.pods.start(func() {
+		defer h.visitors.leave(dir)
+		var got answer[T]
+		got.err = contained(h.Logger, func() (err error) {
+			got.value, err = look()
+			return err
+		})
+		answered <- got
+	})
+	if !began {
+		h.visitors.leave(dir)
+		return found, errStopping
+	}
+	select {
+	case got := <-answered:
+		return got.value, got.err
+	case <-within.Done():
+		return found, context.Cause(within)
+	}
 }

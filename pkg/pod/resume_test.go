@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
 )
@@ -231,38 +233,64 @@ func TestStoresResultsBesideACallThatGoesOn(t *testing.T) {
 	}
 }
 
-// A call that changes nothing runs again after a kill, if nobody forbids it by then.
+// A call that may run again does after a kill, with the same key, if nobody forbids it or has to be asked
+// anew by then.
 func TestRepeatsWhatIsAllowed(t *testing.T) {
 	type args struct{}
-	for _, denied := range []bool{false, true} {
-		began := make(chan struct{}, 2)
-		var runs, decisions atomic.Int32
-		look := tool.New("look", "Look.", func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, error) {
-			began <- struct{}{}
-			if runs.Add(1) == 1 {
-				<-ctx.Done()
-			}
-			return tool.FromString("seen"), nil
-		}, tool.Confined[args](), tool.Repeats[args]())
-		h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "look", Arguments: `{}`}), scripted.Say(scripted.Text("done"))), func(c *options) {
-			c.Tools = append(c.Tools, look)
-			with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
-				if decisions.Add(1) > 1 && denied {
-					return c.Deny("not any more")
+	const unknown = "interrupted; it may have taken effect: check before you repeat it"
+	ask := func(why string) func(interceptor.Call) interceptor.CallVerdict {
+		return func(c interceptor.Call) interceptor.CallVerdict { return c.Ask(why) }
+	}
+	for name, tt := range map[string]struct {
+		before, after func(interceptor.Call) interceptor.CallVerdict
+		asks          bool
+		again         error
+		want          string
+		how           item.Recovery
+		runs          int32
+	}{
+		"allowed":    {before: interceptor.Call.Continue, after: interceptor.Call.Continue, want: "seen", how: item.RecoveryAgain, runs: 2},
+		"approved":   {asks: true, before: ask("may it?"), after: ask("may it?"), want: "seen", how: item.RecoveryAgain, runs: 2},
+		"asks anew":  {asks: true, before: ask("may it?"), after: ask("really?"), want: unknown, how: item.RecoveryUnknown, runs: 1},
+		"asks now":   {before: interceptor.Call.Continue, after: ask("may it?"), want: unknown, how: item.RecoveryUnknown, runs: 1},
+		"forbidden":  {before: interceptor.Call.Continue, after: func(c interceptor.Call) interceptor.CallVerdict { return c.Deny("not any more") }, want: unknown, how: item.RecoveryUnknown, runs: 1},
+		"fails then": {before: interceptor.Call.Continue, after: interceptor.Call.Continue, again: errors.New("no answer"), want: "look: interrupted, and podd's second try failed: no answer; it may have taken effect: check before you repeat it", how: item.RecoveryUnknown, runs: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began, keys := make(chan struct{}, 2), make(chan string, 2)
+			var runs atomic.Int32
+			var killed atomic.Bool
+			look := tool.New("look", "Look.", func(ctx context.Context, call *tool.Invocation, _ args) (tool.Output, error) {
+				keys <- call.Key
+				began <- struct{}{}
+				if runs.Add(1) == 1 {
+					<-ctx.Done()
 				}
-				return c.Continue()
-			}})(c)
+				return tool.FromString("seen"), tt.again
+			}, tool.Confined[args](), tool.Repeats[args]())
+			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "look", Arguments: `{}`}), scripted.Say(scripted.Text("done"))), func(c *options) {
+				c.Tools = append(c.Tools, look)
+				with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
+					if killed.Load() {
+						return tt.after(c)
+					}
+					return tt.before(c)
+				}})(c)
+			})
+			s := h.submit("go")
+			if tt.asks {
+				h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Approve: true})
+			}
+			<-began
+			killed.Store(true)
+			h.kill(f)
+			h.wantEnd(h.ended(s), item.OutcomeFinished, "", "")
+			if got := results(h.log()); len(got) != 1 || got[0].Summary != tt.want || got[0].Recovery != tt.how || runs.Load() != tt.runs {
+				t.Errorf("ran %d times, results %+v", runs.Load(), got)
+			}
+			if first := <-keys; first == "" || tt.runs == 2 && <-keys != first {
+				t.Error("the call has no key, or another one after the kill")
+			}
 		})
-		s := h.submit("go")
-		<-began
-		h.kill(f)
-		h.wantEnd(h.ended(s), item.OutcomeFinished, "", "")
-		want, how, times := "seen", item.RecoveryAgain, int32(2)
-		if denied {
-			want, how, times = "interrupted; it may have taken effect: check before you repeat it", item.RecoveryUnknown, 1
-		}
-		if got := results(h.log()); len(got) != 1 || got[0].Summary != want || got[0].Recovery != how || runs.Load() != times {
-			t.Errorf("denied %v: ran %d times, results %+v", denied, runs.Load(), got)
-		}
 	}
 }

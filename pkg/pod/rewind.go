@@ -51,8 +51,7 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
 	// A turn that has not begun is not in the log, or can't continue with what is.
 	if t := a.turns.now; t != nil && (t.begun || a.journal.state.Turn.Open && a.backlog.stuck == nil) {
-		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s is running a turn: wait for its end or cancel it, then rewind", a.journal.rec.Name)
+		return Rewound{}, cancelling{}, a.runs("rewind it")
 	}
 	c, err := a.host.Logs.cutAt(ctx, a.journal.rec, to)
 	if err != nil {

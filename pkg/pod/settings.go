@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/hook"
@@ -38,12 +39,19 @@ type Settings struct {
 	Summarize worker.Summarize
 	// Limits bound each turn of pods without their own.
 	Limits worker.Limits
+	// ResumeWithin is how long an open turn may have lain still when podd starts and go on by itself; a person
+	// resumes others. 0 means that all go on.
+	ResumeWithin time.Duration
+	// QuestionTime is how long the question of a running call waits for a person; 0 is for ever.
+	QuestionTime time.Duration
 	// MaxInbox is how many submits may wait for one pod; default 100.
 	MaxInbox int
 	// MaxSubmitBytes is the largest submit, all segments together; default 1 MiB.
 	MaxSubmitBytes int
 	// Interceptors decide, after the file references, in this order.
 	Interceptors []interceptor.Interceptor
+	// Reconcile finds out how calls ended whose tools do not know it; nil asks nobody.
+	Reconcile tool.Reconcile
 	// Hooks observe.
 	Hooks []hook.Hook
 }

@@ -49,16 +49,29 @@ func (s *site) config(set *settings) worker.Config {
 		Tools:        new(tool.Registry),
 		Chain:        set.chain,
 		Policy:       s.workspace.Decide,
+		Reconcile:    set.Reconcile,
+		Apart:        h.pods.start,
 		Compaction:   set.Compaction,
 		Summarize:    set.Summarize,
 		Limits:       limitsOf(spec.Limits, set.Limits),
+		Reserved:     s.reserved,
 		ApprovalTime: h.ApprovalTime,
+		QuestionTime: set.QuestionTime,
 		Working:      s.journal.presence.activity.set,
 		Observe:      func(e hook.Edge) { h.listeners.hooks.Load().Edge(e) },
 		Retry:        h.Retry,
 		Logger:       h.Logger,
 		Now:          h.Now,
 	}
+}
+
+// reserved is what the wings keep of what all turns of the pod may use.
+func (s *site) reserved() (sum worker.Reserved) {
+	for _, w := range s.host.wings {
+		r := w.Reserved(s.journal.id)
+		sum.Tokens, sum.Cost = item.Sum(sum.Tokens, r.Tokens), sum.Cost+r.Cost
+	}
+	return sum
 }
 
 // ender is a worker that ends a turn. Its tools find the outcome of calls, and work

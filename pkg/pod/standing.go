@@ -11,6 +11,8 @@ import (
 type Standing struct {
 	// Began is the entry that began the running turn; 0 between turns.
 	Began item.Seq
+	// Step counts the answered requests of the running turn; 0 between turns.
+	Step int
 	// Tools are those that run, with commas between them.
 	Tools string
 	// Tokens is the estimated size of the next request, Window that of the model; 0 if unknown.
@@ -28,10 +30,10 @@ func StandingOf(state *fold.State, carried *fold.Context) Standing {
 	t := &state.Turn
 	s := Standing{Tokens: carried.Tokens(), Window: carried.Window(), Kilo: max(carried.BytesOf(1000), 1), Turn: t.Spent, Jobs: len(state.Jobs.Running())}
 	if t.Open {
-		s.Began = t.Began
+		s.Began, s.Step = t.Began, t.Step
 		var tools []string
 		for _, c := range t.Calls {
-			if q := t.Question(c.CallID); c.Started != nil && (q == nil || !q.IsOpen()) {
+			if c.Started != nil && !t.Waits(c.CallID) {
 				tools = append(tools, c.Name)
 			}
 		}

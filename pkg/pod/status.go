@@ -20,7 +20,7 @@ func cutShort(s fold.State, why string) []item.Entry {
 		out = append(out, item.Entry{Turn: turn, Kind: item.TurnStarted{}})
 	}
 	for _, n := range s.Notes {
-		out = append(out, item.Entry{Turn: turn, Kind: item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: n.Text}}})
+		out = append(out, item.Entry{Turn: turn, Kind: item.ItemAdded{Item: n.Item()}})
 	}
 	return append(out, item.Entry{Turn: turn, Kind: item.TurnEnded{
 		Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: "the turn was abandoned: " + why,
@@ -60,15 +60,18 @@ func ending(outcome item.Outcome, cause string) string {
 // status is the pod's status after the entries so far.
 func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
-	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Approvals: t.Asks(), LastOutcome: t.Outcome}
+	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Pending: len(log.Pending), LastOutcome: t.Outcome}
+	out.Approvals, out.Questions = t.Asks()
 	check, failed := log.FailedCheck()
 	out.CheckFailed = failed
 	from, wakes := log.Wakes()
 	switch {
 	case s.pause != nil && (!t.Open || s.held):
 		out.State, out.Reason, out.WaitUntil = item.StatePaused, s.pause.Reason, s.pause.Until
-	case out.Approvals > 0:
+	case out.Approvals > out.Questions:
 		out.State, out.Reason = item.StateWaiting, "waiting for approval"
+	case out.Questions > 0:
+		out.State, out.Reason = item.StateWaiting, "waiting for an answer"
 	case t.Open && s.waiting != "":
 		out.State, out.Reason, out.WaitUntil = item.StateWaiting, s.waiting, s.until
 	case t.Open && t.Resuming:

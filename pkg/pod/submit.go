@@ -33,6 +33,8 @@ type Submit struct {
 	AnswerSchema string
 	// Model and Effort are those of its turn; empty follows the pod.
 	Model, Effort string
+	// NoQuestions says that nobody answers questions in its turn.
+	NoQuestions bool
 }
 
 // Submitted is the answer to a Submit.
@@ -101,7 +103,7 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 	defer release()
 	b, err := visit(ctx, a, func(ctx context.Context) (store.Batch, error) {
 		entry, alerts, err := a.site.workspace.Refer(ctx, s)
-		entry.Choice, entry.AnswerSchema = choice, s.AnswerSchema
+		entry.Choice, entry.AnswerSchema, entry.NoQuestions = choice, s.AnswerSchema, s.NoQuestions
 		b := store.Batch{Entries: []item.Entry{{Kind: entry}}, Admit: &store.Request{ID: s.RequestID, Digest: digest}, Enqueue: true}
 		for _, alert := range alerts {
 			b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
@@ -121,6 +123,9 @@ func (now *settings) checkSubmit(s Submit) error {
 	switch {
 	case s.Plan != nil && s.Mode == item.ModeSteer:
 		return item.Errorf(item.KindInvalid, "PLAN_STEER", "a submit that steers follows the turn that it joins: leave out plan, or submit without steering")
+	case s.NoQuestions && s.Mode == item.ModeSteer:
+		return item.Errorf(item.KindInvalid, "QUESTIONS_STEER",
+			"a submit that steers follows the turn that it joins: leave out no_questions, or submit without steering")
 	case blank:
 		return item.Errorf(item.KindInvalid, "EMPTY_PROMPT", "the prompt is empty: give it some text or a file")
 	case slices.ContainsFunc(s.Segments, longName):
@@ -195,6 +200,9 @@ func (s Submit) digest() ([32]byte, error) {
 	}
 	if s.AnswerSchema != "" {
 		b = fmt.Appendf(b, "schema %d %s", len(s.AnswerSchema), s.AnswerSchema)
+	}
+	if s.NoQuestions {
+		b = append(b, "no questions"...)
 	}
 	return sha256.Sum256(b), nil
 }

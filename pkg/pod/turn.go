@@ -119,20 +119,21 @@ func (a *actor) due() (t worker.Turn, ok bool) {
 		return worker.Turn{
 			Number: a.journal.state.Turn.Number, Resume: a.turns.resume, Waited: a.turns.waited, NotBefore: a.journal.rec.Status.WaitUntil, Held: a.journal.situation.pause,
 			Lifted: a.journal.situation.lifted,
-			Plan:   last.Plan, AnswerSchema: last.Wanted.Schema, Choice: last.Choice,
+			Plan:   last.Plan, NoQuestions: last.NoQuestions, AnswerSchema: last.Wanted.Schema, Choice: last.Choice,
 		}, true
 	case a.journal.situation.pause != nil:
 		return t, false
 	case len(a.inbox.items) > 0:
 		next := a.inbox.items[:1:1]
 		return worker.Turn{
-			Number: last.Number + 1, Submits: next, Notes: texts(a.journal.state), Plan: next[0].Plan, AnswerSchema: next[0].AnswerSchema, Choice: next[0].Choice,
+			Number: last.Number + 1, Submits: next, Notes: waitingNotes(a.journal.state), Plan: next[0].Plan, NoQuestions: next[0].NoQuestions,
+			AnswerSchema: next[0].AnswerSchema, Choice: next[0].Choice,
 		}, true
 	case a.wakes():
 		// A note is no person who lets the pod act, and continues a turn that was interrupted.
 		return worker.Turn{
-			Number: last.Number + 1, Notes: texts(a.journal.state), AnswerSchema: last.Wanted.Schema,
-			Plan: last.Plan || last.Number == 0 && a.journal.rec.Spec.Plan,
+			Number: last.Number + 1, Notes: waitingNotes(a.journal.state), AnswerSchema: last.Wanted.Schema,
+			Plan: last.Plan || last.Number == 0 && a.journal.rec.Spec.Plan, NoQuestions: last.NoQuestions,
 		}, true
 	}
 	return t, false

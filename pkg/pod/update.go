@@ -26,7 +26,7 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 	if _, err := h.settings().pinned(spec, p.Spec); err != nil {
 		return item.Pod{}, err
 	}
-	resolve, err := h.Workspaces.Check(spec, p.Spec)
+	resolve, err := h.checked(ctx, spec, p.Spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -71,8 +71,7 @@ func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 		return err
 	}
 	if moves && a.turns.busy() {
-		return item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s is running a turn, which needs its directories and tools unchanged: wait for its end or cancel it", a.journal.rec.Name)
+		return a.runs("change its directories and tools")
 	}
 	if err := a.journal.setSpec(ctx, spec, use); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/worker"
 )
 
 // Wing is what a part of podd beside the core does for pods. What is nil does nothing.
@@ -18,11 +19,17 @@ type Wing struct {
 	// which its error delays: the pod raises an alert, and does not try the work again until it is loaded again.
 	Unfinished func(p item.Pod, s fold.State) func(ctx context.Context, p *Idle) error
 	// Settled is called in the pod's goroutine while no call runs that is not resumed: once the pod is loaded, before
-	// anybody else gets it, and each time that a turn of it has ended. It does not wait.
+	// anybody else gets it, and each time that a turn of it has ended or a submit was withdrawn between turns. It does
+	// not wait.
 	Settled func(p *Hosted)
 	// Ending ends what runs of a pod, by its id, that leaves memory for a reason. It is called in the pod's goroutine,
 	// and does not wait: the pod serves until what its log says to run has ended, for some seconds at most.
 	Ending func(id string, cause error)
+	// Deleting is called before a pod is deleted, once it has ended and while nobody can load it. It may read the log.
+	Deleting func(ctx context.Context, p item.Pod)
+	// Reserved is how much of what all turns of a pod may use the wing keeps for others, by the pod's id. It is called in
+	// the goroutine of a turn.
+	Reserved func(id string) worker.Reserved
 }
 
 // Attach lets a wing take part. It is called before Recover.
@@ -36,7 +43,19 @@ func (h *Host) Attach(w Wing) {
 	if w.Ending == nil {
 		w.Ending = func(string, error) {}
 	}
+	if w.Deleting == nil {
+		w.Deleting = func(context.Context, item.Pod) {}
+	}
+	if w.Reserved == nil {
+		w.Reserved = func(string) worker.Reserved { return worker.Reserved{} }
+	}
 	h.wings = append(h.wings, w)
+}
+
+// Go runs work of a wing in a goroutine that Close waits for, unless the Host ends. The work's context ends when the Host
+// begins to end.
+func (h *Host) Go(work func(ctx context.Context)) {
+	_ = h.pods.unlessClosing(func() { h.pods.work.Go(func() { work(h.running) }) })
 }
 
 // Hosted is a pod in memory, as it was when a wing got it. Its methods may be called from any goroutine but the pod's.

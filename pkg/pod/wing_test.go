@@ -70,6 +70,38 @@ func TestRecordWakes(t *testing.T) {
 	}
 }
 
+// A note of a wing joins the conversation with the wing's origin and name for it, once, also when a rewind to before it comes
+// between.
+func TestNoteOfAWing(t *testing.T) {
+	h := newHouse(t, greets)
+	h.run("one")
+	place := h.seqOf(ended)
+	note := item.Note{Text: "ann writes", Origin: "mail", Ref: "ann/7"}
+	if _, err := h.host.Record(t.Context(), "p", item.WingEntry{Wing: "mail", Name: "letter", Line: "a letter"}, note); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.host.Rewind(t.Context(), "p", place); err != nil {
+		t.Fatal(err)
+	}
+	h.restart()
+	h.run("two")
+	h.run("three")
+	var joined []item.Item
+	for _, k := range kinds[item.ItemAdded](h.log()) {
+		if m, ok := k.Item.(item.SystemMessage); ok && m.FromNote() {
+			joined = append(joined, m)
+		}
+	}
+	if want := []item.Item{note.Item()}; !slices.Equal(joined, want) {
+		t.Errorf("what joined is %+v, want %+v", joined, want)
+	}
+	if p, release, err := h.host.Keep(t.Context(), "p"); err != nil || len(p.State.Notes) > 0 {
+		t.Errorf("notes wait: %+v, %v", p, err)
+	} else {
+		release()
+	}
+}
+
 // A wing finds its own entries after a restart and in a fork. A rewind undoes those after it, which the log still has.
 func TestWingEntries(t *testing.T) {
 	h := newHouse(t, greets)

@@ -48,6 +48,9 @@ const (
 	writes change = iota
 	removes
 	renames
+	// moves is a rename with a new text: no moment shows the new text at the old path, or the old text
+	// at the new one.
+	moves
 )
 
 // Batch begins a batch.
@@ -141,7 +144,29 @@ func (b *Batch) Rename(ctx context.Context, from, to string) error {
 	if one.to, err = b.fs.entryOn(dest, &b.made); err != nil {
 		return err
 	}
+	b.join(one)
 	return b.fs.wrap(to, one.to.takesNames(to))
+}
+
+// join makes one change of a rename and the write of the file before it.
+func (b *Batch) join(rename *part) {
+	i := slices.IndexFunc(b.parts, func(p *part) bool { return p.kind == writes && p.replaces && p.at.same(rename.at) })
+	if i < 0 {
+		return
+	}
+	write := b.parts[i]
+	b.parts = slices.Delete(b.parts, i, i+1)
+	rename.at.close()
+	rename.kind, rename.at, rename.temp, rename.file = moves, write.at, write.temp, write.file
+	renamed := rename.noted
+	rename.noted = func() { write.noted(); renamed() }
+}
+
+// same says whether two entries are one name in one directory.
+func (e entry) same(other entry) bool {
+	one, err := e.dir.Stat(".")
+	two, otherErr := other.dir.Stat(".")
+	return err == nil && otherErr == nil && e.name == other.name && os.SameFile(one, two)
 }
 
 // going opens the directory of a path that loses its file, and checks what can be checked before.
@@ -222,7 +247,7 @@ func (b *Batch) sync() error {
 		if err := syncDir(p.at.dir); err != nil {
 			return b.fs.wrap(p.path, err)
 		}
-		if p.kind == renames {
+		if p.kind == renames || p.kind == moves {
 			if err := syncDir(p.to.dir); err != nil {
 				return b.fs.wrap(p.path, err)
 			}
@@ -235,7 +260,7 @@ func (b *Batch) sync() error {
 func (p *part) aside() entry { return entry{dir: p.at.dir, name: p.temp.name} }
 
 func (p *part) do(f *FS) (err error) {
-	if p.kind == renames || p.kind == removes {
+	if p.kind != writes {
 		if err := p.at.movable(p.path); err != nil {
 			return f.wrap(p.path, err)
 		}
@@ -246,6 +271,15 @@ func (p *part) do(f *FS) (err error) {
 	case p.kind == renames:
 		if err = p.at.rename(p.to); errors.Is(err, fs.ErrExist) {
 			return f.wrap(p.dest, err)
+		}
+	case p.kind == moves:
+		if err = p.aside().rename(p.to); errors.Is(err, fs.ErrExist) {
+			return f.wrap(p.dest, err)
+		}
+		if err == nil {
+			if err = p.at.rename(p.aside()); err != nil {
+				err = errors.Join(err, p.to.rename(p.aside()))
+			}
 		}
 	case p.replaces:
 		err = p.at.trade(p.temp.name)
@@ -261,6 +295,11 @@ func (p *part) undo() error {
 		return p.aside().rename(p.at)
 	case p.kind == renames:
 		return p.to.rename(p.at)
+	case p.kind == moves:
+		if err := p.aside().rename(p.at); err != nil {
+			return err
+		}
+		return p.to.rename(p.aside())
 	case p.replaces:
 		return p.at.trade(p.temp.name)
 	}

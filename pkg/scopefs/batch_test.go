@@ -80,6 +80,8 @@ func TestBatchTakesBack(t *testing.T) {
 	must(t, err)
 	must(t, b.Remove(ctx, "key"))
 	must(t, b.Remove(ctx, "broken"))
+	_, err = b.Write(ctx, "sub/deep/f", []byte("changes as it moves"), false)
+	must(t, err)
 	must(t, b.Rename(ctx, "sub/deep/f", "made/for/f"))
 	must(t, b.Rename(ctx, "made/for/f", "again"))
 	_, err = b.Write(ctx, "key", []byte("a new one"), true)
@@ -145,6 +147,34 @@ func TestBatch(t *testing.T) {
 	}
 	if digest, read := f.LastRead("run.sh"); !read || digest != scopefs.Digest([]byte("secret")) {
 		t.Error("what was read does not follow its file")
+	}
+}
+
+// A file that moves with a new text has the old text at the old path until it is gone there. A link
+// that moves leaves its file, which has the new text, in its place.
+func TestBatchMovesWithANewText(t *testing.T) {
+	f, dir := odd(t)
+	b, ctx := f.Batch(), t.Context()
+	_, err := b.Write(ctx, "run.sh", []byte("new"), false)
+	must(t, err)
+	_, err = b.Write(ctx, "link", []byte("through the link"), false)
+	must(t, err)
+	must(t, b.Rename(ctx, "run.sh", "made/run.sh"))
+	must(t, b.Rename(ctx, "link", "moved"))
+	if stuck, err := b.Commit(); err != nil || len(stuck) > 0 {
+		t.Fatal(stuck, err)
+	}
+	if got, want := names(t, dir), "broken key made moved other sub target two"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "made/run.sh")); err != nil || info.Mode() != 0o755 || content(t, filepath.Join(dir, "made/run.sh")) != "new" {
+		t.Errorf("%v, %v", info, err)
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "moved")); err != nil || to != "target" || content(t, filepath.Join(dir, "target")) != "through the link" {
+		t.Errorf("%s, %v", to, err)
+	}
+	if digest, read := f.LastRead("made/run.sh"); !read || digest != scopefs.Digest([]byte("new")) {
+		t.Error("what was written does not follow its file")
 	}
 }
 

@@ -77,6 +77,27 @@ func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, 
 // begun is when this process began.
 var begun = time.Now()
 
+// Sync makes the content of a file last that another process wrote, or that nothing has the path.
+func (f *FS) Sync(ctx context.Context, path string) error {
+	p, err := f.writable(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	e, err := f.entryIn(p, false)
+	if err != nil {
+		return f.wrap(path, ignoreMissing(err))
+	}
+	defer e.close()
+	file, err := e.dir.OpenFile(e.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		err = errors.Join(file.Sync(), file.Close())
+	}
+	if err = ignoreMissing(err); err == nil {
+		err = syncDir(e.dir)
+	}
+	return f.wrap(path, err)
+}
+
 // RemoveUnfinished removes what writers that were killed before this process began left beside
 // a file. What a writer still writes stays, and so does everything where files have no locks.
 func (f *FS) RemoveUnfinished(ctx context.Context, path string) error {

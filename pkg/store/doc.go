@@ -11,6 +11,15 @@
 // checksums. Readers copy a bounded page inside a read transaction, end it and return; no
 // transaction stays open during I/O or between two calls.
 //
+// # Entries
+//
+// An entry is the same bytes on disk and on the wire: a stream forwards them without
+// decoding them. The caller encodes an entry without its sequence, so that encoding delays no
+// other pod, and the writer, which alone knows the sequence, prepends it. Entries with an
+// alert are encoded in the transaction, which alone knows the alert's number. So the log is
+// the API: stored entries stay readable forever, and make generate-check compares the
+// protocol with a baseline.
+//
 // # What it refuses to do
 //
 // It never changes an entry of a log, deletes one only with its pod or by Purge, never

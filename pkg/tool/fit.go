@@ -16,33 +16,57 @@ import (
 // A marker replaces the missing part. Cuts fall on line ends, or, where that would waste
 // more than half of the room, as with an endless line, between runes. A partly kept line
 // is a kept line. Bytes that are not UTF-8 become question marks, one each.
-func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
+//
+// middle returns what the output has between two offsets, or as much of its start as it can. Behind the marker stand the lines of the
+// missing part that name a failure. A nil middle, or another strategy than head_tail, keeps none.
+func (l Limit) Fit(head, tail string, middle func(from, to int64) string, cut item.Cut) (string, item.Cut) {
 	head, tail = Repair(head), Repair(tail)
 	cut.KeptBytes, cut.KeptLines = 0, 0
 	// The marker is longest when nothing is kept. Two newlines surround it.
 	bytes := max(l.MaxBytes-len(l.marker(cut))-2, 0)
 	lines := l.MaxLines - 1
+	failures := ""
 	switch l.Strategy {
 	case StrategyHead:
 		head, tail = fitHead(head, bytes, lines), ""
 	case StrategyTail:
 		head, tail = "", fitTail(tail, bytes, lines)
 	default:
-		// One end gets the room that the other leaves.
 		share := fitHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
-		tail = fitTail(tail, bytes-len(share), lines-int(CountLines(share)))
-		head = fitHead(head, bytes-len(tail), lines-int(CountLines(tail)))
+		bytes, lines = bytes-len(share), lines-int(CountLines(share))
+		var found []failure
+		if middle != nil {
+			found = l.between(share, tail, middle, cut.TotalBytes, bytes, lines)
+			all, _ := showFailures(found, 0, cut.TotalBytes)
+			bytes, lines = bytes-len(all), lines-int(CountLines(all))
+		}
+		// One end gets the room that the other leaves.
+		tail = fitTail(tail, bytes, lines)
+		head = fitHead(head, len(share)+bytes-len(tail), int(CountLines(share))+lines-int(CountLines(tail)))
+		failures, cut.KeptBytes = showFailures(found, int64(len(head)), cut.TotalBytes-int64(len(tail)))
+		cut.KeptLines = max(CountLines(failures)-1, 0)
 	}
-	cut.KeptBytes = int64(len(head) + len(tail))
+	cut.KeptBytes += int64(len(head) + len(tail))
 	// Both ends may hold a part of the same line.
-	cut.KeptLines = min(CountLines(head)+CountLines(tail), cut.TotalLines)
+	cut.KeptLines = min(cut.KeptLines+CountLines(head)+CountLines(tail), cut.TotalLines)
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	if tail != "" {
+	if tail = failures + tail; tail != "" {
 		tail = "\n" + tail
 	}
 	return head + l.marker(cut) + tail, cut
+}
+
+// between finds failures behind the head and before the least tail that is kept; bytes and lines are the room of both.
+func (l Limit) between(head, tail string, middle func(from, to int64) string, total int64, bytes, lines int) []failure {
+	forBytes, forLines := bytes*failuresPercent/100, lines*failuresPercent/100
+	least := fitTail(tail, bytes-forBytes, lines-forLines)
+	from, to := int64(len(head)), total-int64(len(least))
+	if from >= to {
+		return nil
+	}
+	return findFailures(Repair(middle(from, to)), from, int64(strings.Count(head, "\n"))+1, forBytes-len(failuresTitle), forLines-1)
 }
 
 // marker is the line in place of what was cut.

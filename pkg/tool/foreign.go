@@ -18,7 +18,7 @@ type Foreign struct {
 	// Call does the work. The arguments are a JSON object, its keys sorted and named as in the
 	// schema.
 	Call func(ctx context.Context, call *Invocation) (Output, error)
-	// Repeats says that a call changes nothing; see Repeater.
+	// Repeats says that a call may run again; see Repeater.
 	Repeats bool
 }
 

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"errors"
 
 	"podd/pkg/item"
@@ -17,6 +18,8 @@ type Invocation struct {
 	Turn int64
 	// CallID is unique in the pod's log.
 	CallID string
+	// Key is the call's for the other end of its effects; see [item.ToolCall.Key].
+	Key string
 	// Approved says that a person agreed to exactly this call.
 	Approved bool
 	// Agreed are the previews that the person saw; empty if the tool gave none. Without
@@ -32,6 +35,9 @@ type Invocation struct {
 	// Since identifies, for Recover, what planned files had when a later call on them began, by
 	// path: at that time this call had ended.
 	Since map[string]string
+	// Rebooted says, for Recover, that the machine may have started again since the call began, or
+	// that the call began on another one: then it may have run although no file says so.
+	Rebooted bool
 	// Targets are those of the Access with which policy decided on the call.
 	Targets []Target
 	// Report shows output as it comes and does not block for long; nil shows it nowhere.
@@ -44,7 +50,12 @@ type Invocation struct {
 	Later func(work func())
 	// Meter counts for the turn; nil when nothing is counted.
 	Meter Meter
+	// Asks asks a person; nil when nobody can be asked. Ask has the contract.
+	Asks func(ctx context.Context, key string, f item.Form) (item.ApprovalResolved, error)
 }
+
+// KeyVariable is the variable of a command's environment that has the key of its call.
+const KeyVariable = "PODD_CALL"
 
 // Meter counts for a turn, for tools that send requests to models themselves. Its methods
 // may be called from any goroutine until the call ends.
@@ -74,6 +85,29 @@ func (c *Invocation) Record(k item.Kind) {
 	if c.Entry != nil {
 		c.Entry(k)
 	}
+}
+
+// AskUser is the name of the tool that only asks a person. A turn in which nobody answers does not offer it.
+const AskUser = "ask_user"
+
+// ErrNobody is what Ask returns where nobody can be asked.
+var ErrNobody = errors.New("nobody can be asked here")
+
+// TookBack is the cause with which a tool ends the context of Ask to say why it takes the form back. Why is a sentence's end, such as
+// "the server has gone".
+type TookBack struct{ Why string }
+
+func (e *TookBack) Error() string { return e.Why }
+
+// Ask asks a person, and waits for the answer, over restarts of podd too. The call asks one form at a time, and each with a key of its
+// own: Recover asks the form again with its key, and gets the answer that the log has, or waits on. The answer is Withdrawn if the time for it
+// is over. If ctx ends first, podd takes the form back and returns the cause; if podd stops, the form stays, and Ask returns
+// ErrGoesOn, which Run and Recover return.
+func (c *Invocation) Ask(ctx context.Context, key string, f item.Form) (item.ApprovalResolved, error) {
+	if c.Asks == nil {
+		return item.ApprovalResolved{}, ErrNobody
+	}
+	return c.Asks(ctx, key, f)
 }
 
 // Stored runs work once the result of the call is stored, such as removing the files by

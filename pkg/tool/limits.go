@@ -196,7 +196,7 @@ func (l *Limits) Apply(name string, out Output, keep func(full string) (path str
 			cut.SpoolPath = path
 		}
 	}
-	out.Content, cut = limit.Fit(out.Content, out.Content, cut)
+	out.Content, cut = limit.Fit(out.Content, out.Content, nil, cut)
 	out.Cut = &cut
 	return out
 }
@@ -234,7 +234,7 @@ func (l Limit) cutAgain(out Output) Output {
 		// The tool's own words about it stay where they are.
 		head, tail = out.Content, out.Content
 	}
-	content, again := l.Fit(head, tail, cut)
+	content, again := l.Fit(head, tail, nil, cut)
 	again.KeptBytes = min(again.KeptBytes, cut.KeptBytes)
 	again.KeptLines = min(again.KeptLines, cut.KeptLines)
 	out.Content, out.Cut = content, &again

@@ -356,8 +356,8 @@ func TestFitOfTwoEnds(t *testing.T) {
 	limit := limits(t, tool.LimitsConfig{Default: tool.Limit{MaxBytes: 1000}}).For("x")
 	text := strings.Repeat("日\xff", 30_000)
 	cut := item.Cut{TotalBytes: int64(len(text)), TotalLines: 1, SpoolPath: "/s/1"}
-	got, c := limit.Fit(text[:1001], text[len(text)-1001:], cut)
-	want, _ := limit.Fit(text, text, cut)
+	got, c := limit.Fit(text[:1001], text[len(text)-1001:], nil, cut)
+	want, _ := limit.Fit(text, text, nil, cut)
 	if got != want || !utf8.ValidString(got) || len(got) > 1000 || c.KeptBytes < 900 {
 		t.Errorf("%+v\n%s\nfrom the whole\n%s", c, got, want)
 	}

@@ -13,7 +13,7 @@ type Previewer interface {
 	// Run reads, and changes nothing. A tool that cannot say gives the zero Preview.
 	Preview(ctx context.Context, call *Invocation) (Preview, error)
 	// Plan is which files the call would change now, for Recover after a kill; empty for a tool
-	// that cannot say, and for a call that would fail.
+	// that cannot say. A call that would fail leaves its files as they are.
 	Plan(ctx context.Context, call *Invocation) []item.PlannedChange
 }
 

@@ -77,6 +77,7 @@ const (
 	CodePurged     = "purged"
 	CodeWithdrawn  = "withdrawn"
 	CodeWing       = "wing"
+	CodeRecovered  = "recovered"
 	// CodeCut says that live text was discarded; the text says why. It has no entry in the
 	// log, so it appears only in live streams.
 	CodeCut      = "cut"
@@ -91,14 +92,14 @@ type Call struct {
 	Tool string `json:"tool"`
 	// Arguments are those that the model wrote and, once known, those that run.
 	Arguments string `json:"arguments"`
-	// Question is set while the call waits for approval.
+	// Question is set while the call waits for a person.
 	Question   Question `json:"question,omitzero"`
 	DurationMS int64    `json:"duration_ms,omitempty"`
 	// Diffs are what the call changed in files.
 	Diffs *item.Diffs `json:"-"`
 }
 
-// Question is the approval question about a call.
+// Question is the approval question about a call, or what the running call asks.
 type Question struct {
 	Text string `json:"text"`
 	// Digest identifies exactly what will run, in hexadecimal.
@@ -110,6 +111,8 @@ type Question struct {
 	// file that it executes; podd's approvals have the previews.
 	Files int `json:"files,omitempty"`
 	Runs  int `json:"runs,omitempty"`
+	// Form says that the call runs and asks for an answer, not for an approval; podd's approvals have what it asks.
+	Form bool `json:"form,omitempty"`
 }
 
 // AlertInfo is an alert without its text.

@@ -40,6 +40,7 @@ func (t *Transcript) entry(e item.Entry) {
 		// The turn repeats its step, perhaps with the same words.
 		t.lost = true
 		t.hide()
+		t.notice(e, CodeRecovered, "the turn resumes: "+k.Reason)
 	case item.TurnEnded:
 		t.ended(e, k)
 	case item.Compaction:
@@ -111,7 +112,7 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 		if it.IsError {
 			b.State = Failed
 		}
-		b.Text, b.Detail, b.text, b.Call.DurationMS, b.Call.Diffs = it.Summary, it.Content, strings.Builder{}, it.DurationMS, it.Diffs
+		b.Text, b.Detail, b.text, b.Call.DurationMS, b.Call.Diffs = it.Summary+it.Recovery.Remark(), it.Content, strings.Builder{}, it.DurationMS, it.Diffs
 		b.Images = ImagesOf(it)
 		t.put(b)
 	}
@@ -154,7 +155,7 @@ func (t *Transcript) call(turn int64, id, tool string) *block {
 	return b
 }
 
-// asked says that a call waits for approval.
+// asked says that a call waits for a person.
 func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
 	b := t.call(e.Turn, k.CallID, k.Tool)
 	b.State, b.Call.Arguments = Asks, k.Arguments
@@ -164,26 +165,35 @@ func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
 			files++
 		}
 	}
-	b.Call.Question = Question{Text: k.Question, Digest: hex.EncodeToString([]byte(k.Digest)), CallSeq: b.Seq, Expires: k.Expires, Files: files, Runs: len(k.Previews) - files}
+	b.Call.Question = Question{
+		Text: k.Question, Digest: hex.EncodeToString([]byte(k.Digest)), CallSeq: b.Seq, Expires: k.Expires,
+		Files: files, Runs: len(k.Previews) - files, Form: k.Form != nil,
+	}
 	t.put(b)
 }
 
-// resolved says how a question was answered. A denied call gets its result next.
+// resolved says how a question was answered. A denied call gets its result next, one with a form goes on.
 func (t *Transcript) resolved(e item.Entry, k item.ApprovalResolved) {
 	if b := t.find(func(b *block) bool { return b.State == Asks && b.Call.ID == k.CallID }); b != nil {
 		b.State, b.Call.Question = ToRun, Question{}
+		if k.Key != "" {
+			b.State = Running
+		}
 		t.put(b)
 	}
 	code := CodeDenied
 	if k.Approved {
 		code = CodeApproved
 	}
-	text := code
-	if k.By != "" {
-		text += " by " + k.By
-	}
-	if k.Reason != "" {
-		text += ": " + k.Reason
+	text := k.How()
+	if k.Key == "" {
+		text = code
+		if k.By != "" {
+			text += " by " + k.By
+		}
+		if k.Reason != "" {
+			text += ": " + k.Reason
+		}
 	}
 	t.notice(e, code, text)
 }

@@ -14,7 +14,7 @@ func ItemToProto(it item.Item) *poddv1.Item {
 		}}}
 	case item.SystemMessage:
 		return &poddv1.Item{Kind: &poddv1.Item_SystemMessage{SystemMessage: &poddv1.SystemMessage{
-			Origin: clean(it.Origin), Text: clean(it.Text), Images: imagesToProto(it.Images),
+			Origin: clean(it.Origin), Ref: clean(it.Ref), Text: clean(it.Text), Images: imagesToProto(it.Images),
 		}}}
 	case item.AssistantMessage:
 		return &poddv1.Item{Kind: &poddv1.Item_AssistantMessage{AssistantMessage: &poddv1.AssistantMessage{
@@ -42,7 +42,7 @@ func ItemFromProto(p *poddv1.Item) item.Item {
 		return item.UserMessage{Text: k.UserMessage.GetText(), Images: imagesFromProto(k.UserMessage.GetImages())}
 	case *poddv1.Item_SystemMessage:
 		m := k.SystemMessage
-		return item.SystemMessage{Origin: m.GetOrigin(), Text: m.GetText(), Images: imagesFromProto(m.GetImages())}
+		return item.SystemMessage{Origin: m.GetOrigin(), Ref: m.GetRef(), Text: m.GetText(), Images: imagesFromProto(m.GetImages())}
 	case *poddv1.Item_AssistantMessage:
 		m := k.AssistantMessage
 		return item.AssistantMessage{Text: m.GetText(), Opaque: opaqueFromProto(m.GetOpaque())}

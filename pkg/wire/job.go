@@ -29,5 +29,6 @@ func jobFromProto(p *poddv1.Job) item.Job {
 func noteFromProto(n *poddv1.Note) item.Note {
 	return item.Note{
 		Text: n.GetText(), Wake: n.GetWake(), Job: n.GetJob(), NotBefore: timeFromProto(n.GetNotBefore()), Check: outcomes.name(int32(n.GetCheck())),
+		Origin: n.GetOrigin(), Ref: n.GetRef(),
 	}
 }

@@ -20,6 +20,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.TurnStarted:
 		p.Kind = &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{
 			RequestIds: cleanAll(k.RequestIDs), Plan: k.Plan, AnswerSchema: clean(k.AnswerSchema), Choice: choiceToProto(k.Choice),
+			NoQuestions: k.NoQuestions,
 		}}
 	case item.TurnEnded:
 		p.Kind = &poddv1.Entry_TurnEnded{TurnEnded: turnEndedToProto(k)}
@@ -29,7 +30,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Item{Item: ItemToProto(k.Item)}
 	case item.ToolStarted:
 		p.Kind = &poddv1.Entry_ToolStarted{ToolStarted: &poddv1.ToolStarted{
-			CallId: clean(k.CallID), Tool: clean(k.Tool), Arguments: clean(k.Arguments), Planned: plannedToProto(k.Planned),
+			CallId: clean(k.CallID), Tool: clean(k.Tool), Arguments: clean(k.Arguments), Planned: plannedToProto(k.Planned), Boot: clean(k.Boot),
 		}}
 	case item.RequestUsage:
 		p.Kind = &poddv1.Entry_Usage{Usage: requestUsageToProto(k)}
@@ -43,18 +44,19 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_ApprovalRequested{ApprovalRequested: &poddv1.ApprovalRequested{
 			CallId: clean(k.CallID), Digest: []byte(k.Digest), Question: clean(k.Question),
 			Tool: clean(k.Tool), Arguments: clean(k.Arguments), Expires: timeToProto(k.Expires),
-			Previews: PreviewsToProto(k.Previews),
+			Previews: PreviewsToProto(k.Previews), Form: FormToProto(k.Form), Key: clean(k.Key),
 		}}
 	case item.ApprovalResolved:
 		p.Kind = &poddv1.Entry_ApprovalResolved{ApprovalResolved: &poddv1.ApprovalResolved{
 			CallId: clean(k.CallID), Approved: k.Approved, By: clean(k.By), Reason: clean(k.Reason),
+			Key: clean(k.Key), Replies: RepliesToProto(k.Replies), Dismissed: k.Dismissed, Withdrawn: k.Withdrawn,
 		}}
 	case item.Rewind:
 		p.Kind = &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: int64(k.To)}}
 	case item.Note:
 		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{
 			Text: clean(k.Text), Wake: k.Wake, Job: clean(k.Job), NotBefore: timeToProto(k.NotBefore),
-			Check: poddv1.Outcome(outcomes.number(k.Check)),
+			Check: poddv1.Outcome(outcomes.number(k.Check)), Origin: clean(k.Origin), Ref: clean(k.Ref),
 		}}
 	case item.Recovered:
 		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{
@@ -81,7 +83,7 @@ func setRareKind(p *poddv1.Entry, kind item.Kind) {
 			AfterSeq: int64(k.After), Ended: k.Ended, Changed: k.Changed, Kept: cleanAll(k.Kept), Pod: clean(k.Pod), Merge: k.Merge,
 		}}
 	case item.WingEntry:
-		p.Kind = &poddv1.Entry_Wing{Wing: &poddv1.WingEntry{Wing: clean(k.Wing), Name: clean(k.Name), Line: clean(k.Line), Data: clean(k.Data)}}
+		p.Kind = &poddv1.Entry_Wing{Wing: &poddv1.WingEntry{Wing: clean(k.Wing), Name: clean(k.Name), Line: clean(k.Line), Data: clean(k.Data), Pending: k.Pending, Done: int64(k.Done)}}
 	}
 }
 
@@ -106,7 +108,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 	case *poddv1.Entry_TurnStarted:
 		return item.TurnStarted{
 			RequestIDs: k.TurnStarted.GetRequestIds(), Plan: k.TurnStarted.GetPlan(), AnswerSchema: k.TurnStarted.GetAnswerSchema(),
-			Choice: choiceFromProto(k.TurnStarted.GetChoice()),
+			Choice: choiceFromProto(k.TurnStarted.GetChoice()), NoQuestions: k.TurnStarted.GetNoQuestions(),
 		}
 	case *poddv1.Entry_TurnEnded:
 		return turnEndedFromProto(k.TurnEnded)
@@ -116,7 +118,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.ItemAdded{Item: ItemFromProto(k.Item)}
 	case *poddv1.Entry_ToolStarted:
 		s := k.ToolStarted
-		return item.ToolStarted{CallID: s.GetCallId(), Tool: s.GetTool(), Arguments: s.GetArguments(), Planned: plannedFromProto(s.GetPlanned())}
+		return item.ToolStarted{CallID: s.GetCallId(), Tool: s.GetTool(), Arguments: s.GetArguments(), Planned: plannedFromProto(s.GetPlanned()), Boot: s.GetBoot()}
 	case *poddv1.Entry_Usage:
 		return requestUsageFromProto(k.Usage)
 	case *poddv1.Entry_Prune:
@@ -129,11 +131,14 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.ApprovalRequested{
 			CallID: a.GetCallId(), Digest: string(a.GetDigest()), Question: a.GetQuestion(),
 			Tool: a.GetTool(), Arguments: a.GetArguments(), Expires: timeFromProto(a.GetExpires()),
-			Previews: PreviewsFromProto(a.GetPreviews()),
+			Previews: PreviewsFromProto(a.GetPreviews()), Form: FormFromProto(a.GetForm()), Key: a.GetKey(),
 		}
 	case *poddv1.Entry_ApprovalResolved:
 		a := k.ApprovalResolved
-		return item.ApprovalResolved{CallID: a.GetCallId(), Approved: a.GetApproved(), By: a.GetBy(), Reason: a.GetReason()}
+		return item.ApprovalResolved{
+			CallID: a.GetCallId(), Approved: a.GetApproved(), By: a.GetBy(), Reason: a.GetReason(),
+			Key: a.GetKey(), Replies: RepliesFromProto(a.GetReplies()), Dismissed: a.GetDismissed(), Withdrawn: a.GetWithdrawn(),
+		}
 	case *poddv1.Entry_Rewind:
 		return item.Rewind{To: item.Seq(k.Rewind.GetToSeq())}
 	case *poddv1.Entry_Note:
@@ -162,7 +167,7 @@ func convertRareKind(p *poddv1.Entry) item.Kind {
 			Merge: k.Restore.GetMerge(),
 		}
 	case *poddv1.Entry_Wing:
-		return item.WingEntry{Wing: k.Wing.GetWing(), Name: k.Wing.GetName(), Line: k.Wing.GetLine(), Data: k.Wing.GetData()}
+		return item.WingEntry{Wing: k.Wing.GetWing(), Name: k.Wing.GetName(), Line: k.Wing.GetLine(), Data: k.Wing.GetData(), Pending: k.Wing.GetPending(), Done: item.Seq(k.Wing.GetDone())}
 	default:
 		return item.UnknownKind{}
 	}

@@ -84,6 +84,8 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Approvals:    toInt32(pod.Status.Approvals),
 		LastOutcome:  poddv1.Outcome(outcomes.number(pod.Status.LastOutcome)),
 		CheckFailed:  pod.Status.CheckFailed,
+		Questions:    toInt32(pod.Status.Questions),
+		Pending:      toInt32(pod.Status.Pending),
 	}
 }
 
@@ -108,6 +110,8 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			Approvals:    int(p.GetApprovals()),
 			LastOutcome:  outcomes.name(int32(p.GetLastOutcome())),
 			CheckFailed:  p.GetCheckFailed(),
+			Questions:    int(p.GetQuestions()),
+			Pending:      int(p.GetPending()),
 		},
 		First:   item.Seq(p.GetFirstSeq()),
 		Last:    item.Seq(p.GetLastSeq()),

@@ -43,12 +43,14 @@ func totalsToProto(t item.Totals) *poddv1.Totals {
 		p.Requests = append(p.Requests, &poddv1.RequestTotal{
 			Model: clean(r.Model), Asked: clean(r.Asked), Endpoint: clean(r.Endpoint), Purpose: clean(r.Purpose),
 			Measured: r.Measured, Above: r.Above, Usage: UsageToProto(r.Usage),
+			PrunedTokens: r.Spared.Pruned, CutTokens: r.Spared.Cut,
 			Cache: CacheToProto(r.Cache), Listed: listedToProto(r.Terms), CacheTtl: clean(r.Terms.CacheTTL),
 		})
 	}
 	for _, u := range t.Tools {
 		p.Tools = append(p.Tools, &poddv1.ToolTotal{
 			Tool: clean(u.Tool), Calls: u.Calls, Errors: u.Errors, Cuts: u.Cuts, CutTotal: u.CutTotal, CutKept: u.CutKept,
+			Interrupted: u.Interrupted, Unknown: u.Unknown,
 		})
 	}
 	return p
@@ -63,13 +65,15 @@ func totalsFromProto(p *poddv1.Totals) item.Totals {
 		t.Requests = append(t.Requests, item.RequestTotal{
 			Model: r.GetModel(), Asked: r.GetAsked(), Endpoint: r.GetEndpoint(), Purpose: r.GetPurpose(),
 			Measured: r.GetMeasured(), Above: r.GetAbove(), Usage: UsageFromProto(r.GetUsage()),
-			Cache: CacheFromProto(r.GetCache()), Terms: termsFromProto(r.GetListed(), r.GetCacheTtl()),
+			Spared: item.Spared{Pruned: r.GetPrunedTokens(), Cut: r.GetCutTokens()},
+			Cache:  CacheFromProto(r.GetCache()), Terms: termsFromProto(r.GetListed(), r.GetCacheTtl()),
 		})
 	}
 	for _, u := range p.GetTools() {
 		t.Tools = append(t.Tools, item.ToolTotal{
 			Tool: u.GetTool(), Calls: u.GetCalls(), Errors: u.GetErrors(),
 			Cuts: u.GetCuts(), CutTotal: u.GetCutTotal(), CutKept: u.GetCutKept(),
+			Interrupted: u.GetInterrupted(), Unknown: u.GetUnknown(),
 		})
 	}
 	return t

@@ -32,6 +32,7 @@ func submittedToProto(k item.Submitted) *poddv1.Submitted {
 
 		AnswerSchema: clean(k.AnswerSchema),
 		Choice:       choiceToProto(k.Choice),
+		NoQuestions:  k.NoQuestions,
 	}
 }
 
@@ -46,5 +47,6 @@ func submittedFromProto(p *poddv1.Submitted) item.Submitted {
 
 		AnswerSchema: p.GetAnswerSchema(),
 		Choice:       choiceFromProto(p.GetChoice()),
+		NoQuestions:  p.GetNoQuestions(),
 	}
 }

@@ -44,7 +44,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	}
 	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter && t.j.turn.AnswerSchema == "" {
 		b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
-		b.Kinds = append(b.Kinds, t.leave(ctx)...)
+		b.Kinds = append(b.Kinds, t.caller.saver.leave(ctx)...)
 		b.Ending = t.terminal(nil, t.j.billed(usage))
 	}
 	if err := t.j.commit(ctx, b); err != nil {

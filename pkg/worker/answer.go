@@ -20,8 +20,10 @@ const (
 )
 
 // answerSchema is the entry that tells the model what its last answer must be, unless sent
-// has it; none without a schema. The schema is not part of the setup: it would change the
-// beginning of each request.
+// has it; none without a schema. The schema is not part of the setup, nor a parameter such as
+// response_format: both change the beginning of each request. Some endpoints refuse the
+// parameter beside tools, and most apply it to each answer of the turn. podd takes no value out
+// of a code fence: each client that reads the log would have to do the same.
 func (t *journal) answerSchema(sent []item.Item) []item.Kind {
 	if t.turn.AnswerSchema == "" || t.turn.Number == 0 {
 		return nil

@@ -132,12 +132,13 @@ func (t *judge) start(ctx context.Context, c *call) []item.Kind {
 // that podd knows after a kill whether it did.
 func (t *judge) started(ctx context.Context, c *call) item.ToolStarted {
 	if p, ok := c.tool.(tool.Previewer); ok && c.writes && c.command == "" {
-		c.planned = p.Plan(ctx, t.invocation(c))
+		call := t.invocation(c)
+		c.planned, _ = apart(ctx, t.w, func() []item.PlannedChange { return p.Plan(ctx, call) })
 	}
 	for i, change := range c.planned {
 		c.planned[i].Path = t.w.Output.Redact(change.Path)
 	}
-	return item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Planned: c.planned}
+	return item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Planned: c.planned, Boot: t.w.Boot}
 }
 
 // answered continues a call whose question has an answer. After an approval interceptors
@@ -174,8 +175,8 @@ const changedSince = "the call changed after its approval"
 const maxAgain = 3
 
 // redecide decides again on a call that was changed when it was about to begin, and did
-// nothing. The log already has its start; it gets a new entry only when a person is
-// asked.
+// nothing. The log already has its start; it gets a new entry when a person is asked, or when
+// the call is about to make something else of files.
 func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	if c.tries++; c.tries > maxAgain {
 		c.refuse("%s: not run: its paths or the files it executes keep changing; find out what changes them, then call again", c.Name)
@@ -190,6 +191,10 @@ func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	case agreed || c.arguments != before:
 		c.questions = append(c.questions, changedSince)
 	case len(c.questions) == 0:
+		planned := c.planned
+		if started := t.started(ctx, c); !slices.Equal(started.Planned, planned) {
+			return []item.Kind{started}
+		}
 		return nil
 	}
 	return t.start(ctx, c)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"podd/pkg/fold"
@@ -39,8 +40,12 @@ type call struct {
 	// was learned that an earlier podd started.
 	planned  []item.PlannedChange
 	recovery item.Recovery
+	// began is when an earlier podd started the call.
+	began time.Time
 	// since is what files had when a later call on them began, by path; see [tool.Invocation.Since].
 	since map[string]string
+	// rebooted says that the machine may have started again since the call began.
+	rebooted bool
 	// decided says that a call that waits for others was decided on, and asks nobody.
 	decided bool
 	// denied says that the call is refused because a person, a rule or an interceptor forbids it.
@@ -54,6 +59,8 @@ type call struct {
 	// approved says that a person agreed to the call in its current form.
 	approved bool
 	reach
+	// asks is locked while the running call asks a person: one form at a time.
+	asks sync.Mutex
 	// working is closed once the call has run; nil before it is launched.
 	working chan struct{}
 	// tries counts how often it was decided on again because it changed.
@@ -436,10 +443,14 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) (r i
 	default:
 		if !acquireSlot(ctx, slots, c.state == callRecovers) {
 			out = failure(notBegun(ctx, c))
+			if c.recovery == item.RecoveryAgain {
+				// The first try did begin.
+				out, c.recovery = Interrupted(c.ToolCall).Output, item.RecoveryUnknown
+			}
 			break
 		}
 		start := t.w.Now()
-		out, next = t.runTool(ctx, c)
+		out, next = t.runTool(ctx, c, slots)
 		took = t.w.Now().Sub(start)
 		<-slots
 		if next != callEnded {
@@ -462,7 +473,7 @@ func (t *caller) await(c *call) (item.ApprovalResolved, error) {
 	if c.asked.Answer != nil {
 		return *c.asked.Answer, nil
 	}
-	return t.j.log.Approval(t.j.waiting, c.CallID)
+	return t.j.log.Ask(t.j.waiting, c.asked.ApprovalRequested, item.Alert{})
 }
 
 // imagesFull is the reason of a log that takes no more images.

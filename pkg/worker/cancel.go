@@ -18,7 +18,7 @@ func (w *Worker) Cancel(ctx context.Context, log Log, now Now, number int64, cau
 	defer t.j.clock.stop()
 	var started []*call
 	for _, open := range now.Turn.Calls {
-		if c := t.caller.reopen(open, nil); c.state == callRecovers {
+		if c := t.caller.reopen(ctx, open, nil); c.state == callRecovers {
 			started = append(started, c)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // without its files. A submit that an interceptor cancels leaves its text in the log and
 // nothing for the model: end stores its claim together with its end.
 func (t *run) claim(ctx context.Context) error {
-	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema, Choice: t.j.turn.Choice}
+	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema, Choice: t.j.turn.Choice, NoQuestions: t.j.turn.NoQuestions}
 	b := Batch{Kinds: notes(t.j.turn.Notes)}
 	var refused *stop
 	for _, s := range t.j.turn.Submits {

@@ -9,6 +9,16 @@
 // the answer to the request that carries them. Whatever happens, each call gets one
 // result and the turn one terminal entry; only a failed log leaves a turn open.
 //
+// An answer has text that is not blank, or a call. The model is asked once more after any other,
+// and the second in a row ends the turn. Such an answer is a step and not a retry: the same
+// request gives the same answer, and a step counts toward limits, waits for a paused pod and
+// follows from the log after a restart. The endpoint's reason to stop does not decide, because
+// many servers mix up stop and tool_calls.
+//
+// A call whose path leads elsewhere when it starts is judged again. An error would answer a
+// person's approval, and the model would try something else. So tool_started means that the
+// call may have had effects, unless a question for it follows.
+//
 // A Worker keeps no state between turns. One turn belongs to one goroutine, which starts
 // the goroutines of its tools and waits for them.
 package worker

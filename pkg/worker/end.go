@@ -83,28 +83,12 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
 	b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
-	b.Kinds = append(b.Kinds, t.leave(ctx)...)
+	b.Kinds = append(b.Kinds, t.caller.saver.leave(ctx)...)
 	b.Kinds = append(b.Kinds, t.terminal(s, spent)...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}
 	return t.j.commit(context.WithoutCancel(ctx), b)
-}
-
-// leave does what is due before the turn ends, also when that was cancelled.
-func (t *run) leave(ctx context.Context) []item.Kind {
-	if t.w.Checkpoints == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	says := t.w.Checkpoints.Leave(ctx)
-	if says == "" {
-		return nil
-	}
-	a := t.j.alert(item.LevelWarn, says)
-	a.Alert.Source = "checkout"
-	return []item.Kind{a}
 }
 
 // unfinished is the result of a call that has none when its turn ends.
@@ -132,7 +116,7 @@ func (t *run) aborts(ctx context.Context, s *stop) {
 
 // bareClaim takes the submits without giving the model anything.
 func (t *run) bareClaim() Batch {
-	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema}
+	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema, NoQuestions: t.j.turn.NoQuestions}
 	var b Batch
 	for _, s := range t.j.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)

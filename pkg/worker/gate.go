@@ -78,11 +78,11 @@ func (t *gate) join(ctx context.Context, wait bool) (joined bool, err error) {
 	return true, t.j.commit(ctx, b)
 }
 
-// notes are the items of clients' notes.
-func notes(texts []string) []item.Kind {
+// notes are the items of notes.
+func notes(waiting []item.Note) []item.Kind {
 	var kinds []item.Kind
-	for _, text := range texts {
-		kinds = append(kinds, item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: text}})
+	for _, n := range waiting {
+		kinds = append(kinds, item.ItemAdded{Item: n.Item()})
 	}
 	return kinds
 }

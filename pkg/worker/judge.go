@@ -107,15 +107,20 @@ func (t *judge) decide(ctx context.Context, c *call) {
 		c.arguments, c.state, c.output = d.Arguments, callMade, tool.Normal(*d.Result)
 	default:
 		c.arguments, c.state, c.questions = d.Arguments, callRuns, d.Ask
-		t.rule(c)
+		t.rule(ctx, c)
 	}
-	t.j.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
+	t.j.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Key: c.Key(t.w.Pod), Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
 }
 
 // rule asks policy, with where the paths of the call lead now. A path that leads where it
 // led before keeps its target, because nothing has changed.
-func (t *judge) rule(c *call) {
-	a := c.tool.Access(c.arguments)
+func (t *judge) rule(ctx context.Context, c *call) {
+	used, arguments := c.tool, c.arguments
+	a, ok := apart(ctx, t.w, func() tool.Access { return used.Access(arguments) })
+	if !ok {
+		c.refuse("%s", notBegun(ctx, c))
+		return
+	}
 	earlier := c.targets
 	c.reach = reach{targets: a.Targets, writes: a.Writes, acts: t.acts(a), command: a.Command, readable: len(c.questions) == 0}
 	for i := range min(len(earlier), len(c.targets)) {
@@ -155,7 +160,13 @@ func (t *judge) acts(a tool.Access) bool {
 // A call that cannot do its work is refused, because nobody has to decide on it. Only a model
 // that may read the files learns more than that.
 func (t *judge) look(ctx context.Context, c *call) {
-	c.executes, c.previews = t.executed(c), nil
+	command := c.command
+	executes, ok := apart(ctx, t.w, func() []Executed { return t.executed(command) })
+	if !ok {
+		c.refuse("%s", notBegun(ctx, c))
+		return
+	}
+	c.executes, c.previews = executes, nil
 	for _, e := range c.executes {
 		c.previews = append(c.previews, e.Shown)
 	}
@@ -165,8 +176,18 @@ func (t *judge) look(ctx context.Context, c *call) {
 	}
 	call := t.invocation(c)
 	call.Agreed = c.agreed
-	preview, err := p.Preview(ctx, call)
+	type shown struct {
+		preview tool.Preview
+		err     error
+	}
+	got, ok := apart(ctx, t.w, func() (s shown) {
+		s.preview, s.err = p.Preview(ctx, call)
+		return s
+	})
+	preview, err := got.preview, got.err
 	switch {
+	case !ok:
+		c.refuse("%s", notBegun(ctx, c))
 	case err != nil:
 		// The question is about the arguments alone. What has changed, the run of the call finds.
 		t.j.logger.Warn("no preview of a call", "tool", c.Name, "error", err)
@@ -183,21 +204,21 @@ func (t *judge) look(ctx context.Context, c *call) {
 // invocation is the call as its tool gets it.
 func (t *judge) invocation(c *call) *tool.Invocation {
 	return &tool.Invocation{
-		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Plan: t.j.turn.Plan,
+		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Key: c.Key(t.w.Pod), Plan: t.j.turn.Plan,
 		Approved: c.approved, Agreed: c.previews, Targets: c.targets,
 	}
 }
 
-// executed are the files that a call executes, as they are now.
-func (t *judge) executed(c *call) []Executed {
-	if t.w.Executes == nil || c.command == "" {
+// executed are the files that a command executes, as they are now.
+func (t *judge) executed(command string) []Executed {
+	if t.w.Executes == nil || command == "" {
 		return nil
 	}
-	return t.w.Executes(c.command)
+	return t.w.Executes(command)
 }
 
 func (t *judge) callOf(c *call) interceptor.Call {
-	return interceptor.Call{Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}
+	return interceptor.Call{Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Key: c.Key(t.w.Pod), Tool: c.Name, Arguments: c.arguments}
 }
 
 // decision says in one sentence what was decided on the call.
@@ -223,7 +244,7 @@ func (t *judge) review(ctx context.Context, c *call, out tool.Output) tool.Outpu
 	t.j.warn(d.Warnings)
 	c.aborted = d.Aborted
 	t.j.observe(hook.Edge{
-		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
+		Name: hook.EdgeAfterTool, CallID: c.CallID, Key: c.Key(t.w.Pod), Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
 	})
 	return tool.Normal(d.Output)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"time"
+
+	"podd/pkg/item"
 )
 
 // Limits bound one turn. A zero field means its default.
@@ -35,6 +37,20 @@ type Limits struct {
 	TotalCost   float64
 }
 
+// Reserved is a part of what all turns of a pod may use that others use: it is not left for the pod.
+type Reserved struct {
+	Tokens int64
+	Cost   float64
+}
+
+// reserved is what is reserved now.
+func (w *Worker) reserved() Reserved {
+	if w.Reserved == nil || w.Limits.TotalTokens == 0 && w.Limits.TotalCost == 0 {
+		return Reserved{}
+	}
+	return w.Reserved()
+}
+
 func (l Limits) withDefaults() Limits {
 	l.MaxSteps = cmp.Or(l.MaxSteps, 200)
 	l.MaxToolCalls = cmp.Or(l.MaxToolCalls, 1000)
@@ -50,6 +66,7 @@ var errTurnTime = errors.New("turn time")
 // withinLimits says which limit the next step would break.
 func (t *journal) withinLimits() error {
 	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
+	reserved := t.w.reserved()
 	switch {
 	case p.Step >= l.MaxSteps:
 		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to continue", l.MaxSteps)
@@ -57,6 +74,8 @@ func (t *journal) withinLimits() error {
 		return limit("MAX_TOKENS", "the turn used %d tokens; its limit is %d: submit again to continue", p.Spent.Tokens(), l.MaxTokens)
 	case l.TotalTokens > 0 && total.Tokens() >= l.TotalTokens:
 		return limit("TOTAL_TOKENS", "the pod used %d tokens; its limit is %d: raise it to continue", total.Tokens(), l.TotalTokens)
+	case l.TotalTokens > 0 && item.Sum(total.Tokens(), reserved.Tokens) >= l.TotalTokens:
+		return limit("TOTAL_TOKENS", "the pod used %d tokens and keeps %d for sub-pods; its limit is %d: raise it, or wait for them", total.Tokens(), reserved.Tokens, l.TotalTokens)
 	}
 	if err := t.inLoop(); err != nil {
 		return err
@@ -71,6 +90,8 @@ func (t *journal) withinLimits() error {
 		return limit("MAX_COST", "the turn cost $%.4f; its limit is $%.4f: submit again to continue", p.Spent.Cost, l.MaxCost)
 	case l.TotalCost > 0 && total.Cost >= l.TotalCost:
 		return limit("TOTAL_COST", "the pod cost $%.4f; its limit is $%.4f: raise it to continue", total.Cost, l.TotalCost)
+	case l.TotalCost > 0 && total.Cost+reserved.Cost >= l.TotalCost:
+		return limit("TOTAL_COST", "the pod cost $%.4f and keeps $%.4f for sub-pods; its limit is $%.4f: raise it, or wait for them", total.Cost, reserved.Cost, l.TotalCost)
 	}
 	return nil
 }

@@ -33,8 +33,10 @@ type Log interface {
 	// Release ends the pause until a time of this interceptor, if the pod is still paused by
 	// it.
 	Release(ctx context.Context, by string) error
-	// Approval waits until the question about a call is resolved. An expired one is denied.
-	Approval(ctx context.Context, callID string) (item.ApprovalResolved, error)
+	// Ask waits until a question is resolved. The log has the one whether a call may run, which is denied when it
+	// expires. The form of a running call it stores, with an alert, unless the log has it. That is withdrawn when it expires, and when ctx
+	// ends, unless podd stops.
+	Ask(ctx context.Context, asked item.ApprovalRequested, alert item.Alert) (item.ApprovalResolved, error)
 	// History returns the stored items above a sequence, in order, without those that a
 	// rewind undid. An error is the last element.
 	History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error]
@@ -74,8 +76,8 @@ type Batch struct {
 type Joining struct {
 	// Steered are submits for the running turn.
 	Steered []Submit
-	// Notes are texts of clients.
-	Notes []string
+	// Notes are those of clients and wings.
+	Notes []item.Note
 	// Lifted is the pause that a person has just ended; nil without one.
 	Lifted *item.Pause
 }

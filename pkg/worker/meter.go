@@ -96,11 +96,12 @@ func (t *journal) remains() *leftover {
 	if l.MaxCost > 0 {
 		out.MaxCost = l.MaxCost - p.Spent.Cost
 	}
+	reserved := t.w.reserved()
 	if l.TotalTokens > 0 {
-		out.TotalTokens = l.TotalTokens - total.Tokens()
+		out.TotalTokens = l.TotalTokens - item.Sum(total.Tokens(), reserved.Tokens)
 	}
 	if l.TotalCost > 0 {
-		out.TotalCost = l.TotalCost - total.Cost
+		out.TotalCost = l.TotalCost - total.Cost - reserved.Cost
 	}
 	if s := t.withinLimits(); s != nil {
 		out.spent = s

@@ -29,7 +29,7 @@ func (t *journal) bills() []item.Kind {
 func (t *journal) billed(more ...item.RequestUsage) fold.Turn {
 	then := t.now.State
 	for _, u := range slices.Concat(t.owed, more) {
-		then.Add(item.Entry{Kind: u})
+		then.Add(item.Entry{Turn: t.turn.Number, Kind: u})
 	}
 	return then.Turn
 }

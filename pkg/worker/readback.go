@@ -183,7 +183,8 @@ func (b *backReader) named(items []item.Item, r item.ToolResult) []string {
 		if !ok || b.w.Files == nil {
 			return nil
 		}
-		paths := slices.Clone(found.Access(c.Arguments).Paths)
+		access, _ := apart(b.ctx, b.w, func() tool.Access { return found.Access(c.Arguments) })
+		paths := slices.Clone(access.Paths)
 		for i := range paths {
 			paths[i] = b.w.Files.Rel(paths[i])
 		}
@@ -228,14 +229,12 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	case len(c.questions) > 0 || c.state == callMade || c.arguments != before:
 		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	}
-	target := b.w.Files.Target(path)
-	if len(c.targets) != 1 || c.targets[0].Seal() != target.Seal() {
-		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
-	}
-	file, err := b.w.Files.Bound([]scopefs.Target{target}).ReadFile(path, int64(max(b.room, 1)))
+	file, err := b.content(path, c.targets)
 	switch {
 	case err != nil:
 		return "", nil, err
+	case file == nil:
+		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	case file.Truncated:
 		return "", nil, fmt.Errorf("%s, %d bytes: read what you need of it", shown, file.Size)
 	case !utf8.Valid(file.Data) || slices.Contains(file.Data, 0):
@@ -250,4 +249,25 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 		return reviewed.Content, nil, nil
 	}
 	return out.Content, func() { b.w.Files.NoteRead(path, scopefs.Digest(file.Data)) }, nil
+}
+
+// content reads a file that is still where a decision saw it; nil if it is not.
+func (b *backReader) content(path string, decided []tool.Target) (*scopefs.File, error) {
+	type read struct {
+		file *scopefs.File
+		err  error
+	}
+	files, most := b.w.Files, int64(max(b.room, 1))
+	got, ok := apart(b.ctx, b.w, func() (r read) {
+		target := files.Target(path)
+		if len(decided) != 1 || decided[0].Seal() != target.Seal() {
+			return r
+		}
+		file, err := files.Bound([]scopefs.Target{target}).ReadFile(path, most)
+		return read{&file, err}
+	})
+	if !ok {
+		return nil, context.Cause(b.ctx)
+	}
+	return got.file, got.err
 }

@@ -25,9 +25,9 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	recovered := item.Recovered{Reason: t.j.turn.Resume, Waited: t.j.turn.Waited}
 	var calls, started []*call
 	for _, open := range t.j.now.Turn.Calls {
-		c := t.caller.reopen(open, calls)
+		c := t.caller.reopen(ctx, open, calls)
 		if c.state == callRecovers {
-			t.judge.touch(c)
+			t.judge.touch(ctx, c)
 			t.judge.repeat(ctx, c)
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
@@ -47,10 +47,7 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		return nil, t.giveUp(ctx, recovered, started)
 	}
 	t.j.logger.Info("turn goes on", "step", t.j.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
-	b := Batch{Kinds: []item.Kind{recovered, item.AlertRaised{Alert: item.Alert{
-		Pod: t.w.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.w.Now(),
-		Text: fmt.Sprintf("turn %d resumes: %s", t.j.turn.Number, recovered.Reason),
-	}}}}
+	b := Batch{Kinds: []item.Kind{recovered}}
 	t.asker.stillWaits(&b)
 	return calls, t.j.commit(ctx, b)
 }
@@ -86,19 +83,18 @@ func (t *asker) stillWaits(b *Batch) bool {
 }
 
 // reopen is an open call as the log left it. earlier are those before it in its answer.
-func (t *caller) reopen(open fold.Call, earlier []*call) *call {
+func (t *caller) reopen(ctx context.Context, open fold.Call, earlier []*call) *call {
 	c := &call{ToolCall: open.ToolCall}
 	var known bool
 	c.tool, known = t.w.Tools.Lookup(c.Name)
 	asked := t.j.now.Turn.Question(c.CallID)
 	switch {
-	case open.Started != nil && known:
-		c.arguments, c.planned, c.state = open.Started.Arguments, open.Started.Planned, callRecovers
 	case open.Started != nil:
-		c.state, c.output, c.recovery = callRefused, Interrupted(c.ToolCall).Output, item.RecoveryUnknown
+		c.arguments, c.planned, c.began, c.state = open.Started.Arguments, open.Started.Planned, open.Began, callRecovers
+		c.rebooted = open.Started.Boot == "" || open.Started.Boot != t.w.Boot
 	case asked != nil && known:
 		c.arguments, c.state, c.asked = asked.Arguments, callAsks, *asked
-	case known && t.judge.waited(c, earlier):
+	case known && t.judge.waited(ctx, c, earlier):
 		c.state = callWaits
 	default:
 		c.refuse(stoppedFirst, c.Name)
@@ -106,8 +102,8 @@ func (t *caller) reopen(open fold.Call, earlier []*call) *call {
 	return c
 }
 
-// repeat lets a started call run again if it changes nothing, and nobody forbids it or has to be asked
-// now. A tool that repeats knows nothing of its calls: otherwise the outcome stays unknown.
+// repeat lets a started call run again if its tool says so, and nobody forbids it or has to be asked
+// anything new. A tool that repeats knows nothing of its calls: otherwise the outcome stays unknown.
 func (t *judge) repeat(ctx context.Context, c *call) {
 	if r, ok := c.tool.(tool.Repeater); !ok || !r.Repeats() {
 		return
@@ -115,10 +111,19 @@ func (t *judge) repeat(ctx context.Context, c *call) {
 	started := c.arguments
 	t.decide(ctx, c)
 	c.recovery = item.RecoveryAgain
-	if c.state != callRuns || len(c.questions) > 0 || c.arguments != started {
-		c.questions, c.denied = nil, false
-		c.state, c.output, c.recovery = callRefused, Interrupted(c.ToolCall).Output, item.RecoveryUnknown
+	if c.approved = c.state == callRuns && t.agreed(c); c.approved {
+		c.questions = nil
 	}
+	if c.state != callRuns || len(c.questions) > 0 || c.arguments != started {
+		c.state, c.arguments, c.questions, c.denied, c.recovery = callRecovers, started, nil, false, ""
+	}
+}
+
+// agreed says whether a person agreed to a call, by the question that it would ask now.
+func (t *judge) agreed(c *call) bool {
+	q := t.j.now.Turn.Question(c.CallID)
+	why, ok := c.question()
+	return ok && q != nil && q.Answer != nil && q.Answer.Approved && q.Question == why && q.Digest == t.digest(c)
 }
 
 // followed tells started calls what their files had when a later call on them began: then they had
@@ -135,25 +140,30 @@ func followed(started []*call) {
 }
 
 // touch looks up what a call touches, without a decision.
-func (t *judge) touch(c *call) {
-	a := c.tool.Access(c.arguments)
-	c.reach = reach{targets: a.Targets, writes: a.Writes, acts: t.acts(a), command: a.Command}
+func (t *judge) touch(ctx context.Context, c *call) {
+	if c.tool == nil {
+		return // Its server is gone.
+	}
+	used, arguments := c.tool, c.arguments
+	if a, ok := apart(ctx, t.w, func() tool.Access { return used.Access(arguments) }); ok {
+		c.reach = reach{targets: a.Targets, writes: a.Writes, acts: t.acts(a), command: a.Command}
+	}
 }
 
 // waited says whether a call that had not begun was to be decided on once an earlier one on
 // its files has ended, which asks or began.
-func (t *judge) waited(c *call, earlier []*call) bool {
+func (t *judge) waited(ctx context.Context, c *call, earlier []*call) bool {
 	arguments, err := c.tool.Check(c.Arguments)
 	if err != nil || t.w.Files == nil {
 		return false
 	}
 	c.arguments = arguments
-	t.touch(c)
+	t.touch(ctx, c)
 	return slices.ContainsFunc(earlier, func(e *call) bool {
 		if !e.state.held() && e.state != callRecovers {
 			return false
 		}
-		t.touch(e)
+		t.touch(ctx, e)
 		return e.precedes(c)
 	})
 }

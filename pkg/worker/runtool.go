@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,13 @@ import (
 
 // runTool runs a tool, or finds the outcome of a call that an earlier podd started. Its
 // error and its panic become results that the model sees.
-func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output, next callState) {
+func (t *caller) runTool(ctx context.Context, c *call, slots chan struct{}) (out tool.Output, next callState) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.j.logger.Error("tool panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			if c.recovery == item.RecoveryAgain {
+				c.recovery = item.RecoveryUnknown
+			}
 			out, next = failure(c.Name+": failed: internal error in the tool; the call may have taken effect"), callEnded
 		}
 	}()
@@ -32,12 +36,20 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output, next ca
 	call := t.judge.invocation(c)
 	call.Report, call.Meter = report, meter
 	call.Later = func(work func()) { c.settle = append(c.settle, work) }
+	call.Asks = t.asks(c, meter, slots)
 	call.Entry = func(k item.Kind) { c.entries = append(c.entries, k) }
 	if c.state == callRecovers {
 		return t.recoverCall(ctx, c, call)
 	}
-	if c.approved && !slices.Equal(c.executes, t.judge.executed(c)) {
-		return tool.Output{}, callChanged
+	if c.approved {
+		command := c.command
+		now, ok := apart(ctx, t.w, func() []Executed { return t.judge.executed(command) })
+		switch {
+		case !ok:
+			return failure(notBegun(ctx, c)), callEnded
+		case !slices.Equal(c.executes, now):
+			return tool.Output{}, callChanged
+		}
 	}
 	out, err := c.tool.Run(ctx, call)
 	switch {
@@ -45,6 +57,10 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output, next ca
 		return tool.Output{}, callChanged
 	case errors.Is(err, tool.ErrGoesOn):
 		return tool.Output{}, callGoesOn
+	case err != nil && c.recovery == item.RecoveryAgain:
+		// It says nothing about the first try.
+		c.recovery = item.RecoveryUnknown
+		return t.reconcile(ctx, c, failure(fmt.Sprintf("%s: interrupted, and podd's second try failed: %v; it may have taken effect: check before you repeat it", c.Name, err)))
 	case err != nil:
 		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err)), callEnded
 	}
@@ -60,7 +76,11 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 			}
 		}
 	}
-	recovered.Planned, recovered.Since, c.recovery = c.planned, c.since, item.RecoveryUnknown // Also if the tool panics.
+	recovered.Planned, recovered.Since, recovered.Rebooted = c.planned, c.since, c.rebooted
+	c.recovery = item.RecoveryUnknown // Also if the tool panics.
+	if c.tool == nil {
+		return t.reconcile(ctx, c, Interrupted(c.ToolCall).Output)
+	}
 	out, how, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		return tool.Output{}, callGoesOn
@@ -70,10 +90,36 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
 		out, c.recovery = tool.Output{}, item.RecoveryUnknown
 	}
-	if c.recovery == item.RecoveryUnknown && out.Summary == "" {
+	if c.recovery != item.RecoveryUnknown {
+		return out, callEnded
+	}
+	if out.Summary == "" {
 		out = Interrupted(c.ToolCall).Output
 	}
-	return out, callEnded
+	return t.reconcile(ctx, c, out)
+}
+
+// reconcile asks whoever may know it how a call ended whose tool does not. out is the result if nobody does.
+func (t *caller) reconcile(ctx context.Context, c *call, out tool.Output) (tool.Output, callState) {
+	if t.w.Reconcile == nil || c.began.IsZero() || ctx.Err() != nil {
+		return out, callEnded
+	}
+	found, how, err := t.w.Reconcile(ctx, tool.Lost{
+		Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Key: c.Key(t.w.Pod), Tool: c.Name, Arguments: c.arguments, Began: c.began,
+	})
+	switch {
+	case errors.Is(err, tool.ErrGoesOn), err != nil && errors.Is(context.Cause(ctx), ErrShutdown):
+		// The next podd asks again.
+		return tool.Output{}, callGoesOn
+	case err != nil:
+		t.j.logger.Warn("the outcome of a call stays unknown", "tool", c.Name, "error", err)
+		out.Summary, out.Content = fmt.Sprintf("%s; %v", out.Summary, err), cmp.Or(out.Content, found.Content)
+		return out, callEnded
+	case how == "":
+		return out, callEnded
+	}
+	c.recovery = how
+	return found, callEnded
 }
 
 // keep stores the full text of one cut output, once however often it is called; nil

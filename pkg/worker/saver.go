@@ -51,6 +51,8 @@ type saver struct {
 	over map[string]bool
 	// failed says that the turn has an alert about a checkpoint that failed.
 	failed bool
+	// silent says that the files did not answer before the turn was ended: nobody waits for them again.
+	silent bool
 }
 
 // spaceAgain is how often a checkpoint without space is tried again.
@@ -59,8 +61,25 @@ const spaceAgain = 2 * time.Second
 // closeTime bounds a checkpoint after calls, which a cancelled turn waits for.
 const closeTime = time.Minute
 
-// starting adds the checkpoint that precedes calls which begin now.
+// starting adds the checkpoint that precedes calls which begin now. If the turn was ended meanwhile, none of them
+// begins: not all is known of what they would do.
 func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call) []item.Kind {
+	before := len(s.open)
+	kinds = s.precede(ctx, kinds, calls)
+	if ctx.Err() == nil {
+		return kinds
+	}
+	s.open = s.open[:before]
+	for _, c := range calls {
+		if !c.state.toolless() {
+			c.refuse("%s", notBegun(ctx, c))
+		}
+	}
+	return nil
+}
+
+// precede adds the checkpoint that precedes calls.
+func (s *saver) precede(ctx context.Context, kinds []item.Kind, calls []*call) []item.Kind {
 	if s.w.Checkpoints == nil {
 		return kinds
 	}
@@ -90,7 +109,7 @@ func (s *saver) starting(ctx context.Context, kinds []item.Kind, calls ...*call)
 // goesOn says that an earlier podd started the calls.
 func (s *saver) goesOn(calls []*call) {
 	for _, c := range calls {
-		if c.state == callRecovers && c.acts && !slices.Contains(s.open, c) {
+		if c.acts && !slices.Contains(s.open, c) {
 			s.open = append(s.open, c)
 		}
 	}
@@ -162,15 +181,27 @@ func (s *saver) paths(calls []*call) (paths []string) {
 // take takes checkpoints, and waits for space as the log does. A checkpoint that cannot be
 // taken does not end the turn: an alert says that files are not covered.
 func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
-	if s.w.Checkpoints == nil {
+	if s.w.Checkpoints == nil || s.silent {
 		return nil
 	}
 	defer s.j.clock.rest()()
 	c.Agent = c.Agent || s.busy()
 	s.looked(0)
 	c.Turn, c.Step = s.j.turn.Number, s.j.step
+	type seen struct {
+		taken []item.Checkpoint
+		err   error
+	}
+	at := s.j.now.Files
 	for {
-		taken, err := s.w.Checkpoints.Take(ctx, s.j.now.Files, c)
+		got, ok := apart(ctx, s.w, func() (found seen) {
+			found.taken, found.err = s.w.Checkpoints.Take(ctx, at, c)
+			return found
+		})
+		if s.silent = !ok; s.silent {
+			return nil
+		}
+		taken, err := got.taken, got.err
 		if err == nil {
 			return s.entries(taken)
 		}
@@ -187,6 +218,22 @@ func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// leave does what is due before the turn ends, also when that was cancelled.
+func (s *saver) leave(ctx context.Context) []item.Kind {
+	if s.w.Checkpoints == nil || s.silent {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	says, _ := apart(ctx, s.w, func() string { return s.w.Checkpoints.Leave(ctx) })
+	if says == "" {
+		return nil
+	}
+	a := s.j.alert(item.LevelWarn, says)
+	a.Alert.Source = "checkout"
+	return []item.Kind{a}
 }
 
 func (s *saver) entries(taken []item.Checkpoint) (kinds []item.Kind) {

@@ -128,7 +128,7 @@ func (s Summarize) input(head, tail string, headPercent int, whole item.Cut) (st
 	part.TotalBytes = max(part.TotalBytes, int64(len(head)))
 	// An output has no more lines than bytes.
 	l := tool.Limit{MaxBytes: s.MaxInputBytes, MaxLines: s.MaxInputBytes, Strategy: tool.StrategyHeadTail, HeadPercent: headPercent}
-	text, part := l.Fit(head, tail, part)
+	text, part := l.Fit(head, tail, nil, part)
 	return text, min(part.KeptBytes, whole.TotalBytes)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"podd/pkg/fold"
@@ -47,14 +48,22 @@ type Config struct {
 	Chain interceptor.Chain
 	// Policy says which calls run without a question; nil means all.
 	Policy Policy
+	// Reconcile finds out how calls ended whose tools do not know it after a kill; nil asks nobody.
+	Reconcile tool.Reconcile
 	// Checkpoints keep what the pod's files are; nil keeps nothing.
 	Checkpoints Checkpoints
 	// Executes returns the files of the pod that a command line is known to execute, as they
 	// are now; nil returns none.
 	Executes func(line string) []Executed
+	// Boot identifies the machine and its boot; empty if unknown.
+	Boot string
 	// ApprovalTime is how long a call waits for a person before it is denied. Default one
 	// week.
 	ApprovalTime time.Duration
+	// QuestionTime is how long a running call waits for an answer before its form is withdrawn; 0 is for ever.
+	QuestionTime time.Duration
+	// NoQuestions says that the pod asks nobody.
+	NoQuestions bool
 	// Observe gets the events at the edges; it must not block; nil ignores them.
 	Observe func(hook.Edge)
 	// Blocked is called while the turn waits for space outside of its log, until the next
@@ -63,8 +72,14 @@ type Config struct {
 	// Working is called when the turn begins to work, and when it only waits or has ended;
 	// it must not block; nil ignores that.
 	Working func(working bool)
+	// Apart runs work in a goroutine that may hang with the workspace, unless it returns false; nil just
+	// starts one.
+	Apart func(work func()) bool
 	// Limits end a turn that goes on for too long.
 	Limits Limits
+	// Reserved is a part of the limits on all turns that others use now; nil reserves nothing. It is called in the turn's
+	// goroutine.
+	Reserved func() Reserved
 	// Retry says how a failed request is retried.
 	Retry Retry
 	// Compaction says when a summary replaces older items.
@@ -119,6 +134,12 @@ func New(c Config) (*Worker, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Apart == nil {
+		c.Apart = func(work func()) bool {
+			go work()
+			return true
+		}
+	}
 	if c.Blocked == nil {
 		c.Blocked = func(error) {}
 	}
@@ -155,9 +176,9 @@ type Turn struct {
 	Number int64
 	// Submits are those that it claims, oldest first; Notes what clients left before it.
 	Submits []Submit
-	Notes   []string
-	// Plan says that the turn only plans: it reads and changes nothing.
-	Plan bool
+	Notes   []item.Note
+	// Plan says that the turn only plans: it reads and changes nothing. NoQuestions says that nobody answers questions in it.
+	Plan, NoQuestions bool
 	// AnswerSchema is the JSON Schema that the last answer must match; empty without one.
 	AnswerSchema string
 	// Choice precedes the worker's model and effort.
@@ -184,6 +205,9 @@ type Turn struct {
 func (w *Worker) Run(ctx context.Context, log Log, now Now, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if turn.NoQuestions {
+		w.specs = slices.DeleteFunc(w.Tools.Specs(), func(s item.ToolSpec) bool { return s.Name == tool.AskUser })
+	}
 	t := w.newRun(ctx, log, now, turn)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()

@@ -42,7 +42,12 @@ type Event struct {
 	Withdrawn bool
 	Options   []struct{ Kind, OptionID string }
 	ToolCall  struct{ Title, ToolCallID string }
-	Exit      *int
+	// Form is an elicitation.
+	Form *struct {
+		SessionID, ToolCallID, Message string
+		RequestedSchema                json.RawMessage
+	}
+	Exit *int
 }
 
 // Update is the part of a session update that these tests check.
@@ -54,6 +59,12 @@ type Update struct {
 
 // Start starts an editor and its agent. It quits when the test ends.
 func Start(t *testing.T, w *rig.World, args ...string) *Client {
+	t.Helper()
+	return StartWith(t, w, map[string]any{}, args...)
+}
+
+// StartWith is Start for an editor with capabilities.
+func StartWith(t *testing.T, w *rig.World, capabilities map[string]any, args ...string) *Client {
 	t.Helper()
 	p := &Client{t: t}
 	script := append([]string{rig.Root() + "/integrations/rig/acpclient/client.mjs", rig.NPM(t), rig.Binaries(t) + "/podctl", "acp"}, args...)
@@ -92,7 +103,7 @@ func Start(t *testing.T, w *rig.World, args ...string) *Client {
 			SessionCapabilities struct{ List, Resume any }
 		}
 	}
-	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": map[string]any{}})
+	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": capabilities})
 	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || len(hello.AuthMethods) != 0 {
 		t.Errorf("podd says %+v", hello)
 	}

@@ -16,25 +16,29 @@ const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
 
 let questions = 0;
 const open = new Map();
+/** asked says a question of the agent, and waits for the answer to it. */
+const asked = (what, withdrawn) => ({ params, signal }) => {
+  const question = ++questions;
+  return new Promise((resolve) => {
+    open.set(question, resolve);
+    signal.addEventListener("abort", () => {
+      say({ question, withdrawn: true });
+      resolve(withdrawn);
+    });
+    say({ question, ...what(params) });
+  });
+};
 const editor = acp
   .client({ name: "typescript" })
   .onNotification(acp.methods.client.session.update, ({ params }) => say({ update: params.update }))
-  .onRequest(acp.methods.client.session.requestPermission, ({ params, signal }) => {
-    const question = ++questions;
-    return new Promise((resolve) => {
-      open.set(question, resolve);
-      signal.addEventListener("abort", () => {
-        say({ question, withdrawn: true });
-        resolve({ outcome: { outcome: "cancelled" } });
-      });
-      say({ question, options: params.options, toolCall: params.toolCall });
-    });
-  });
+  .onRequest(acp.methods.client.session.requestPermission, asked(({ options, toolCall }) => ({ options, toolCall }), { outcome: { outcome: "cancelled" } }))
+  .onRequest(acp.methods.client.elicitation.create, asked((form) => ({ form }), { action: "cancel" }));
 
 await editor.connectWith(acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout)), async (podd) => {
   for await (const line of createInterface({ input: process.stdin })) {
-    const { id, method, params, notify, question, option } = JSON.parse(line);
-    if (question) open.get(question)({ outcome: { outcome: "selected", optionId: option } });
+    const { id, method, params, notify, question, option, form } = JSON.parse(line);
+    if (form) open.get(question)(form);
+    else if (question) open.get(question)({ outcome: { outcome: "selected", optionId: option } });
     else if (notify) podd.notify(notify, params);
     else
       podd.request(method, params).then(

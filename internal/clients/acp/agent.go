@@ -23,6 +23,8 @@ func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.Init
 	if p.ClientInfo != nil && p.ClientInfo.Name != "" {
 		a.editor = valid(p.ClientInfo.Name)
 	}
+	e := p.ClientCapabilities.Elicitation
+	a.forms = e != nil && e.Form != nil
 	a.mu.Unlock()
 	return acp.InitializeResponse{
 		ProtocolVersion: acp.ProtocolVersionNumber,
@@ -49,6 +51,13 @@ func (a *agent) client() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return "acp: " + a.editor
+}
+
+// elicits says whether the editor can show forms.
+func (a *agent) elicits() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.forms
 }
 
 // newSession creates a pod with the editor's directory as its workspace, or joins the pod

@@ -60,9 +60,9 @@ func (s *session) put(p transcript.Put) {
 		s.notify(view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count}))
 	case transcript.Notice:
 		switch b.Code {
-		case item.OriginNote, item.OriginInterceptor:
+		case item.OriginNote, item.OriginLetter, item.OriginInterceptor:
 			s.notify(b.Code + ": " + b.Text)
-		case transcript.CodeCompaction, transcript.CodeRewind, transcript.CodeWing:
+		case transcript.CodeCompaction, transcript.CodeRewind, transcript.CodeRecovered, transcript.CodeWing:
 			s.notify(b.Text)
 		}
 	}

@@ -39,12 +39,17 @@ func (s *session) askPending() {
 		s.withdraw(w.GetCallId())
 		ctx, cancel := context.WithCancel(s.ctx)
 		s.questions[w.GetCallId()] = cancel
-		s.work.Go(func() { s.ask(ctx, w) })
+		ask := s.ask
+		if w.GetForm() != nil {
+			ask = s.askForm
+		}
+		s.work.Go(func() { ask(ctx, w) })
 	}
 }
 
 // withdraw withdraws the question about a call that no longer waits.
 func (s *session) withdraw(callID string) {
+	defer s.replied(callID)
 	if cancel := s.questions[callID]; cancel != nil {
 		cancel()
 		delete(s.questions, callID)

@@ -36,6 +36,8 @@ type prompts struct {
 	failed error
 	// stopping says that the editor cancelled the running turn.
 	stopping bool
+	// forms are what running calls ask, the oldest first; the next prompt answers the first of them.
+	forms []*poddv1.Approval
 	// first are notices to send with the next prompt, when the editor knows the session.
 	first []string
 }
@@ -89,6 +91,9 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (
 	}
 	if s.cancelled(id) {
 		return acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	if s.answers(ctx, p.Prompt) {
+		return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}
 	_, err = a.Client.Submit(a.ctx, wire.SetPlan(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}, s.plans()))
 	if err != nil {

@@ -74,9 +74,11 @@ type agent struct {
 	// calls are the requests in progress.
 	calls sync.WaitGroup
 
-	mu       sync.Mutex
-	closed   bool
-	editor   string
+	mu     sync.Mutex
+	closed bool
+	editor string
+	// forms says that the editor can show forms.
+	forms    bool
 	sessions map[acp.SessionId]*session
 	// alerted is the last alert that the editor could read.
 	alerted atomic.Int64

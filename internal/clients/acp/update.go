@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/coder/acp-go-sdk"
@@ -73,8 +74,8 @@ func (o *sender) chunk(as spokenAs, text string, begins bool) {
 
 // notice sends a message from podd itself as part of the agent's text: version 1 of the
 // protocol has no other place for it. It is formatted as a quotation, which the model's
-// text rarely is.
-func (o *sender) notice(text string) {
+// text rarely is. Safe lines may stand below it, as they are.
+func (o *sender) notice(text string, below ...string) {
 	o.out.Lock()
 	defer o.out.Unlock()
 	lead := ""
@@ -82,7 +83,11 @@ func (o *sender) notice(text string) {
 		lead = "\n\n"
 	}
 	o.last = spokenNotice
-	o.write(acp.UpdateAgentMessageText(lead + "> podd: " + sanitize.Line(text) + "\n\n"))
+	text = lead + "> podd: " + sanitize.Line(text) + "\n\n"
+	if len(below) > 0 {
+		text += fenced(strings.Join(below, "\n")) + "\n\n"
+	}
+	o.write(acp.UpdateAgentMessageText(text))
 }
 
 // notify is a notice from the reader: it is suppressed while muted, and never interrupts a

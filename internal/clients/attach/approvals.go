@@ -7,10 +7,11 @@ import (
 
 	"podd/internal/clients/show"
 	"podd/internal/clients/view"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// question is a call that waits for approval.
+// question is a call that waits for approval, or for an answer.
 type question struct {
 	*poddv1.Approval
 	shown view.Approval
@@ -19,6 +20,21 @@ type question struct {
 	columns int
 	// raw says that the arguments are shown instead of the preview.
 	raw bool
+	// replies are the answers to the first questions of a form.
+	replies []item.FormReply
+}
+
+// asks is the question of the form that is answered now; nil if the call asks no form, or all are answered.
+func (q *question) asks() *item.FormQuestion {
+	if q.shown.Form == nil || len(q.replies) == len(q.shown.Form.Questions) {
+		return nil
+	}
+	return &q.shown.Form.Questions[len(q.replies)]
+}
+
+// from answers a form from a question on. Those before it have their replies.
+func (q *question) from(replies []item.FormReply) {
+	q.replies, q.shown.At = replies, &view.Cursor{Question: len(replies)}
 }
 
 // key identifies a call with its current content.
@@ -29,6 +45,9 @@ func (q *question) lines(columns int) (lines []line) {
 	lines = append([]line{nil}, show.Wrap(in(yellow, "? "+q.shown.Title()), nil, in(yellow, "  "), columns)...)
 	for _, l := range q.shown.Shown(columns-2, q.raw) {
 		lines = append(lines, show.With(in(bold, "  "), l.In(bold)))
+	}
+	if q.asks() != nil {
+		lines = append(lines, show.Wrap(in(yellow, "  "+q.shown.Question(len(q.replies))), nil, in(yellow, "  "), columns)...)
 	}
 	if q.raw {
 		return lines
@@ -61,6 +80,7 @@ func (c *approvals) take(list []*poddv1.Approval, free bool) (came bool) {
 	c.questions = nil
 	for _, w := range list {
 		q := &question{Approval: w, shown: view.ApprovalFromProto(w)}
+		q.from(nil)
 		if i := slices.IndexFunc(before, func(b *question) bool { return b.key() == q.key() }); i >= 0 {
 			q = before[i]
 		}
@@ -114,12 +134,24 @@ func (c *approvals) takes(draft *editor) bool {
 	if len(c.questions) == 0 || draft.text() != draft.whole() || strings.ContainsAny(draft.text(), " \n") {
 		return false
 	}
-	if _, ok := view.ParseAnswer(draft.text()); !ok {
+	form := c.questions[0].shown.Form
+	if _, ok := view.ParseAnswer(draft.text()); form == nil && !ok || form != nil && !strings.Contains("123456789dD", draft.text()) {
 		return false
 	}
 	c.answer, c.answering = *draft, true
 	draft.clear()
 	return true
+}
+
+// choose moves between the options of the open question, or marks one; false if the key does neither.
+func (c *approvals) choose(k key) bool {
+	if !c.answering {
+		return false
+	}
+	q := c.questions[0]
+	asked := q.asks()
+	space := k.kind == keyText && k.text == " " && c.answer.empty()
+	return asked != nil && q.shown.At.Press(*asked, k.kind == keyUp, k.kind == keyDown, space)
 }
 
 // onScreen is the part of a question that a frame has.

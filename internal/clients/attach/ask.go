@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"strings"
 
 	"podd/internal/clients/view"
@@ -27,7 +28,11 @@ func (a *app) findPending() {
 // waiting asks about the calls that wait.
 func (a *app) waiting(list []*poddv1.Approval) {
 	if a.calls.take(list, a.prompt.draft.empty()) {
-		a.attract("a call needs your approval")
+		text := "a call needs your approval"
+		if len(list) > 0 && list[0].GetForm() != nil {
+			text = "a call waits for your answer"
+		}
+		a.attract(text)
 	}
 }
 
@@ -48,6 +53,10 @@ func (a *app) answers() bool {
 // decide sends the typed answer.
 func (a *app) decide() {
 	q := a.calls.questions[0]
+	if q.shown.Form != nil {
+		a.reply(q)
+		return
+	}
 	if strings.EqualFold(strings.TrimSpace(a.calls.answer.text()), "v") && item.HideArguments(q.shown.Previews) {
 		a.calls.answer.clear()
 		q.raw = !q.raw
@@ -88,13 +97,43 @@ func (a *app) propose(q *question, answer view.Answer) {
 	})
 }
 
-// resolve sends an answer.
-func (a *app) resolve(q *question, answer view.Answer) {
-	a.said = "sending the answer"
-	req := &poddv1.ResolveApprovalRequest{
-		Pod: q.GetPod(), CallSeq: q.GetCallSeq(), Digest: q.GetDigest(), Client: a.Name,
-		Approve: answer.Approve, Always: answer.Always, Reason: answer.Reason,
+// reply takes the answer to the next question of a form: the typed one, else the chosen options. The last one sends the answer.
+func (a *app) reply(q *question) {
+	text, chosen := strings.TrimSpace(a.calls.answer.text()), q.shown.At.Chosen()
+	asked := q.asks()
+	switch {
+	case strings.EqualFold(text, "d"):
+		a.calls.answer.clear()
+		a.sendAnswer(q, &poddv1.ResolveApprovalRequest{Dismiss: true})
+		return
+	case asked == nil || text == "" && len(chosen) == 0:
+		a.said = "not an answer; [Esc] answers later"
+		return
 	}
+	reply := item.FormReply{Choices: chosen}
+	if text != "" {
+		reply = view.ParseReply(*asked, text)
+	}
+	if err := asked.Check(reply); err != nil {
+		a.said = sanitize.Line(fmt.Sprintf("question %d %v", len(q.replies)+1, err))
+		return
+	}
+	a.calls.answer.clear()
+	if q.from(append(q.replies, reply)); q.asks() == nil {
+		a.sendAnswer(q, &poddv1.ResolveApprovalRequest{Approve: true, Replies: wire.RepliesToProto(q.replies)})
+		q.from(nil)
+	}
+}
+
+// resolve sends a decision.
+func (a *app) resolve(q *question, answer view.Answer) {
+	a.sendAnswer(q, &poddv1.ResolveApprovalRequest{Approve: answer.Approve, Always: answer.Always, Reason: answer.Reason})
+}
+
+// sendAnswer sends an answer to a question.
+func (a *app) sendAnswer(q *question, req *poddv1.ResolveApprovalRequest) {
+	a.said = "sending the answer"
+	req.Pod, req.CallSeq, req.Digest, req.Client = q.GetPod(), q.GetCallSeq(), q.GetDigest(), a.Name
 	ask(a.send, a.Client.Approvals().ResolveApproval, req, func(resp *poddv1.ResolveApprovalResponse, err error) {
 		a.said = ""
 		if err != nil {

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -253,5 +254,88 @@ func TestQuestionAfterTheDraft(t *testing.T) {
 	a.press(key{kind: keyInterrupt})
 	if a.calls.answering {
 		t.Error("a question that was left takes the keys again")
+	}
+}
+
+// A form is answered question by question; what is typed stays a reply until the last one, and a draft that is a prompt is none.
+func TestFormIsAnsweredInSteps(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 60, 20
+	a.waiting([]*poddv1.Approval{{CallSeq: 4, Tool: "ask_user", Digest: []byte("digest"), Form: &poddv1.Form{Questions: []*poddv1.FormQuestion{
+		{Header: "Database", Text: "Which\x1b one?", Options: []*poddv1.FormOption{{Label: "SQLite"}, {Label: "Postgres"}}}, {Text: "When?"},
+	}}}})
+	shown := func() string {
+		lines, _, _ := a.draw()
+		return texts(lines)
+	}
+	if got := shown(); !strings.Contains(got, "Question 1, Database: Which\\x1b one?") || !strings.Contains(got, "2. Postgres") || !strings.Contains(got, "Answer to question 1 of 2: [1-2] or a text") {
+		t.Errorf("it shows\n%s", got)
+	}
+	a.decide()
+	if a.said != "not an answer; [Esc] answers later" {
+		t.Errorf("an empty answer: %q", a.said)
+	}
+	a.calls.answer.insert("2")
+	a.decide()
+	q := a.calls.questions[0]
+	if len(q.replies) != 1 || q.replies[0].Choices[0] != 2 || !strings.Contains(shown(), "Answer to question 2 of 2: a text") {
+		t.Errorf("replies %+v; it shows\n%s", q.replies, shown())
+	}
+	a.calls.answering = false
+	a.prompt.draft.insert("yes")
+	if a.answers() {
+		t.Error("the prompt yes became an answer")
+	}
+}
+
+// Arrows choose an option, Space marks several, and Enter takes them. A text wins, and an answer that the question does not take stays.
+func TestFormIsAnsweredWithArrows(t *testing.T) {
+	a := newApp(t.Context(), nil, Config{Desk: desk.Defaults(), Env: noEnv}, &poddv1.Pod{Name: "p"})
+	a.ready, a.columns, a.rows = true, 60, 20
+	options := []*poddv1.FormOption{{Label: "Red"}, {Label: "Green"}, {Label: "Blue"}}
+	a.waiting([]*poddv1.Approval{{CallSeq: 4, Tool: "mcp__desk__book", Digest: []byte("digest"), Form: &poddv1.Form{Questions: []*poddv1.FormQuestion{
+		{Text: "One?", Options: options}, {Text: "Some?", Options: options, Multiple: true, Takes: &poddv1.FormTakes{Type: item.TakesOptions, Lower: &poddv1.FormTakes_Min{Min: 2}}}, {Text: "Why?"},
+	}}}})
+	q := a.calls.questions[0]
+	press := func(kinds ...keyKind) string {
+		for _, kind := range kinds {
+			a.press(key{kind: kind})
+		}
+		lines, _, _ := a.draw()
+		return texts(lines)
+	}
+	space := func() string {
+		a.press(key{kind: keyText, text: " "})
+		return press()
+	}
+	if got := press(keyEnter); a.said != "not an answer; [Esc] answers later" || strings.Contains(got, "Some?") {
+		t.Errorf("Enter without a choice says %q; it shows\n%s", a.said, got)
+	}
+	if got := press(keyUp); !strings.Contains(got, "› 3. Blue") || !strings.Contains(got, "Up/Down choose") {
+		t.Errorf("it shows\n%s", got)
+	}
+	if got := press(keyDown, keyDown); !strings.Contains(got, "› 2. Green") || strings.Contains(got, "› 3.") {
+		t.Errorf("it shows\n%s", got)
+	}
+	if got := press(keyEnter); len(q.replies) != 1 || !slices.Equal(q.replies[0].Choices, []int{2}) || strings.Contains(got, "One?") || !strings.Contains(got, "  [ ] 1. Red") {
+		t.Errorf("replies %+v; it shows\n%s", q.replies, got)
+	}
+	press(keyUp)
+	space()
+	if press(keyEnter); a.said != "question 2 takes at least 2 options" || len(q.replies) != 1 {
+		t.Errorf("one of two at least: %q, replies %+v", a.said, q.replies)
+	}
+	press(keyDown)
+	if got := space(); !strings.Contains(got, "› [x] 1. Red") || !strings.Contains(got, "  [x] 3. Blue") {
+		t.Errorf("it shows\n%s", got)
+	}
+	press(keyDown)
+	space()
+	space()
+	if got := press(keyEnter); len(q.replies) != 2 || !slices.Equal(q.replies[1].Choices, []int{1, 3}) || !strings.Contains(got, "Why?") {
+		t.Errorf("replies %+v; it shows\n%s", q.replies, got)
+	}
+	if press(keyDown, keyEnter); a.said != "not an answer; [Esc] answers later" {
+		t.Errorf("a question without options: %q", a.said)
 	}
 }

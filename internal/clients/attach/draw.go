@@ -58,6 +58,8 @@ func (a *app) lead() string {
 			return a.confirming.question + " "
 		}
 		return a.confirming.question + " " + a.confirming.keys() + " "
+	case a.calls.answering && a.calls.questions[0].shown.Form != nil:
+		return "Answer: "
 	case a.calls.answering:
 		return "Run it? "
 	case a.prompt.history.search != nil:
@@ -194,16 +196,31 @@ func (a *app) hint() string {
 		}
 	case a.calls.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
+		if a.calls.questions[0].shown.Form != nil {
+			keys = a.calls.questions[0].formKeys()
+		}
 		if item.HideArguments(a.calls.questions[0].shown.Previews) {
 			keys = slices.Insert(keys, 1, "[v] arguments")
 		}
-		if !a.calls.wholly() {
+		if a.calls.questions[0].shown.Form == nil && !a.calls.wholly() {
 			keys = []string{"PgUp to read all of it", "[n REASON] deny", "[Esc] later"}
 		}
 	case len(a.calls.questions) > 0:
 		keys = append([]string{"^Y answer the question"}, keys...)
 	}
 	return cells.Fit(fitting(keys, a.columns), a.columns)
+}
+
+// formKeys are the keys of a form.
+func (q *question) formKeys() []string {
+	keys := []string{"[d] let the model decide", "[Esc] later", "PgUp/PgDn"}
+	switch asked := q.asks(); {
+	case asked == nil || len(asked.Options) == 0:
+		return keys
+	case asked.Multiple:
+		return append([]string{"Up/Down choose", "Space mark", "Enter take"}, keys...)
+	}
+	return append([]string{"Up/Down choose", "Enter take"}, keys...)
 }
 
 // fitting joins the first parts, as many as fit.

@@ -56,7 +56,7 @@ func (a *app) press(k key) {
 		a.complete()
 	default:
 		switch {
-		case a.look(k.kind) || a.scroll(k.kind) || a.recall(k.kind):
+		case a.calls.choose(k) || a.look(k.kind) || a.scroll(k.kind) || a.recall(k.kind):
 		case a.calls.answering:
 			a.calls.answer.press(k)
 		default:
@@ -125,7 +125,7 @@ func (a *app) told(err error) {
 const wheelLines = 3
 
 // scroll scrolls the transcript; false if the key does not. Arrows scroll while a question
-// is answered.
+// without options is answered.
 func (a *app) scroll(k keyKind) bool {
 	f, by := a, 0
 	switch {

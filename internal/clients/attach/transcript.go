@@ -195,9 +195,9 @@ func (b *block) words() (s show.Style, text string) {
 		return b.style, b.Text
 	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall, item.OriginNoAnswer:
 		return plain, "" // The call's result names the person and the reason; the others are for the model.
-	case item.OriginNote, item.OriginInterceptor:
+	case item.OriginNote, item.OriginLetter, item.OriginInterceptor:
 		return plain, "· " + b.Code + ": " + b.Text
-	case transcript.CodeRewind:
+	case transcript.CodeRewind, transcript.CodeRecovered:
 		return yellow, "! " + b.Text
 	case transcript.CodeCut:
 		return yellow, "(the answer was cut off; asking the model again)"

@@ -56,5 +56,8 @@ func (f *Fleet) Measured() bool {
 	return true
 }
 
+// Pod is the pod with an id; nil if there is none.
+func (f *Fleet) Pod(id string) *poddv1.WatchedPod { return f.pods[id] }
+
 // Pods are the pods, in no order.
 func (f *Fleet) Pods() []*poddv1.WatchedPod { return slices.Collect(maps.Values(f.pods)) }

@@ -120,6 +120,8 @@ func rowOf(p *poddv1.WatchedPod, now time.Time) row {
 func waitsFor(p *poddv1.WatchedPod) string {
 	pod := p.GetPod()
 	switch n := p.GetApprovals(); {
+	case n > 0 && pod.GetQuestions() == n:
+		return "your answer"
 	case n == 1:
 		return "your approval"
 	case n > 1:

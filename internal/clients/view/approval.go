@@ -22,6 +22,8 @@ type Approval struct {
 	// Time is when podd asked.
 	Time time.Time
 	item.ApprovalRequested
+	// At is where the person is in a form that is asked question by question; nil shows all questions.
+	At *Cursor
 }
 
 // ApprovalFromProto converts a call that waits for approval.
@@ -30,7 +32,7 @@ func ApprovalFromProto(p *poddv1.Approval) Approval {
 		Pod: p.GetPodName(), Turn: p.GetTurn(), Call: item.Seq(p.GetCallSeq()), Time: p.GetTime().AsTime(),
 		ApprovalRequested: item.ApprovalRequested{
 			CallID: p.GetCallId(), Digest: string(p.GetDigest()), Question: p.GetQuestion(),
-			Tool: p.GetTool(), Arguments: p.GetArguments(), Previews: wire.PreviewsFromProto(p.GetPreviews()),
+			Tool: p.GetTool(), Arguments: p.GetArguments(), Previews: wire.PreviewsFromProto(p.GetPreviews()), Form: wire.FormFromProto(p.GetForm()),
 		},
 	}
 	if a.Pod == "" {
@@ -44,6 +46,9 @@ func ApprovalFromProto(p *poddv1.Approval) Approval {
 
 // Title is the call in one safe line.
 func (a Approval) Title() string {
+	if a.Form != nil {
+		return fmt.Sprintf("call %d of pod %s waits for your answer: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
+	}
 	return fmt.Sprintf("call %d of pod %s needs approval: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
 }
 
@@ -52,6 +57,9 @@ func (a Approval) Title() string {
 // that is not all, or raw asks for them. The text of what it executes follows them. The lines are at most columns wide; 0 means
 // unlimited.
 func (a Approval) Shown(columns int, raw bool) []show.Line {
+	if a.Form != nil {
+		return formLines(a.ApprovalRequested, columns, a.At)
+	}
 	if raw {
 		return requestLines(a.ApprovalRequested, columns, asArguments)
 	}
@@ -81,6 +89,9 @@ func texts(lines []show.Line) []string {
 // HowTo is a safe line with the commands that answer the call, or says that the question
 // has expired.
 func (a Approval) HowTo(now time.Time) string {
+	if a.Form != nil {
+		return a.howToAnswer()
+	}
 	if !a.Expires.IsZero() && !now.Before(a.Expires) {
 		return "expired: podd denies this call as soon as the turn continues"
 	}
@@ -109,6 +120,9 @@ const (
 )
 
 func requestLines(a item.ApprovalRequested, columns int, f form) []show.Line {
+	if a.Form != nil {
+		return formLines(a, columns, nil)
+	}
 	var lines []show.Line
 	add := func(st show.Style, texts ...string) {
 		for _, text := range texts {
@@ -155,6 +169,9 @@ const indent = "  "
 
 // resolved is how a call was answered, in a safe line.
 func resolved(k item.ApprovalResolved) string {
+	if k.Key != "" {
+		return sanitize.Line(oneLine(k.How()))
+	}
 	line := "denied"
 	if k.Approved {
 		line = "approved"

@@ -10,8 +10,11 @@ import (
 // Approval shows a call that waits for approval, with exactly what will run.
 func (t *Turn) Approval(a Approval) {
 	t.waits(a.CallID, a.Tool)
-	t.screen.asked(a, false)
+	t.ApprovalBelow(a)
 }
+
+// ApprovalBelow is Approval for a call of a sub-pod, whose answer the turn's log does not have.
+func (t *Turn) ApprovalBelow(a Approval) { t.screen.asked(a, false) }
 
 // Arguments shows the arguments of a call that waits for approval.
 func (t *Turn) Arguments(a Approval) { t.screen.asked(a, true) }
@@ -50,7 +53,7 @@ func (t *Turn) resolved(turn int64, k item.ApprovalResolved) {
 		t.waiting = slices.Delete(t.waiting, at, at+1)
 	}
 	line := "· " + sanitize.Line(orTool(tool)) + ": " + resolved(k)
-	if k.Reason != "" {
+	if k.Reason != "" && k.Key == "" {
 		line += ": " + sanitize.Line(oneLine(k.Reason))
 	}
 	t.screen.note(dim, line)

@@ -32,7 +32,7 @@ func describe(e item.Entry) described {
 	case item.Withdrawn:
 		return described{title: "removed from the queue: " + list(k.RequestIDs)}
 	case item.TurnStarted:
-		return described{title: fmt.Sprintf("turn %d started%s", e.Turn, bound(k.Plan, k.AnswerSchema))}
+		return described{title: fmt.Sprintf("turn %d started%s", e.Turn, bound(k.Plan, k.NoQuestions, k.AnswerSchema))}
 	case item.TurnEnded:
 		return turnEnded(e.Turn, k)
 	case item.Setup:
@@ -61,9 +61,17 @@ func describeRare(kind item.Kind) described {
 	case item.Compaction:
 		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body, markdown: true}
 	case item.ApprovalRequested:
-		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(texts(requestLines(k, 0, asPreviews)), "\n")}
+		what := " waits for approval"
+		if k.Form != nil {
+			what = " waits for an answer"
+		}
+		return described{title: sanitize.Line(orTool(k.Tool)) + what, style: yellow, body: strings.Join(texts(requestLines(k, 0, asPreviews)), "\n")}
 	case item.ApprovalResolved:
-		return described{title: resolved(k), body: k.Reason}
+		d := described{title: resolved(k)}
+		if k.Key == "" {
+			d.body = k.Reason
+		}
+		return d
 	case item.Job:
 		return described{title: jobTitle(k), style: dim}
 	case item.Rewind:
@@ -118,7 +126,7 @@ func describeItem(it item.Item) described {
 			st, word = red, "error of "
 		}
 		took := Duration(time.Duration(it.DurationMS) * time.Millisecond)
-		return described{title: fmt.Sprintf("%s%s (%s)", word, sanitize.Line(orTool(it.Tool)), took), style: st, body: withPictures(it.Summary, it)}
+		return described{title: fmt.Sprintf("%s%s (%s)", word, sanitize.Line(orTool(it.Tool)), took), style: st, body: withPictures(it.Summary+it.Recovery.Remark(), it)}
 	}
 	return described{title: "an item of a kind that this version does not know"}
 }
@@ -137,9 +145,12 @@ func systemMessage(m item.SystemMessage) described {
 }
 
 // bound marks a turn that only plans, and one whose answer is held to a schema.
-func bound(plan bool, schema string) (marks string) {
+func bound(plan, alone bool, schema string) (marks string) {
 	if plan {
 		marks = " (plan)"
+	}
+	if alone {
+		marks += " (no questions)"
 	}
 	if schema != "" {
 		marks += " (answers by a schema)"
@@ -148,7 +159,7 @@ func bound(plan bool, schema string) (marks string) {
 }
 
 func submitted(k item.Submitted) string {
-	title := "submitted as " + sanitize.Line(k.RequestID) + bound(k.Plan, k.AnswerSchema)
+	title := "submitted as " + sanitize.Line(k.RequestID) + bound(k.Plan, k.NoQuestions, k.AnswerSchema)
 	if k.Mode == item.ModeSteer {
 		title += " (steer)"
 	}

@@ -160,6 +160,8 @@ func (t *Turn) entry(e item.Entry) error {
 		return nil
 	}
 	switch k := e.Kind.(type) {
+	case item.Recovered:
+		t.screen.note(yellow, "! the turn resumes: "+sanitize.Line(k.Reason))
 	case item.ItemAdded:
 		t.item(k.Item)
 	case item.ApprovalRequested:
@@ -187,7 +189,7 @@ func (t *Turn) claim(turn int64, requestIDs []string, how string) {
 func (t *Turn) item(it item.Item) {
 	switch it := it.(type) {
 	case item.SystemMessage:
-		if it.Origin == item.OriginNote || it.Origin == item.OriginInterceptor {
+		if it.FromNote() || it.Origin == item.OriginInterceptor {
 			t.screen.note(plain, "· "+it.Origin+": "+sanitize.Line(oneLine(it.Text)))
 		}
 	case item.ToolResult:
@@ -217,7 +219,7 @@ func (t *Turn) result(r item.ToolResult) {
 
 // summary is the result in one line that begins with the tool's name.
 func summary(r item.ToolResult) string {
-	text := sanitize.Line(oneLine(r.Summary))
+	text := sanitize.Line(oneLine(r.Summary)) + r.Recovery.Remark()
 	name := sanitize.Line(r.Tool) + ": "
 	if r.Tool == "" || len(text) >= len(name) && text[:len(name)] == name {
 		return text

@@ -83,15 +83,14 @@ turn 3 finished: 2 steps, 1,234 tokens in (800 cached), 56 out
 	}
 }
 
-// The alert about podd's absence reports it once, with the outcome of the turn.
+// podd's absence is one line, before the outcome of the turn.
 func TestTurnThatGoesOn(t *testing.T) {
 	const reason = "podd stopped during the turn"
 	_, err, _ := show(t, started(1),
 		entry(2, 3, item.Recovered{Reason: reason}),
-		entry(3, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Source: "recovery", Text: "turn 3 resumes: " + reason, Count: 1}}),
 		finished(4),
 	)
-	if !strings.HasPrefix(err, "! warn: turn 3 resumes: "+reason+"\nturn 3 finished") {
+	if !strings.HasPrefix(err, "! the turn resumes: "+reason+"\nturn 3 finished") {
 		t.Errorf("standard error is %q", err)
 	}
 }

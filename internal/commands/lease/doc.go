@@ -10,6 +10,10 @@
 // one. A deadline is never further away than For: a file that says so is damaged. With a damaged
 // file, one that was cut off, or none, the lease is over.
 //
+// podd reads the clock before it renews its lease in the database. Commands with a deadline need
+// bwrap: only a namespace of processes ends with all that was started in it. Turns need no
+// deadline: the store refuses their next entry once another node has the pod.
+//
 // Only Linux has leases.
 package lease
 

@@ -19,3 +19,9 @@ func inspect(pid int) (born string, runs bool) {
 	started := info.Proc.P_starttime
 	return fmt.Sprintf("%d.%06d", started.Sec, started.Usec), info.Proc.P_stat != zombie
 }
+
+// Boot differs between any two boots of any two machines; empty if the system does not say.
+func Boot() string {
+	id, _ := unix.Sysctl("kern.bootsessionuuid")
+	return id
+}

@@ -26,7 +26,7 @@ const startTime = 22 - 3
 
 // when returns the start time from a result of statOf. The field counts clock ticks since
 // boot, so another boot can repeat it.
-func when(fields []string) string { return bootID() + "-" + fields[startTime] }
+func when(fields []string) string { return Boot() + "-" + fields[startTime] }
 
 // statOf is /proc/PID/stat from its third field on: state, ppid, pgrp, session. The
 // second field, a name, may contain anything.
@@ -38,8 +38,8 @@ func statOf(pid int) []string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
-// bootID differs between any two boots.
-var bootID = sync.OnceValue(func() string {
+// Boot differs between any two boots of any two machines; empty if the system does not say.
+var Boot = sync.OnceValue(func() string {
 	id, _ := readProc("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 })

@@ -61,7 +61,7 @@ func (t *Tree) candidates() (pids []int, err error) {
 // born is when the leader started, in clock ticks since boot; ok is false when that is
 // unknown.
 func (t *Tree) born() (ticks int64, ok bool) {
-	text, ok := strings.CutPrefix(t.id.Born, bootID()+"-")
+	text, ok := strings.CutPrefix(t.id.Born, Boot()+"-")
 	if !ok {
 		return 0, false
 	}

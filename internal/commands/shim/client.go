@@ -40,6 +40,9 @@ type Client struct {
 	mu     sync.Mutex
 	closed chan struct{}
 	shims  map[kind]*remote
+	// connected are the shims that have not ended; left says that they run on without podd.
+	connected map[*remote]bool
+	left      bool
 	// ending counts the shims that have not ended.
 	ending sync.WaitGroup
 }
@@ -50,7 +53,7 @@ func Open(log *slog.Logger, l *launcher.Launcher) (*Client, error) {
 	if _, own := l.Path(); own && !hasMain.Load() {
 		return nil, errors.New("this program does not call shim.Main")
 	}
-	c := &Client{log: log, launcher: l, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}
+	c := &Client{log: log, launcher: l, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}, connected: map[*remote]bool{}}
 	c.group, c.ungroup = process.CommandGroup()
 	process.KeepThreads(c.group)
 	return c, nil
@@ -58,7 +61,7 @@ func Open(log *slog.Logger, l *launcher.Launcher) (*Client, error) {
 
 // Start starts a command. On ErrLost it may have run or still run; on any other error it
 // has not run. When ctx ends before the command has begun, Start returns ErrLost too, and
-// ends the command if it begins later.
+// ends the command if it begins later, unless ctx ends by command.Leave.
 func (c *Client) Start(ctx context.Context, command Command) (*Running, error) {
 	// Afterwards only the shim, if any, has the record open.
 	defer command.Record.Close()
@@ -69,14 +72,28 @@ func (c *Client) Start(ctx context.Context, command Command) (*Running, error) {
 	return s.start(ctx, command)
 }
 
-// Write types input into the terminal of a command of a keeper.
-func (c *Client) Write(ctx context.Context, k Keeper, command process.ID, input []byte) error {
+// Write types input into the terminal of a command of a keeper. What has a key is typed once, however
+// often it is sent; an earlier podd's keeper knows no keys.
+func (c *Client) Write(ctx context.Context, k Keeper, command process.ID, key string, input []byte) error {
+	err := c.input(ctx, k, encodeInput(command.Mark, key, input, false))
+	if key != "" && err != nil && err.Error() == errNoInput.Error() {
+		err = c.input(ctx, k, encodeInput(command.Mark, "", input, false))
+	}
+	return err
+}
+
+// Typed asks what became of input with a key: nil says that it was typed, ErrUntyped that it was not.
+func (c *Client) Typed(ctx context.Context, k Keeper, command process.ID, key string) error {
+	return c.input(ctx, k, encodeInput(command.Mark, key, nil, true))
+}
+
+func (c *Client) input(ctx context.Context, k Keeper, r request) error {
 	s, err := c.shim(k, process.Limits{})
 	if err != nil {
 		return err
 	}
 	answered := make(chan outcome, 1)
-	if err := s.ask(encodeInput(command.Mark, input), answered); err != nil {
+	if err := s.ask(r, answered); err != nil {
 		c.free(s)
 		return err
 	}
@@ -147,6 +164,17 @@ func (c *Client) drop(s *remote) {
 	}
 	s.rest.Stop()
 	_ = s.conn.CloseWrite()
+}
+
+// Leave lets the commands run on, as the end of podd does: also one that is about to begin.
+func (c *Client) Leave() {
+	c.mu.Lock()
+	c.left = true
+	for s := range c.connected {
+		_ = s.conn.Close()
+	}
+	c.mu.Unlock()
+	c.Close()
 }
 
 // Close ends the shims. Their commands should have ended. It may be called more than

@@ -31,6 +31,8 @@ type Command struct {
 	// Lease, if any, must last: the shim does not start the command after it, and kills it and
 	// everything that it started when the lease ends.
 	Lease *lease.Lease
+	// Leave, if any, is the cause of the end of Start's context after which the command may still begin and run on.
+	Leave error
 }
 
 // StatusOver is the status of a command that the end of its lease ended.

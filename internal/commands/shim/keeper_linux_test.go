@@ -110,7 +110,23 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Stop(time.Second)
-	if err := client.Write(t.Context(), k, r.ID(), []byte("words\n")); err != nil {
+	if err := client.Typed(t.Context(), k, r.ID(), "late"); !errors.Is(err, shim.ErrUntyped) {
+		t.Errorf("before it is typed: %v", err)
+	}
+	// What a killed podd sent may arrive after the question of the next one.
+	if err := client.Write(t.Context(), k, r.ID(), "late", []byte("no ")); !errors.Is(err, shim.ErrUntyped) {
+		t.Errorf("after the answer: %v", err)
+	}
+	// Another podd may send it again.
+	for _, c := range []*shim.Client{client, newClient(t)} {
+		if err := c.Write(t.Context(), k, r.ID(), "key", []byte("wo")); err != nil {
+			t.Error(err)
+		}
+		if err := c.Typed(t.Context(), k, r.ID(), "key"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := client.Write(t.Context(), k, r.ID(), "", []byte("rds\n")); err != nil {
 		t.Error(err)
 	}
 	<-r.Exited()
@@ -121,7 +137,7 @@ func TestTerminal(t *testing.T) {
 	if got := strings.ReplaceAll(string(text), "\r", ""); r.Status() != "5" || !strings.Contains(got, "40 120\n") || !strings.HasSuffix(got, "got words\n") {
 		t.Errorf("status %s, output %q", r.Status(), text)
 	}
-	if err := client.Write(t.Context(), k, r.ID(), []byte("more\n")); err == nil || !strings.Contains(err.Error(), "it takes no input") {
+	if err := client.Write(t.Context(), k, r.ID(), "", []byte("more\n")); err == nil || !strings.Contains(err.Error(), "it takes no input") {
 		t.Errorf("write to a command that has ended: %v", err)
 	}
 }
@@ -139,7 +155,7 @@ func TestInputThatIsNotRead(t *testing.T) {
 	}
 	defer r.Stop(time.Second)
 	await(t, func() bool { return exists(filepath.Join(dir, "ready")) })
-	err = client.Write(t.Context(), k, r.ID(), make([]byte, 1<<20))
+	err = client.Write(t.Context(), k, r.ID(), "", make([]byte, 1<<20))
 	if short, ok := errors.AsType[*shim.ShortInputError](err); !ok || short.Written >= 1<<20 {
 		t.Errorf("it took all: %v", err)
 	}

@@ -44,7 +44,9 @@ type answer struct {
 	// Lost stands for ErrLost.
 	Lost bool `json:"lost,omitempty"`
 	// Short says that input was typed, and that the command takes only Written bytes of it.
-	Short   bool   `json:"short,omitempty"`
+	Short bool `json:"short,omitempty"`
+	// Untyped says that input was not typed.
+	Untyped bool   `json:"untyped,omitempty"`
 	Written int    `json:"written,omitempty"`
 	Ended   bool   `json:"ended,omitempty"`
 	Status  string `json:"status,omitempty"`
@@ -57,6 +59,8 @@ func (a answer) err() error {
 		return ErrLost
 	case a.Short:
 		return &ShortInputError{a.Written}
+	case a.Untyped:
+		return ErrUntyped
 	case a.Error != "":
 		return errors.New(a.Error)
 	}
@@ -64,8 +68,9 @@ func (a answer) err() error {
 }
 
 // What a request asks for: to run a command, to run it in a terminal, or to type input into a
-// terminal. The last has no descriptors; its other words are the mark of the command's tree, and
-// the input, which may have NULs.
+// terminal. The last has no descriptors; its other words are the mark of the command's tree, with
+// a key and perhaps a question mark after it, and the input, which may have NULs. A shim types what
+// has a key once. A question types nothing: it asks whether what has this key was typed.
 const (
 	askRun      = "run"
 	askTerminal = "terminal"
@@ -75,8 +80,14 @@ const (
 // leased follows what a command that ends with a lease is asked for; its third descriptor is the lease.
 const leased = "leased"
 
-// encodeInput is a request to type input.
-func encodeInput(mark string, input []byte) request {
+// encodeInput is a request to type input, or to say whether what has the key was typed.
+func encodeInput(mark, key string, input []byte, asks bool) request {
+	if key != "" {
+		mark += " " + key
+	}
+	if asks {
+		mark += " ?"
+	}
 	body := append([]byte(askInput+nul+mark+nul), input...)
 	text := make([]byte, headBytes, headBytes+len(body))
 	binary.BigEndian.PutUint32(text, uint32(len(body)))
@@ -130,9 +141,10 @@ type asked struct {
 	Command
 	// lease is the file of the command's lease; nil without one.
 	lease *os.File
-	// mark is set for input instead of a Command.
-	mark  string
-	input []byte
+	// mark is set for input instead of a Command. key may be empty; asks types nothing.
+	mark, key string
+	input     []byte
+	asks      bool
 }
 
 // receive returns the next request, or io.EOF at the end. The caller closes its files.
@@ -171,11 +183,13 @@ func receive(conn *net.UnixConn) (r asked, err error) {
 func decode(body string, files []*os.File) (asked, error) {
 	what, rest, _ := strings.Cut(body, nul)
 	if what == askInput {
-		mark, input, ok := strings.Cut(rest, nul)
-		if !ok || mark == "" || len(files) > 0 {
+		words, input, ok := strings.Cut(rest, nul)
+		mark, key, _ := strings.Cut(words, " ")
+		key, question, asks := strings.Cut(key, " ")
+		if !ok || mark == "" || len(files) > 0 || asks && (question != "?" || key == "") {
 			return asked{}, errDamaged
 		}
-		return asked{mark: mark, input: []byte(input)}, nil
+		return asked{mark: mark, key: key, input: []byte(input), asks: asks}, nil
 	}
 	how, rest, _ := strings.Cut(rest, nul)
 	var lease *os.File

@@ -79,6 +79,7 @@ func (c *Client) launch(k kind, limits process.Limits) (s *remote, err error) {
 		s.forget = process.Lead(s.cmd.Process.Pid)
 	}
 	s.rest = time.AfterFunc(c.idle, func() { c.retire(s) })
+	c.connected[s] = true
 	c.ending.Go(s.listen)
 	return s, nil
 }
@@ -151,6 +152,9 @@ func (s *remote) start(ctx context.Context, c Command) (*Running, error) {
 	case a := <-answered:
 		return a.running, a.err
 	case <-ctx.Done():
+		if c.Leave != nil && errors.Is(context.Cause(ctx), c.Leave) {
+			return nil, ErrLost
+		}
 		s.ending.Go(func() {
 			if a := <-answered; a.running != nil {
 				a.running.Stop(endGrace)
@@ -193,16 +197,20 @@ func (s *remote) listen() {
 		}
 		s.hear(a)
 	}
-	left := s.lose()
+	left, leaves := s.lose()
 	_ = s.conn.Close()
 	// Its outcome says nothing about its commands.
 	state := "unknown"
-	if s.cmd != nil {
+	switch {
+	case s.cmd != nil && leaves:
+		_ = s.cmd.Process.Release()
+		s.forget()
+	case s.cmd != nil:
 		_ = s.cmd.Wait()
 		s.forget()
 		state = s.cmd.ProcessState.String()
 	}
-	if len(left) > 0 {
+	if len(left) > 0 && !leaves {
 		s.client.log.Warn("the process that starts commands has ended before them: how they end is not known", "tool", "shell", "commands", len(left), "state", state)
 	}
 	// podd watches them itself now, until they or podd end.
@@ -239,10 +247,12 @@ func (s *remote) hear(a answer) {
 	}
 }
 
-// lose handles a shim that ended while it had commands. It returns the running ones.
-func (s *remote) lose() (left map[uint64]running) {
+// lose handles a shim that ended while it had commands. It returns the running ones, and whether podd leaves them.
+func (s *remote) lose() (left map[uint64]running, leaves bool) {
 	s.client.mu.Lock()
 	s.client.drop(s)
+	delete(s.client.connected, s)
+	leaves = s.client.left
 	s.client.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,5 +260,5 @@ func (s *remote) lose() (left map[uint64]running) {
 	for _, answered := range s.asked {
 		answered <- outcome{err: ErrLost}
 	}
-	return s.running
+	return s.running, leaves
 }

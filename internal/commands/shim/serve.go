@@ -253,7 +253,10 @@ func (s *server) input(n uint64, r asked) answer {
 	if !ok {
 		return answer{Number: n, Error: errNoInput.Error()}
 	}
-	err := t.(*terminal).write(r.input)
+	err := t.(*terminal).write(r)
+	if errors.Is(err, ErrUntyped) {
+		return answer{Number: n, Untyped: true}
+	}
 	if short, ok := errors.AsType[*ShortInputError](err); ok {
 		return answer{Number: n, Short: true, Written: short.Written}
 	}

@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -425,6 +426,62 @@ func TestStartIsCancelled(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil && !gone(pidIn(t, filepath.Join(dir, "pid"))) {
 		t.Errorf("process %s goes on", text)
 	}
+}
+
+// A podd that leaves waits for no command and warns of none: one that runs and one that has not begun yet run to
+// their ends, and are noted.
+func TestLeave(t *testing.T) {
+	var log bytes.Buffer
+	client, err := shim.Open(slog.New(slog.NewTextHandler(&log, nil)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, dir := folder(t, t.TempDir()), t.TempDir()
+	leave := errors.New("podd restarts")
+	start := func(ctx context.Context, id, script string) error {
+		job, err := jobs.CreateJob("shell", id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := command(job, dir, script)
+		c.Leave = leave
+		_, err = client.Start(ctx, c)
+		_ = job.Output.Close()
+		return err
+	}
+	const wait = "while ! [ -e go ]; do sleep 0.01; done; "
+	if err := start(t.Context(), "runs", "echo $PPID >shim; "+wait+"exit 7"); err != nil {
+		t.Fatal(err)
+	}
+	shimPID := pidIn(t, filepath.Join(dir, "shim"))
+	stop(t, shimPID)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(leave)
+	if err := start(ctx, "begins", wait+"exit 5"); !errors.Is(err, shim.ErrLost) {
+		t.Errorf("Start: %v", err)
+	}
+	client.Leave()
+	if log.Len() > 0 {
+		t.Errorf("podd says %s", log.String())
+	}
+	if err := syscall.Kill(shimPID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"runs": "7", "begins": "5"} {
+		job, err := jobs.OpenJob("shell", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, func() bool { return !job.Record.Held() })
+		if status := job.Record.Status(); status != want {
+			t.Errorf("%s: status %q, want %s", id, status, want)
+		}
+		job.Settle(false)
+	}
+	await(t, func() bool { return gone(shimPID) })
 }
 
 // Commands with the same limits share a shim, and limits apply from a command's first

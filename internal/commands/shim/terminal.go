@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,6 +29,9 @@ var errNoInput = errors.New("it takes no input: it has no terminal, or has ended
 type terminal struct {
 	master *os.File
 	copied chan struct{}
+	// typing guards typed, what was typed with keys, oldest first.
+	typing sync.Mutex
+	typed  []typed
 }
 
 // openTerminal gives a command that is not started a terminal. The caller closes the slave
@@ -82,15 +86,47 @@ func (t *terminal) rest() {
 	}
 }
 
-// write types input.
-func (t *terminal) write(input []byte) error {
-	_ = t.master.SetWriteDeadline(time.Now().Add(inputPatience))
-	n, err := t.master.Write(input)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &ShortInputError{Written: n}
+// write types input, what has a key only once.
+func (t *terminal) write(r asked) error {
+	t.typing.Lock()
+	defer t.typing.Unlock()
+	for _, earlier := range t.typed {
+		if r.key != "" && earlier.key == r.key {
+			return earlier.err
+		}
 	}
+	if r.asks {
+		// It may still be on its way from a podd that was killed: it is not typed any more.
+		t.remember(r.key, ErrUntyped)
+		return ErrUntyped
+	}
+	_ = t.master.SetWriteDeadline(time.Now().Add(inputPatience))
+	n, err := t.master.Write(r.input)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = &ShortInputError{Written: n}
+	}
+	t.remember(r.key, err)
 	return err
 }
+
+// remember keeps what became of input with a key.
+func (t *terminal) remember(key string, err error) {
+	if key != "" {
+		t.typed = append(t.typed[max(0, len(t.typed)+1-maxTyped):], typed{key, err})
+	}
+}
+
+// maxTyped is how many inputs a terminal remembers: more than a turn types at once.
+const maxTyped = 256
+
+// typed is an input, and what the command took of it.
+type typed struct {
+	key string
+	err error
+}
+
+// ErrUntyped says that an input was not typed.
+var ErrUntyped = errors.New("the input was not typed")
 
 // ShortInputError is for a command that did not read all of its input in time.
 type ShortInputError struct {

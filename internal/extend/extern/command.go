@@ -11,6 +11,7 @@ import (
 	"podd/internal/commands/process"
 	"podd/pkg/item"
 	"podd/pkg/lazy"
+	"podd/pkg/tool"
 )
 
 // The default timeouts of commands.
@@ -48,8 +49,8 @@ var (
 
 // check refuses commands that can't run, and events that are not in known.
 func (c Command) check(known []string) error {
-	if !nameForm().MatchString(c.Name) {
-		return bad("the name %q is not valid: use at most 64 letters, digits, \".\", \"-\" and \"_\"", c.Name)
+	if err := c.checkRun(); err != nil {
+		return err
 	}
 	if len(c.On) == 0 {
 		return bad("%s has no events: set on to some of %s", c.Name, strings.Join(known, ", "))
@@ -58,6 +59,14 @@ func (c Command) check(known []string) error {
 		if !slices.Contains(known, event) {
 			return bad("%s: unknown event %q: on may contain %s", c.Name, event, strings.Join(known, ", "))
 		}
+	}
+	return nil
+}
+
+// checkRun refuses commands that can't run.
+func (c Command) checkRun() error {
+	if !nameForm().MatchString(c.Name) {
+		return bad("the name %q is not valid: use at most 64 letters, digits, \".\", \"-\" and \"_\"", c.Name)
 	}
 	if c.Timeout < 0 {
 		return bad("%s: the timeout is negative", c.Name)
@@ -119,6 +128,9 @@ func (c Command) environment(own []string, dir string, e event) []string {
 		}
 	}
 	env = append(env, "PWD="+dir, "PODD_EVENT="+e.Event, fmt.Sprintf("PODD_POD=%s", e.Pod.Name))
+	if e.Call != nil {
+		env = append(env, tool.KeyVariable+"="+e.Call.Key)
+	}
 	for _, entry := range c.Env {
 		if strings.Contains(entry, "=") {
 			env = append(env, entry)

@@ -88,9 +88,11 @@ type usageInfo struct {
 
 type callInfo struct {
 	ID   string `json:"id"`
+	Key  string `json:"key"`
 	Tool string `json:"tool"`
 	// Arguments is the JSON object that the tool gets.
 	Arguments json.RawMessage `json:"arguments"`
+	*lostInfo
 }
 
 type outputInfo struct {
@@ -153,8 +155,8 @@ func describeRequest(r interceptor.Request) *requestInfo {
 	}}
 }
 
-func describeCall(id, tool, arguments string) *callInfo {
-	return &callInfo{ID: id, Tool: tool, Arguments: describeArguments(arguments)}
+func describeCall(id, key, tool, arguments string) *callInfo {
+	return &callInfo{ID: id, Key: key, Tool: tool, Arguments: describeArguments(arguments)}
 }
 
 func describeArguments(arguments string) json.RawMessage {
@@ -180,9 +182,9 @@ func describeEdge(e hook.Edge) event {
 	case hook.EdgeBeforeRequest:
 		out.Request = &requestInfo{Step: e.Step}
 	case hook.EdgeBeforeTool:
-		out.Call = describeCall(e.CallID, e.Tool, e.Arguments)
+		out.Call = describeCall(e.CallID, e.Key, e.Tool, e.Arguments)
 	case hook.EdgeAfterTool:
-		out.Call = describeCall(e.CallID, e.Tool, e.Arguments)
+		out.Call = describeCall(e.CallID, e.Key, e.Tool, e.Arguments)
 		out.Output = &outputInfo{Summary: e.Text}
 	case hook.EdgeTurnEnd:
 		out.End = &endInfo{Steps: e.Step, Answer: e.Text}

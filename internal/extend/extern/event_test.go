@@ -76,7 +76,7 @@ func TestEvents(t *testing.T) {
 	if _, err := chain.BeforeTool(ctx, aCall, same); err != nil {
 		t.Fatal(err)
 	}
-	const call = `"call":{"id":"c1","tool":"shell","arguments":{"command":"ls"}}`
+	const call = `"call":{"id":"c1","key":"k1","tool":"shell","arguments":{"command":"ls"}}`
 	b.wantEvent(t, begin("before_tool")+`,"turn":3,`+call+`}`)
 
 	if _, err := chain.AfterTool(ctx, aResult); err != nil {
@@ -133,6 +133,10 @@ func TestEnvironment(t *testing.T) {
 	if got := b.file(t, "pwd"); got != b.dir+"\n" {
 		t.Errorf("it ran in %s", got)
 	}
+	if _, err := chain.BeforeTool(t.Context(), aCall, same); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, b.file(t, "env"), "PODD_CALL=k1\n")
 }
 
 func TestRefuses(t *testing.T) {

@@ -24,7 +24,7 @@ func (b *bench) hook(t *testing.T, script string, on ...string) *extern.Hook {
 func happen(h hook.Hook) {
 	h.Pod(hook.PodEvent{Change: hook.PodLoaded, ID: "p1", Name: "demo"})
 	h.Entry("p1", item.Entry{Seq: 5, Turn: 1, Kind: item.TurnStarted{RequestIDs: []string{"r"}}})
-	h.Edge(hook.Edge{Name: hook.EdgeBeforeTool, Pod: "p1", Turn: 1, Step: 1, CallID: "c", Tool: "shell", Arguments: "{}", Decision: "denied by x: no"})
+	h.Edge(hook.Edge{Name: hook.EdgeBeforeTool, Pod: "p1", Turn: 1, Step: 1, CallID: "c", Key: "k", Tool: "shell", Arguments: "{}", Decision: "denied by x: no"})
 	h.Entry("p1", item.Entry{Seq: 6, Turn: 1, Kind: item.AlertRaised{Alert: item.Alert{Text: "oh"}}})
 	h.Alert(item.Alert{Seq: 1, Pod: "p1", Text: "oh"})
 	h.Alert(item.Alert{Seq: 2, Text: "the daemon's own"})
@@ -67,13 +67,13 @@ func TestHookEventSchema(t *testing.T) {
 	tell("pod", func(h hook.Hook) { h.Pod(hook.PodEvent{Change: hook.PodDeleted, ID: "p2", Name: "gone"}) })
 	b.wantEvent(t, `{"version":1,"event":"pod","name":"x","pod":{"id":"p2","name":"gone","dir":""},"change":"deleted"}`)
 	tell("before_tool", func(h hook.Hook) {
-		h.Edge(hook.Edge{Name: hook.EdgeBeforeTool, Pod: "p1", Turn: 1, CallID: "c", Tool: "shell", Arguments: "{}", Decision: "denied"})
+		h.Edge(hook.Edge{Name: hook.EdgeBeforeTool, Pod: "p1", Turn: 1, CallID: "c", Key: "k", Tool: "shell", Arguments: "{}", Decision: "denied"})
 	})
-	b.wantEvent(t, begin("before_tool")+`,"turn":1,"call":{"id":"c","tool":"shell","arguments":{}},"decision":"denied"}`)
+	b.wantEvent(t, begin("before_tool")+`,"turn":1,"call":{"id":"c","key":"k","tool":"shell","arguments":{}},"decision":"denied"}`)
 	tell("after_tool", func(h hook.Hook) {
-		h.Edge(hook.Edge{Name: hook.EdgeAfterTool, Pod: "p1", Turn: 1, CallID: "c", Tool: "shell", Text: "ls"})
+		h.Edge(hook.Edge{Name: hook.EdgeAfterTool, Pod: "p1", Turn: 1, CallID: "c", Key: "k", Tool: "shell", Text: "ls"})
 	})
-	b.wantEvent(t, begin("after_tool")+`,"turn":1,"call":{"id":"c","tool":"shell","arguments":""},"output":{"summary":"ls","content":"","is_error":false}}`)
+	b.wantEvent(t, begin("after_tool")+`,"turn":1,"call":{"id":"c","key":"k","tool":"shell","arguments":""},"output":{"summary":"ls","content":"","is_error":false}}`)
 	tell("aborted", func(h hook.Hook) { h.Edge(hook.Edge{Name: hook.EdgeAborted, Pod: "p1", Turn: 1, Text: "why"}) })
 	b.wantEvent(t, begin("aborted")+`,"turn":1,"abort":{"cause":"why"}}`)
 	tell("prompt_submit", func(h hook.Hook) {

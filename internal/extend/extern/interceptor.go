@@ -93,7 +93,7 @@ func (i *Interceptor) BeforeRequest(ctx context.Context, r interceptor.Request) 
 
 // BeforeTool asks the command. Exit status 2 denies.
 func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interceptor.CallVerdict {
-	v := i.ask(ctx, hook.EdgeBeforeTool, c.Pod, event{Turn: c.Turn, Call: describeCall(c.CallID, c.Tool, c.Arguments)})
+	v := i.ask(ctx, hook.EdgeBeforeTool, c.Pod, event{Turn: c.Turn, Call: describeCall(c.CallID, c.Key, c.Tool, c.Arguments)})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "deny":
 		return c.Deny(v.reason).Warn(v.warning)
@@ -112,7 +112,7 @@ func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interc
 // AfterTool asks the command. Exit status 2 adds its standard error to the output.
 func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) interceptor.ResultVerdict {
 	v := i.ask(ctx, hook.EdgeAfterTool, r.Pod, event{
-		Turn: r.Turn, Call: describeCall(r.CallID, r.Tool, r.Arguments), Output: describeOutput(r.Output),
+		Turn: r.Turn, Call: describeCall(r.CallID, r.Key, r.Tool, r.Arguments), Output: describeOutput(r.Output),
 	})
 	switch {
 	case v.failed && v.stops:

@@ -48,7 +48,7 @@ func needs(t *testing.T, program string) {
 	}
 }
 
-// The recipes are short, and the documentation shows each verbatim.
+// The recipes are short, and the documentation names each and shows one verbatim.
 func TestRecipesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "extensions.md"))
 	if err != nil {
@@ -63,11 +63,15 @@ func TestRecipesAreDocumented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(page), "```sh\n"+string(text)+"```\n") {
-			t.Errorf("docs/extensions.md does not show %s as it is", filepath.Base(path))
+		name := filepath.Base(path)
+		if !strings.Contains(string(page), "(../examples/"+name+")") {
+			t.Errorf("docs/extensions.md does not name %s", name)
+		}
+		if name == "run-tests.sh" && !strings.Contains(string(page), "```sh\n"+string(text)+"```\n") {
+			t.Errorf("docs/extensions.md does not show %s as it is", name)
 		}
 		if n := strings.Count(string(text), "\n"); n > 10 {
-			t.Errorf("%s has %d lines: a recipe has ten", filepath.Base(path), n)
+			t.Errorf("%s has %d lines: a recipe has ten", name, n)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 var (
 	aSubmit  = interceptor.Submit{Pod: "p1", RequestID: "r1", Text: "hi"}
 	aRequest = interceptor.Request{Pod: "p1", Turn: 3, Step: 2, Tokens: 100}
-	aCall    = interceptor.Call{Pod: "p1", Turn: 3, CallID: "c1", Tool: "shell", Arguments: `{"command":"ls"}`}
+	aCall    = interceptor.Call{Pod: "p1", Turn: 3, CallID: "c1", Key: "k1", Tool: "shell", Arguments: `{"command":"ls"}`}
 	aResult  = interceptor.Result{Call: aCall, Output: item.Output{Summary: "shell: ls", Content: "a\nb", Kind: item.OutputShell}}
 	aTurn    = interceptor.Turn{Pod: "p1", Turn: 3, Steps: 2, Answer: "Done."}
 )

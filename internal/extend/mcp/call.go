@@ -15,17 +15,23 @@ import (
 	"podd/pkg/tool"
 )
 
+// keyName is the name of a call's key in the metadata of its request.
+const keyName = "podd.dev/call"
+
 // call calls a tool in the form that the pod knows.
 func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out tool.Output, err error) {
-	err = i.ask(ctx, c, func(ctx context.Context, l *link, told func(*sdk.ProgressNotificationParams)) error {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, k *calling) error {
 		if err := i.same(ctx, l, t); err != nil {
 			return err
 		}
-		token, stop := l.watch(told)
+		token, stop := l.watch(k.told)
 		defer stop()
 		params := &sdk.CallToolParams{Name: t.Name, Arguments: json.RawMessage(c.Arguments)}
 		params.SetProgressToken(token)
-		result, err := l.session.CallTool(ctx, params)
+		if c.Key != "" {
+			params.Meta[keyName] = c.Key
+		}
+		result, err := l.callTool(ctx, k, params)
 		if err == nil {
 			out = output(result)
 		}
@@ -54,7 +60,7 @@ func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 }
 
 // ask sends a request to the server. An error is a sentence.
-func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
+func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(context.Context, *link, *calling) error) error {
 	return i.with(ctx, true, func(l *link, err error) error {
 		if err != nil {
 			return i.sentence(err, false)
@@ -64,21 +70,18 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 }
 
 // request sends one request. The server's timeout runs from the start and again from each
-// progress that it reports.
-func (i *instance) request(ctx context.Context, c *tool.Invocation, l *link, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) (err error) {
+// progress that it reports, but not while the server asks a person.
+func (i *instance) request(ctx context.Context, c *tool.Invocation, l *link, work func(context.Context, *link, *calling) error) (err error) {
 	def := i.definition()
 	late := fmt.Errorf("did not answer within %s", def.Timeout)
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(def.Timeout, func() { cancel(late) })
-	defer timer.Stop()
-	told := func(p *sdk.ProgressNotificationParams) {
-		if timer.Reset(def.Timeout) {
-			c.Progress(progress(p))
-		}
-	}
+	left := allow(def.Timeout, func() { cancel(late) })
+	defer left.stop()
+	k := l.begin(ctx, def.Name, c, left)
+	defer func() { l.ended(k, err) }()
 	done := make(chan error, 1)
-	i.m.wg.Go(func() { done <- work(working, l, told) })
+	i.m.wg.Go(func() { done <- work(working, l, k) })
 	select {
 	case err = <-done:
 	case <-working.Done():
@@ -148,7 +151,7 @@ func (i *instance) probe(ctx context.Context, l *link, late error) {
 // sentence is an error for the model. begun says that the call may have started.
 func (i *instance) sentence(err error, begun bool) error {
 	if begun {
-		return fmt.Errorf("the MCP server %s %w; the call may have taken effect: verify before repeating", i.definition().Name, err)
+		return fmt.Errorf("the MCP server %s %w; the call may have taken effect: check before you repeat it", i.definition().Name, err)
 	}
 	return fmt.Errorf("the MCP server %s %w", i.definition().Name, err)
 }

@@ -48,6 +48,8 @@ type link struct {
 	// progress has the receivers of progress reports, by the token of a call.
 	progress map[string]func(*sdk.ProgressNotificationParams)
 	tokens   int
+	// callings are the requests in progress, in the order of their beginning.
+	callings []*calling
 }
 
 // connect starts a server, or opens the connection to one, and initializes it. changed is
@@ -61,9 +63,11 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "podd", Version: version.String()}, &sdk.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler),
-		// No roots, no sampling, no elicitation: the configuration says what a server works
-		// on, and a server cannot ask for anything.
-		Capabilities:                &sdk.ClientCapabilities{},
+		// No roots, no sampling: the configuration says what a server works on, and a server asks no model. It can ask a person.
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
+		}},
+		ElicitationHandler:          l.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { changed() },
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { changed() },

@@ -94,7 +94,11 @@ func (c *conversation) hear(h *heard, text json.RawMessage) {
 	h.said = true
 	switch {
 	case json.Unmarshal(f["method"], &method) == nil && method != "":
-		h.messages = append(h.messages, &jsonrpc.Request{ID: requestID(f["id"]), Method: method, Params: f["params"]})
+		params := f["params"]
+		if method == "elicitation/create" {
+			params = markOrder(params)
+		}
+		h.messages = append(h.messages, &jsonrpc.Request{ID: requestID(f["id"]), Method: method, Params: params})
 	case failure != nil && !id.IsValid():
 		h.lost = failure
 	case id.IsValid():

@@ -16,6 +16,8 @@
 // strictly and share fate: a log line in JSON, an unknown block of content or a closed optional
 // stream would end a connection with every call, and the body of an HTTP error is lost.
 //
+// During a call a server can ask a person: a form of the call, see [tool.Invocation.Ask], whose answer goes back to the server.
+//
 // A person signs in by the SDK. podd itself stores, renews and revokes the tokens: the SDK keeps
 // none, opens a browser at each 401, names no resource when it renews, and revokes nothing.
 //

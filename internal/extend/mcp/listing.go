@@ -118,7 +118,7 @@ func (l *Listing) addTool(t *sdk.Tool) bool {
 	return true
 }
 
-// hintReads is the hint of a tool whose interrupted call is sent again.
+// hintReads is the hint of a tool whose interrupted call is sent again in any case.
 const hintReads = "its server says that it only reads"
 
 // hint is what the server's annotations say about a tool.

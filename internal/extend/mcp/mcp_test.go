@@ -101,6 +101,29 @@ func (b *bench) tool(name string) tool.Tool {
 	return nil
 }
 
+// A server gets the key of a call with it.
+func TestCallsHaveTheirKey(t *testing.T) {
+	b := newBench(t, "good")
+	out, err := b.tool("key").Run(t.Context(), &tool.Invocation{Arguments: "{}", Key: "k1"})
+	if err != nil || out.Content != "k1" && out.Summary != "k1" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A call is sent again if the server says that it only reads, or a person says that the server is safe. Its
+// hint that a tool is idempotent does not do it.
+func TestWhatIsSentAgain(t *testing.T) {
+	b := newBench(t, "good")
+	for replay, want := range map[mcp.Replay]bool{mcp.ReplayNever: false, mcp.ReplaySafe: true} {
+		b.server.Replay = replay
+		for name, want := range map[string]bool{"echo": true, "key": want} {
+			if r, ok := b.tool(name).(tool.Repeater); !ok || r.Repeats() != want {
+				t.Errorf("replay %q, %s: %v", replay, name, r.Repeats())
+			}
+		}
+	}
+}
+
 func (b *bench) call(name, arguments string) tool.Output {
 	b.t.Helper()
 	out, err := b.tool(name).Run(b.t.Context(), &tool.Invocation{Arguments: arguments})

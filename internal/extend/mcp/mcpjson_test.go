@@ -12,7 +12,7 @@ func TestProjectMCP(t *testing.T) {
 	t.Parallel()
 	servers, refused := mcp.ParseServers(".mcp.json", []byte(`{"mcpServers": {
 		"b": {"type": "http", "url": "${URL:-https://example.com}/mcp", "headers": {"A": "${B}"}},
-		"a": {"command": "./server", "args": ["x"], "env": {"K": "${V}", "A": "1"}, "alwaysAllow": ["x"]},
+		"a": {"command": "./server", "args": ["x"], "env": {"K": "${V}", "A": "1"}, "alwaysAllow": ["x"], "replay": "safe", "Replay": "safe"},
 		"off": {"command": "x", "disabled": true},
 		"old": {"type": "sse", "url": "https://example.com/sse"},
 		"bad name": {"command": "x"},
@@ -20,7 +20,7 @@ func TestProjectMCP(t *testing.T) {
 		"none": {}
 	}}`))
 	if len(servers) != 2 || servers[0].Name != "a" || servers[1].Name != "b" || !servers[0].Expand ||
-		!reflect.DeepEqual(servers[0].Env, []string{"A=1", "K=${V}"}) || servers[0].Origin != ".mcp.json" {
+		!reflect.DeepEqual(servers[0].Env, []string{"A=1", "K=${V}"}) || servers[0].Origin != ".mcp.json" || servers[0].Replay != mcp.ReplayNever {
 		t.Errorf("%+v", servers)
 	}
 	all := strings.Join(refused, "\n")

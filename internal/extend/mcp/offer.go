@@ -86,7 +86,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 				Name: nameOf(def.Name, t.Name, taken), Schema: t.Schema,
 				Description: cmp.Or(t.Description, fmt.Sprintf("A tool of the MCP server %s.", def.Name)),
 			},
-			Touches: o.touches, Call: o.run, Repeats: t.Hint == hintReads,
+			Touches: o.touches, Call: o.run, Repeats: t.Hint == hintReads || def.Replay == ReplaySafe,
 		})
 	}
 	note := func() tool.Access { return tool.Access{} }
@@ -165,7 +165,7 @@ func (i *instance) readResource(ctx context.Context, c *tool.Invocation) (out to
 	if args.URI == "" {
 		return tool.FromString(i.resources()), nil
 	}
-	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ *calling) error {
 		result, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args.URI})
 		if err != nil {
 			return err
@@ -212,7 +212,7 @@ func (i *instance) getPrompt(ctx context.Context, c *tool.Invocation) (out tool.
 	if args.Name == "" {
 		return tool.FromString(i.prompts()), nil
 	}
-	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ *calling) error {
 		result, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: args.Name, Arguments: args.Arguments})
 		if err != nil {
 			return err

@@ -38,10 +38,10 @@ type entry struct {
 	Accepted map[string]string `json:"accepted"`
 }
 
-// keyOf identifies a server in a workspace. It does not depend on which tools are offered or
-// on timeouts.
+// keyOf identifies a server in a workspace. It does not depend on which tools are offered, on
+// timeouts, or on what podd repeats.
 func keyOf(s Server, dir string) string {
-	s.Tools, s.StartTimeout, s.Timeout, s.Origin = nil, 0, 0, ""
+	s.Tools, s.StartTimeout, s.Timeout, s.Origin, s.Replay = nil, 0, 0, "", ""
 	text, _ := json.Marshal(s)
 	h := sha256.New()
 	h.Write(append(text, "\x00"+dir...))

@@ -41,12 +41,25 @@ type Server struct {
 	// are above 0.
 	StartTimeout time.Duration `toml:"start_timeout" least:"1s"`
 	Timeout      time.Duration `toml:"timeout" least:"1s"`
+	// Replay says whether a call that podd's end interrupted is sent again, with its key. A workspace
+	// cannot set it.
+	Replay Replay `json:",omitempty" toml:"replay" oneof:"never safe"`
 	// Expand says that ${NAME} means a variable also in the command, its arguments and
 	// environment and in the URL.
 	Expand bool
 	// Origin is where the server is configured: FILE:LINE, or the file of a workspace.
 	Origin string
 }
+
+// Replay says whether interrupted calls of a server are sent again.
+type Replay string
+
+// ReplayNever leaves the outcome of an interrupted call unknown, unless the server calls the tool read-only.
+// ReplaySafe is a person's word that the server does a call with the same key once.
+const (
+	ReplayNever Replay = "never"
+	ReplaySafe  Replay = "safe"
+)
 
 // Target is the program, or the address without its possibly secret parts.
 func (s Server) Target() string {
@@ -57,9 +70,9 @@ func (s Server) Target() string {
 	return target
 }
 
-// NewServer is a server with the default times.
+// NewServer is a server with the defaults.
 func NewServer(name, origin string) Server {
-	return Server{Name: name, StartTimeout: 30 * time.Second, Timeout: 2 * time.Minute, Origin: origin}
+	return Server{Name: name, StartTimeout: 30 * time.Second, Timeout: 2 * time.Minute, Replay: ReplayNever, Origin: origin}
 }
 
 var (

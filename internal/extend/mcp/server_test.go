@@ -57,6 +57,10 @@ func testServer() *sdk.Server {
 		}
 		return said("done"), nil
 	})
+	sdk.AddTool(s, &sdk.Tool{Name: "key", Description: "the key of the call", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}},
+		func(_ context.Context, r *sdk.CallToolRequest, _ empty) (*sdk.CallToolResult, any, error) {
+			return said(fmt.Sprint(r.Params.Meta["podd.dev/call"])), nil, nil
+		})
 	add("wait", "waits until it is cancelled", func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if err := os.WriteFile("waiting", nil, 0o600); err != nil {
 			return nil, err
@@ -175,6 +179,9 @@ func serve(mode string) {
 	case "names":
 		_ = namesServer().Run(context.Background(), &sdk.StdioTransport{})
 		return
+	case "asks":
+		_ = askingServer().Run(context.Background(), &sdk.StdioTransport{})
+		return
 	case "invalid":
 		fmt.Println(`{"jsonrpc": "2.0", "id": 77, "result": {}}`)
 		fmt.Println(`[]`)
@@ -187,8 +194,9 @@ func serve(mode string) {
 
 // httpServer is the server over HTTP. It requires a header. end ends sessions that were not
 // closed.
-func httpServer() (handler http.Handler, end func()) {
-	s := testServer()
+func httpServer() (handler http.Handler, end func()) { return overHTTP(testServer()) }
+
+func overHTTP(s *sdk.Server) (handler http.Handler, end func()) {
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 	end = func() {
 		for session := range s.Sessions() {

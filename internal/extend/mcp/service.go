@@ -20,7 +20,29 @@ type Service struct {
 	DirOf func(ctx context.Context, pod string) (string, error)
 	// Note says why the configuration of a directory is not followed; empty if it is.
 	Note func(dir string) string
+	// Visit runs a look into a directory, and gives up when that does not answer; then it has an error.
+	Visit func(ctx context.Context, dir string, look func() (Place, error)) (Place, error)
 }
+
+// Place is a directory without links, its servers, and what Note says of it.
+type Place struct {
+	Dir     string
+	Servers []Server
+	Note    string
+}
+
+// place looks into a directory.
+func (s *service) place(ctx context.Context, path string) (Place, error) {
+	return s.Visit(ctx, path, func() (Place, error) {
+		dir, err := scopefs.Directory(path, "directory")
+		if err != nil {
+			return Place{}, err
+		}
+		return s.in(dir), nil
+	})
+}
+
+func (s *service) in(dir string) Place { return Place{dir, s.manager.Servers(dir), s.Note(dir)} }
 
 // Register serves McpService.
 func (m *Manager) Register(g grpc.ServiceRegistrar, s Service) {
@@ -34,16 +56,17 @@ type service struct {
 }
 
 // find is a server of a workspace, whose directory it resolves.
-func (m *Manager) find(name, path string) (found Server, dir string, err error) {
-	if dir, err = scopefs.Directory(path, "directory"); err != nil {
+func (s *service) find(ctx context.Context, name, path string) (found Server, dir string, err error) {
+	place, err := s.place(ctx, path)
+	if err != nil {
 		return found, "", err
 	}
 	var names []string
-	for _, s := range m.Servers(dir) {
-		if s.Name == name {
-			return s, dir, nil
+	for _, server := range place.Servers {
+		if server.Name == name {
+			return server, place.Dir, nil
 		}
-		names = append(names, s.Name)
+		names = append(names, server.Name)
 	}
 	if len(names) == 0 {
 		return found, "", item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q: neither config.toml nor a trusted .mcp.json of this directory defines one", name)
@@ -53,27 +76,32 @@ func (m *Manager) find(name, path string) (found Server, dir string, err error) 
 
 // ListMcpServers lists the MCP servers of a pod, or of a directory.
 func (s *service) ListMcpServers(ctx context.Context, r *poddv1.ListMcpServersRequest) (*poddv1.ListMcpServersResponse, error) {
-	dir := r.GetDir()
-	var err error
-	if r.GetPod() != "" {
-		dir, err = s.DirOf(ctx, r.GetPod())
-	} else {
-		dir, err = scopefs.Directory(dir, "directory")
-	}
+	place, err := s.placeOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	answer := &poddv1.ListMcpServersResponse{Dir: dir}
-	answer.Note = s.Note(dir)
-	for _, server := range s.manager.Servers(dir) {
-		answer.Servers = append(answer.Servers, s.manager.Look(server, dir).toProto())
+	answer := &poddv1.ListMcpServersResponse{Dir: place.Dir, Note: place.Note}
+	for _, server := range place.Servers {
+		answer.Servers = append(answer.Servers, s.manager.Look(server, place.Dir).toProto())
 	}
 	return answer, nil
 }
 
+// placeOf looks into the directory of a request. That of a pod need not exist any more.
+func (s *service) placeOf(ctx context.Context, r *poddv1.ListMcpServersRequest) (Place, error) {
+	if r.GetPod() == "" {
+		return s.place(ctx, r.GetDir())
+	}
+	dir, err := s.DirOf(ctx, r.GetPod())
+	if err != nil {
+		return Place{}, err
+	}
+	return s.Visit(ctx, dir, func() (Place, error) { return s.in(dir), nil })
+}
+
 // TestMcpServer starts an MCP server and stops it again.
 func (s *service) TestMcpServer(ctx context.Context, r *poddv1.TestMcpServerRequest) (*poddv1.TestMcpServerResponse, error) {
-	server, dir, err := s.manager.find(r.GetName(), r.GetDir())
+	server, dir, err := s.find(ctx, r.GetName(), r.GetDir())
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +113,8 @@ func (s *service) TestMcpServer(ctx context.Context, r *poddv1.TestMcpServerRequ
 }
 
 // AcceptMcpTools accepts the current tools of an MCP server.
-func (s *service) AcceptMcpTools(_ context.Context, r *poddv1.AcceptMcpToolsRequest) (*poddv1.AcceptMcpToolsResponse, error) {
-	server, dir, err := s.manager.find(r.GetName(), r.GetDir())
+func (s *service) AcceptMcpTools(ctx context.Context, r *poddv1.AcceptMcpToolsRequest) (*poddv1.AcceptMcpToolsResponse, error) {
+	server, dir, err := s.find(ctx, r.GetName(), r.GetDir())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +130,7 @@ func (s *service) LoginMcpServer(r *poddv1.LoginMcpServerRequest, stream poddv1.
 	if port := r.GetPort(); port < 0 || port > 65535 {
 		return item.Errorf(item.KindInvalid, "BAD_PORT", "the port %d is not from 0 to 65535", port)
 	}
-	server, dir, err := s.manager.find(r.GetName(), r.GetDir())
+	server, dir, err := s.find(stream.Context(), r.GetName(), r.GetDir())
 	if err != nil {
 		return err
 	}
@@ -122,7 +150,7 @@ func (s *service) AnswerMcpLogin(_ context.Context, r *poddv1.AnswerMcpLoginRequ
 
 // LogoutMcpServer forgets the tokens of an MCP server, and revokes them.
 func (s *service) LogoutMcpServer(ctx context.Context, r *poddv1.LogoutMcpServerRequest) (*poddv1.LogoutMcpServerResponse, error) {
-	server, dir, err := s.manager.find(r.GetName(), r.GetDir())
+	server, dir, err := s.find(ctx, r.GetName(), r.GetDir())
 	if err != nil {
 		return nil, err
 	}

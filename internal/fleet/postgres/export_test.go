@@ -8,6 +8,9 @@ import (
 	"podd/pkg/store"
 )
 
+// Patient lets the stores of the tests wait for their server on a machine that stands still for a while.
+func Patient() { answerWithin = time.Minute }
+
 // LockAgain takes the lock as after a broken connection of which the server knows nothing: the
 // connection that has it stays open, but is not looked at any more.
 func (s *Store) LockAgain(ctx context.Context) error {

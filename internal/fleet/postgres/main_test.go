@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/fleet/postgres"
 	"podd/internal/testing/pgtest"
 )
 
@@ -18,6 +19,7 @@ var server *pgtest.Server
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	postgres.Patient()
 	dir, err := os.MkdirTemp("", "podd-pg")
 	if err == nil {
 		defer os.RemoveAll(dir)

@@ -5,11 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"podd/internal/commands/process"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/store/rules"
@@ -102,7 +101,7 @@ type rival struct {
 // register begins a lease. One of an earlier run of this boot ends at once, because the lock of
 // the state directory proves that the run is over; one of another boot has to run out.
 func (m *Membership) register(ctx context.Context) error {
-	boot := bootID()
+	boot := process.Boot()
 	var first *rival
 	for ended := time.Now().Add(joinWithin); ; {
 		renewed := m.lease.renewing()
@@ -183,12 +182,6 @@ func (m *Membership) tryRegister(ctx context.Context, boot string) (in *rival, f
 }
 
 func interval(d time.Duration) string { return fmt.Sprintf("%d milliseconds", d.Milliseconds()) }
-
-// bootID is that of the machine's start; empty where it has none.
-func bootID() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(b))
-}
 
 // alone makes this podd the one that has all pods but those of other nodes.
 func (m *Membership) alone(ctx context.Context) error {

@@ -35,13 +35,14 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// answerWithin bounds one round trip. The server ends a statement earlier.
+var answerWithin = 5 * time.Second
+
 const (
 	// connections is the default of Config.Connections.
 	connections = 8
 	// oldest is the first version of PostgreSQL that has all that is used.
 	oldest = 140000
-	// answerWithin bounds one round trip. The server ends a statement earlier.
-	answerWithin = 5 * time.Second
 	// longWithin bounds a change of many records.
 	longWithin = 10 * time.Minute
 	// openWithin bounds the first connection and the migrations.

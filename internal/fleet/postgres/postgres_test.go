@@ -24,7 +24,7 @@ func inSchema(t testing.TB, name string) string {
 	if _, err := conn.Exec(t.Context(), "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{name}.Sanitize()); err != nil {
 		t.Fatal(err)
 	}
-	return server.URL() + "&search_path=" + name
+	return server.URL() + "&search_path=" + name + "&statement_timeout=60s&lock_timeout=60s&idle_in_transaction_session_timeout=60s"
 }
 
 func TestConformance(t *testing.T) {

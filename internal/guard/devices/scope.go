@@ -51,6 +51,7 @@ var calls = map[string]Scope{
 	poddv1.FleetService_ListNodes_FullMethodName:          View,
 	poddv1.FleetService_Search_FullMethodName:             View,
 	poddv1.FleetService_Watch_FullMethodName:              View,
+	poddv1.LetterService_ListLetters_FullMethodName:       View,
 	poddv1.PodService_GetContext_FullMethodName:           View,
 	poddv1.PodService_GetImage_FullMethodName:             View,
 	poddv1.PodService_GetPod_FullMethodName:               View,

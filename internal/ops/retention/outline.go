@@ -60,7 +60,7 @@ func (o *outline) find(seq item.Seq) (int, bool) {
 }
 
 // removable are the breaks up to which entries may be removed: the last compaction replaces
-// them, and none of them is a waiting note.
+// them, and none of them is a waiting note or pending.
 func (o *outline) removable(waiting item.Seq) []pause {
 	if len(o.compactions) == 0 {
 		return nil
@@ -71,6 +71,9 @@ func (o *outline) removable(waiting item.Seq) []pause {
 	}
 	if notes := o.fold.State.Notes; len(notes) > 0 {
 		floor = min(floor, notes[0].Seq-1)
+	}
+	if pending := o.fold.State.Pending; len(pending) > 0 {
+		floor = min(floor, pending[0]-1)
 	}
 	n, found := o.find(floor)
 	if found {

@@ -528,6 +528,29 @@ func TestNoteThatWaitsAgainStays(t *testing.T) {
 	}
 }
 
+// An entry of a wing stays while podd has work to do for it.
+func TestPendingStays(t *testing.T) {
+	s := newStore(t)
+	l := newLog(t, s, "p")
+	l.turns(3)
+	l.add(item.WingEntry{Wing: "letters", Name: "on its way", Pending: true})
+	pending := l.entries[len(l.entries)-1].Seq
+	l.turns(20)
+	l.compact(1)
+	first := func() item.Seq {
+		sweep(t, l, retention.Policy{Bytes: 1}, l.day)
+		return stored(t, s, "p")[0].Seq
+	}
+	if at := first(); at >= pending {
+		t.Errorf("the log begins at #%d, #%d is pending", at, pending)
+	}
+	l.add(item.WingEntry{Wing: "letters", Name: "ended", Done: pending})
+	l.flush()
+	if at := first(); at <= pending {
+		t.Errorf("the log begins at #%d, #%d is done", at, pending)
+	}
+}
+
 // A fork is purged separately, and keeps what it needs.
 func TestForksArePurgedByThemselves(t *testing.T) {
 	s := newStore(t)

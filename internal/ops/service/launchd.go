@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"podd/pkg/item"
 )
 
 // launchd is macOS' service manager, in the session of one user.
@@ -57,6 +59,10 @@ func (l launchd) Install(ctx context.Context, p Plan, held bool) (done Installed
 		return done, nil
 	}
 	if loaded {
+		// bootout would end podd's commands. A podd that has ended for a restart has left them running.
+		if _, err := command(ctx, patience*3, "sh", "-c", l.drain()); err != nil {
+			return done, item.Errorf(item.KindPrecondition, "MANAGER", "podd did not end within %v, so launchd still has the old agent: run podd service install again", patience*3)
+		}
 		done.Restarted = true
 		if _, err := command(ctx, patience*3, "launchctl", "bootout", target()); err != nil {
 			return done, err
@@ -125,7 +131,15 @@ func (l launchd) ByHand() []string {
 	return []string{"launchctl bootstrap " + domain() + " " + l.agent()}
 }
 
-// Restart stops podd and makes launchd start it again.
-func (l launchd) Restart() string {
-	return "launchctl kill USR1 " + target() + " && launchctl kickstart " + target()
+// Restart stops podd and starts it again, or starts one that does not run. launchd starts no podd again that has ended
+// with 0, and kickstart does nothing while the old one runs: it has to have ended first.
+func (l launchd) Restart() string { return l.drain() + "launchctl kickstart " + target() }
+
+// drain is the script of sh after which podd has ended as it does for a restart.
+func (l launchd) drain() string {
+	return `pid=$(launchctl print ` + target() + ` | sed -n 's/^[[:space:]]*pid = //p' | head -n 1)
+if [ -n "$pid" ] && kill -USR1 "$pid"; then
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.2; done
+fi
+`
 }

@@ -34,7 +34,7 @@ type Service interface {
 	Logs(follow bool, lines string) []string
 	// ByHand are the commands that Install would run, for a person to run.
 	ByHand() []string
-	// Restart is the command that restarts podd after a clean shutdown.
+	// Restart is the script of sh that restarts podd after a clean shutdown, or starts it.
 	Restart() string
 }
 

@@ -79,6 +79,9 @@ func socketGuards() map[string]guard {
 		"lock":          {"only one podd can lock a state directory", []edit{{"pkg/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
 		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "	_ = os.Chmod(s.path, 0o600)", "	_ = os.Chmod"}}},
 		"sign-in state": {"an answer to a sign-in needs its secret state", []edit{{"internal/extend/mcp/callback.go", "	if state != \"\" && subtle.ConstantTimeCompare([]byte(state), []byte(r.URL.Query().Get(\"state\"))) == 1 {", "	if _ = subtle.ConstantTimeCompare; state != \"\" {"}}},
+		"asked text":    {"podd shows what a server asks as visible, bounded text", []edit{{"internal/extend/mcp/form.go", "Text: text(p.Message, maxDescription)}", "Text: p.Message}"}}},
+		"asked size":    {"a form has at most 64 KiB", []edit{{"internal/extend/mcp/form.go", "; size > maxForm {", "; size < 0 {"}}},
+		"asked address": {"podd shows the host and encodes what is not ASCII", []edit{{"internal/extend/mcp/form.go", "plainASCII(u.Hostname()), plainASCII(address)", "u.Host, address"}}},
 		"token mode":    {"podd refuses a token that others can read", []edit{{"pkg/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
 	}
 }

@@ -94,6 +94,9 @@ func daemonAttacks() []attack {
 		{"a client token that others can read", "CWE-732", "token mode", paths, "TestUnfitToken"},
 		{"tokens of an MCP server that others can read", "CWE-732", "sign-in mode", "internal/extend/mcp", "TestTokensArePrivate"},
 		{"a page that sends the browser to podd with a guessed state", "CWE-352", "sign-in state", "internal/extend/mcp", "TestLoginRefused"},
+		{"orders and control characters in what an MCP server asks a person", "CWE-451", "asked text", "internal/extend/mcp", "TestElicitHostile"},
+		{"a form of an MCP server of any size", "CWE-770", "asked size", "internal/extend/mcp", "TestElicitHostile"},
+		{"an address to open that looks like another one", "CWE-1007", "asked address", "internal/extend/mcp", "TestElicitURL"},
 		// Secrets.
 		{"a key in a file that a tool reads", "CWE-532", "outputs", "internal/daemon", "TestSecretsStayOut"},
 		{"a key in a command's output, in two fragments", "CWE-200", "fragments", sec, "TestStreamCutAnywhere"},

@@ -53,7 +53,14 @@ type checker struct {
 type callState struct {
 	seq, turn         int64
 	started, resolved int
-	result            *poddv1.ToolResult
+	tool              string
+	start             *poddv1.ToolStarted
+	// recovered counts how often a podd began to look what it did.
+	recovered int
+	result    *poddv1.ToolResult
+	// asked and answers count the questions of the call to a person and their answers; answer is the last.
+	asked, answers int
+	answer         *poddv1.ApprovalResolved
 }
 
 // checkLog folds a log, whose entries up to from are another pod's.
@@ -124,23 +131,32 @@ func (c *checker) add(e *poddv1.Entry) {
 			c.count(e, "compaction")
 		}
 	case *poddv1.Entry_Recovered:
-		if c.own(e) {
-			c.t.Resumed++
-		}
+		c.resumed(e, k.Recovered)
 	case *poddv1.Entry_ToolStarted:
-		c.start(e, k.ToolStarted.GetCallId())
+		c.start(e, k.ToolStarted)
 	case *poddv1.Entry_ApprovalRequested:
 		// A call that asks again after its start has done nothing yet.
-		if s := c.calls[k.ApprovalRequested.GetCallId()]; s != nil {
+		if s := c.calls[k.ApprovalRequested.GetCallId()]; s != nil && !c.question(e) {
 			s.started = 0
 		}
 	case *poddv1.Entry_ApprovalResolved:
-		if s := c.calls[k.ApprovalResolved.GetCallId()]; s != nil {
+		if s := c.calls[k.ApprovalResolved.GetCallId()]; s != nil && !c.question(e) {
 			s.resolved++
 			c.denied[k.ApprovalResolved.GetCallId()] = !k.ApprovalResolved.GetApproved()
 		}
 	case *poddv1.Entry_Item:
 		c.item(e, k.Item)
+	}
+}
+
+func (c *checker) resumed(e *poddv1.Entry, r *poddv1.Recovered) {
+	if c.own(e) {
+		c.t.Resumed++
+	}
+	for _, id := range r.GetCallIds() {
+		if s := c.calls[id]; s != nil {
+			s.recovered++
+		}
 	}
 }
 
@@ -212,15 +228,28 @@ func (c *checker) end(e *poddv1.Entry, end *poddv1.TurnEnded) {
 	}
 }
 
-func (c *checker) start(e *poddv1.Entry, id string) {
+func (c *checker) start(e *poddv1.Entry, start *poddv1.ToolStarted) {
+	id := start.GetCallId()
 	s := c.calls[id]
 	if s == nil {
 		c.t.Other.add("%s: seq %d: call %s starts and was never made", c.pod, e.GetSeq(), id)
 		return
 	}
+	if s.recovered == 0 && s.start != nil && !samePlan(s.start, start) {
+		// Its tool found the call changed, and did nothing.
+		s.started = 0
+	}
+	s.start = start
 	if s.started++; s.started > 1 {
 		c.t.Repeated.add("%s: seq %d: call %s is started for the %d. time", c.pod, e.GetSeq(), id, s.started)
 	}
+}
+
+// samePlan says whether a call was about to make the same of files.
+func samePlan(a, b *poddv1.ToolStarted) bool {
+	return slices.EqualFunc(a.GetPlanned(), b.GetPlanned(), func(a, b *poddv1.PlannedChange) bool {
+		return a.GetPath() == b.GetPath() && a.GetBefore() == b.GetBefore() && a.GetAfter() == b.GetAfter()
+	})
 }
 
 func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
@@ -233,7 +262,7 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 		if c.calls[call.GetCallId()] != nil {
 			c.t.IllFormed.add("%s: seq %d: the call id %s is used twice", c.pod, e.GetSeq(), call.GetCallId())
 		}
-		c.calls[call.GetCallId()] = &callState{seq: e.GetSeq(), turn: e.GetTurn()}
+		c.calls[call.GetCallId()] = &callState{seq: e.GetSeq(), turn: e.GetTurn(), tool: call.GetName()}
 	}
 	if m := it.GetUserMessage(); m != nil {
 		c.said[m.GetText()]++
@@ -245,8 +274,15 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 			return
 		}
 		s.result = r
+		c.answeredOnce(e, s, r)
+		if c.own(e) {
+			c.t.Calls++
+		}
+		if s.recovered > 1 && c.own(e) {
+			c.t.Twice++
+		}
 		if how := r.GetRecovery(); c.own(e) && how != poddv1.Recovery_RECOVERY_UNSPECIFIED {
-			c.t.learned(how, 1)
+			c.t.learned(outcome{s.tool, how}, 1)
 		}
 	}
 }

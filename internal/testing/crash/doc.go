@@ -9,11 +9,12 @@
 // checks what is visible outside of podd: the answers that clients got, the requests to
 // the model, the files that commands left, and the log over gRPC.
 //
-// There are six kinds of round. Random rounds send SIGKILL at random times. Point rounds
+// There are eight kinds of round. Random rounds send SIGKILL at random times. Point rounds
 // let strace kill podd at its Nth system call that writes. Fault rounds let the Nth such
 // call fail. Matrix rounds bring a pod into a state and end podd there. File rounds take back what
 // the agent changed in files, while a person changes files too. Checkout rounds make checkouts of a
-// person's repository, bring work home from them and delete them.
+// person's repository, bring work home from them and delete them. Effect rounds kill podd at a step of
+// any kind of call and compare the files with the log. Cut rounds cut the power of the disk, too.
 //
 // On PostgreSQL there are random and matrix rounds, which also end the server and break its
 // connections.

@@ -79,7 +79,7 @@ func forked(p *pod, of, fork kin) bool {
 func (i *inspection) spawned(all []kin) {
 	children := make(map[string][]kin)
 	for _, k := range all {
-		if parent := k.GetSpec().GetParent(); parent != "" {
+		if parent := k.GetSpec().GetParent(); parent != "" && k.GetSpec().GetParentCall() != "" {
 			children[parent+" "+k.GetSpec().GetParentCall()] = append(children[parent+" "+k.GetSpec().GetParentCall()], k)
 		}
 	}
@@ -128,7 +128,10 @@ func (i *inspection) child(parent kin, s *callState, k kin, call madeCall, cance
 	case end != nil && !finished && !cancelled:
 		i.tally.Other.add("%s: ended as %s, and no client cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
 	}
-	if over := parent.ends[s.turn]; over != nil && k.ends[1] != nil && k.ends[1].GetTime().AsTime().After(over.GetTime().AsTime()) {
+	// A podd that stops while its turn is cancelled leaves the end of the sub-pod to the next one.
+	if over := parent.ends[s.turn]; over != nil && slices.ContainsFunc(k.log, func(e *poddv1.Entry) bool {
+		return (e.GetToolStarted() != nil || e.GetItem().GetToolCall() != nil) && e.GetTime().AsTime().After(over.GetTime().AsTime())
+	}) {
 		i.tally.Other.add("%s worked on after the turn %d that it worked for had ended", k.pod, s.turn)
 	}
 }
@@ -167,6 +170,8 @@ func (i *inspection) check() error {
 		k.sends(context)
 	}
 	i.spawned(all)
+	i.began(all)
+	i.letters(all)
 	if err := i.background(); err != nil {
 		return err
 	}
@@ -200,6 +205,9 @@ func (i *inspection) commands(all []kin) error {
 			return err
 		}
 	}
+	if i.notes != "" {
+		return errors.Join(i.noted(i.notes, paidFile, "pay", all), i.noted(i.notes, lookedFile, "look", all))
+	}
 	return nil
 }
 
@@ -212,6 +220,10 @@ func (i *inspection) ran(dir string, pods []kin) error {
 	ended, err := countLines(filepath.Join(dir, endedFile))
 	if err != nil {
 		return err
+	}
+	if i.notes != "" {
+		i.kept(dir, ran, pods)
+		return nil
 	}
 	known := make(map[string]bool)
 	for _, k := range pods {
@@ -228,10 +240,36 @@ func (i *inspection) ran(dir string, pods []kin) error {
 	return nil
 }
 
+// kept checks commands that began, as far as the disk did not lose their notes: each began once, and no
+// result says that one did not begin.
+func (i *inspection) kept(dir string, ran map[string]int, pods []kin) {
+	for id, times := range ran {
+		if times > 1 {
+			i.tally.Repeated.add("%s: the command of call %s ran %d times", dir, id, times)
+		}
+		for _, k := range pods {
+			if r := k.calls[id].outcome(); r.GetRecovery() == poddv1.Recovery_RECOVERY_NO_EFFECT {
+				i.tally.ResultsLost.add("%s: the command of call %s ran, and its result is: %s", k.pod, id, r.GetSummary())
+			}
+		}
+	}
+}
+
+// outcome is the result of a call; nil for none.
+func (s *callState) outcome() *poddv1.ToolResult {
+	if s == nil {
+		return nil
+	}
+	return s.result
+}
+
 // wrote compares the files that tools made in a workspace with the logs of its pods.
 func (i *inspection) wrote(dir string, pods []kin) error {
 	if i.restores {
 		return nil // The files are not what the calls made.
+	}
+	if i.replays {
+		return i.replayed(dir, pods)
 	}
 	for _, k := range pods {
 		if err := k.writes(dir, i.model.calls, i.mixed); err != nil {

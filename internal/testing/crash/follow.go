@@ -170,6 +170,19 @@ func (f *follower) fresh() bool {
 	return f.resumes == 0
 }
 
+// answers counts those of the model, and the turns.
+func (f *follower) answers() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, e := range f.entries {
+		if e.GetUsage() != nil || e.GetTurnStarted() != nil {
+			n++
+		}
+	}
+	return n
+}
+
 func (f *follower) took(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,12 +15,21 @@ import (
 //
 //	shell/MS/STATUS  a command that takes so long and exits so
 //	ask/MS/STATUS    the same, after a person has agreed
+//	question         a question to a person
 //	hold             a command that waits until the round opens its gate
 //	edit/MS/STATUS   a command that changes files of the workspace
 //	many             a command that makes many files
 //	commit           a command that commits all files of a repository
 //	write, read      file tools
+//	over, fix, patch file tools that change files which other calls change, too
+//	change/MS/STATUS a command that makes a directory with a file
+//	later/MS         the same in the background
+//	keep/MS          a command that syncs its note that it began
+//	look, pay        tools of an MCP server: one that only reads, and one that does not
 //	spawn/MS/STATUS  a pod of its own, whose job is such a command
+//	begin/MS/STATUS  the same in the background
+//	wait             waits for those in the background
+//	send             a letter to a pod of the round, which may be the pod itself
 //	stall            no call: the answer stops in its middle until the gate opens
 //	back             a command in the background with a terminal, the pod's job 1
 //	type             types into job 1, and waits until it has answered
@@ -62,16 +72,16 @@ func parseJob(text string) (j job, ok bool) {
 
 // randomJob is the prompt of a job of one to three steps.
 func randomJob(random *rand.Rand, n int, asks bool) string {
-	verbs := []string{"shell", "shell", "shell", "shell", "write", "read", "spawn", "type"}
+	verbs := []string{"shell", "shell", "shell", "shell", "write", "read", "spawn", "begin", "wait", "send", "type"}
 	if asks {
-		verbs = append(verbs, "ask")
+		verbs = append(verbs, "ask", "question")
 	}
 	var steps []string
 	for range 1 + random.IntN(3) {
 		var calls []string
 		for range 1 + random.IntN(2) {
 			verb := verbs[random.IntN(len(verbs))]
-			if verb == "shell" || verb == "ask" || verb == "spawn" {
+			if slices.Contains([]string{"shell", "ask", "spawn", "begin"}, verb) {
 				verb = fmt.Sprintf("%s/%d/%d", verb, random.IntN(60), random.IntN(4)/3*3)
 			}
 			calls = append(calls, verb)
@@ -117,6 +127,12 @@ func (a action) command(id string) string {
 		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
 	case "ask":
 		mark = askMark + " "
+	case "later":
+		return fmt.Sprintf("mkdir d-%s && echo %s >d-%s/x; %s; mv d-%s/x d-%s/y; echo %s >>%s", id, id, id, wait, id, id, id, laterFile)
+	case "keep":
+		return fmt.Sprintf("echo %s >>%s; sync %s; %s; echo out-%s", id, ranFile, ranFile, wait, id)
+	case "change":
+		wait = fmt.Sprintf("mkdir d-%s && echo %s >d-%s/x; %s; mv d-%s/x d-%s/y", id, id, id, wait, id, id)
 	}
 	return fmt.Sprintf("%secho %s >>%s; %s; echo %s >>%s; echo out-%s; exit %d", mark, id, ranFile, wait, id, endedFile, id, a.status)
 }
@@ -134,5 +150,5 @@ const spawnedJobs = 100_000
 
 // runs says whether the action is a shell command.
 func (a action) runs() bool {
-	return a.verb == "shell" || a.verb == "ask" || a.verb == "hold"
+	return a.verb == "shell" || a.verb == "ask" || a.verb == "hold" || a.verb == "change"
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/questions"
 	"podd/pkg/llm/scripted"
 )
 
@@ -32,6 +33,9 @@ type madeCall struct {
 	tool, arguments string
 	// task is the prompt of a sub-pod.
 	task string
+	// number is that of the call, uses are the earlier calls whose files it takes.
+	number int
+	uses   []string
 }
 
 // Pace of an answer: the pause between words.
@@ -68,16 +72,23 @@ func (m *model) reply(_ context.Context, r scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Text("There is nothing left to do."))
 	}
 	step := 0
+	var wrote []string
 	for _, msg := range r.Messages[at:] {
-		if msg.Role == "assistant" {
-			step++
+		if msg.Role != "assistant" {
+			continue
+		}
+		step++
+		for _, c := range msg.Calls {
+			if m.made(c.ID).verb == "write" {
+				wrote = append(wrote, c.ID)
+			}
 		}
 	}
-	return m.step(work, step)
+	return m.step(work, step, wrote)
 }
 
-// step is the answer of a job's step.
-func (m *model) step(work job, step int) scripted.Reply {
+// step is the answer of a job's step. wrote are the calls of its earlier steps that wrote a file.
+func (m *model) step(work job, step int, wrote []string) scripted.Reply {
 	if step >= len(work.steps) {
 		return scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text(work.answer())}}
 	}
@@ -87,39 +98,71 @@ func (m *model) step(work job, step int) scripted.Reply {
 			reply.Parts = append(reply.Parts, m.stall("stream"), scripted.Text(" And on."))
 			continue
 		}
-		reply.Parts = append(reply.Parts, m.call(a))
+		reply.Parts = append(reply.Parts, m.call(a, wrote))
 	}
 	return reply
 }
 
 // call makes a call with a new id, whether or not the same step was requested before:
 // podd must not run one call twice.
-func (m *model) call(a action) scripted.Call {
+func (m *model) call(a action, wrote []string) scripted.Call {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.number++
 	id := fmt.Sprintf("c%d", m.number)
-	task := ""
-	tool, arguments := "shell", any(map[string]any{"command": a.command(id), "timeout_seconds": 300})
-	switch a.verb {
-	case "write":
-		tool, arguments = "write_file", map[string]any{"path": "made-" + id, "content": id}
-	case "read":
-		tool, arguments = "read_file", map[string]any{"path": readFile}
-	case "back":
-		arguments = map[string]any{"command": a.command(id), "background": true, "terminal": true, "quiet": true}
-	case "type":
-		tool, arguments = "job", map[string]any{"action": "write", "id": "1", "input": id + "\n", "until": "^answered$", "wait_seconds": 300}
-	case "spawn":
-		task = a.spawned(m.number)
-		tool, arguments = "spawn_pod", map[string]any{"task": task}
+	c := madeCall{action: a, number: m.number}
+	if a.verb == "spawn" || a.verb == "begin" {
+		c.task = a.spawned(m.number)
 	}
+	if a.verb == "patch" && len(wrote) > 1 {
+		c.uses = wrote[:2]
+	}
+	var arguments map[string]any
+	c.tool, arguments = c.request(id)
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		panic(err) // It consists of strings and numbers only.
 	}
-	m.calls[id] = madeCall{action: a, tool: tool, arguments: string(text), task: task}
-	return scripted.Call{ID: id, Name: tool, Arguments: string(text)}
+	c.arguments = string(text)
+	m.calls[id] = c
+	return scripted.Call{ID: id, Name: c.tool, Arguments: c.arguments}
+}
+
+// request is the tool of a call, and its arguments.
+func (c madeCall) request(id string) (tool string, arguments map[string]any) {
+	switch c.verb {
+	case "write":
+		return "write_file", map[string]any{"path": "made-" + id, "content": id}
+	case "over":
+		return "write_file", map[string]any{"path": c.shared("over"), "content": id}
+	case "fix":
+		return "edit_file", map[string]any{"path": c.shared("fixed"), "old": lastLine, "new": id + "\n" + lastLine}
+	case "patch":
+		return "apply_patch", map[string]any{"input": c.patch(id)}
+	case "look", "pay":
+		return "mcp__till__" + c.verb, map[string]any{"call": id}
+	case "show":
+		return "read_file", map[string]any{"path": c.shared("over")}
+	case "read":
+		return "read_file", map[string]any{"path": readFile}
+	case "back":
+		return "shell", map[string]any{"command": c.command(id), "background": true, "terminal": true, "quiet": true}
+	case "later":
+		return "shell", map[string]any{"command": c.command(id), "background": true, "quiet": true}
+	case "type":
+		return "job", map[string]any{"action": "write", "id": "1", "input": id + "\n", "until": "^answered$", "wait_seconds": 300}
+	case "question":
+		return questions.Name, map[string]any{"questions": []any{map[string]any{"question": "What is said to " + id + "?", "header": "word"}}}
+	case "send":
+		return "send_message", map[string]any{"to": fmt.Sprintf("p%d", c.number%randomPods), "text": letterText + id}
+	case "spawn":
+		return "spawn_pod", map[string]any{"task": c.task}
+	case "begin":
+		return "spawn_pod", map[string]any{"task": c.task, "background": true}
+	case "wait":
+		return "wait_for", map[string]any{"max_seconds": 10}
+	}
+	return "shell", map[string]any{"command": c.command(id), "timeout_seconds": 300}
 }
 
 // made is a call as it was made.

@@ -134,14 +134,14 @@ func (c NodesConfig) round(ctx context.Context, server *clockServer, seed uint64
 		return err
 	}
 	defer func() { _ = db.close(ctx) }()
-	how := settings{api: apis[seed%3], asks: seed/3%2 == 0, store: db.url}
+	mixed := c.Older.Argv != nil && !slices.Equal(c.Older.Argv, c.Command.Argv)
+	how := settings{api: apis[seed%3], asks: seed/3%2 == 0, letters: !mixed, store: db.url}
 	s, err := newScene(ctx, dir, how, seed, mostMessages, fleetTime)
 	if err != nil {
 		return err
 	}
 	harsh := seed%4 > 0
-	s.several, s.cancels = true, harsh
-	s.mixed = c.Older.Argv != nil && !slices.Equal(c.Older.Argv, c.Command.Argv)
+	s.several, s.cancels, s.mixed = true, harsh, mixed
 	f := &fleet{scene: s, NodesConfig: c, db: db, server: server, counts: counts, harsh: harsh, shared: seed%4 > 1, readings: map[string][]reading{}}
 	f.on, f.off = context.WithCancel(f.ctx)
 	err = f.run(faults)

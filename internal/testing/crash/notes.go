@@ -36,11 +36,11 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 			n.left[text]++
 		}
 		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
-		return fresh && k.Note.GetJob() == ""
+		return fresh && k.Note.GetJob() == "" && k.Note.GetOrigin() == ""
 	case *poddv1.Entry_TurnStarted:
 		clear(n.waiting)
 	case *poddv1.Entry_Item:
-		if m := k.Item.GetSystemMessage(); m.GetOrigin() == "note" {
+		if m := k.Item.GetSystemMessage(); m.GetOrigin() == "note" || m.GetOrigin() == "letter" {
 			n.joined[m.GetText()]++
 			n.joinedAt[m.GetText()] = e.GetSeq()
 		}

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -120,6 +121,12 @@ type settings struct {
 	asks bool
 	// store is the URL of a database; empty for a file.
 	store string
+	// till is an MCP server that pods have. It notes its calls in the directory notes; empty for the
+	// workspace.
+	till  bool
+	notes string
+	// letters lets each pod write to each.
+	letters bool
 }
 
 // keepTokens is what a compaction keeps unchanged: little, so that there are many
@@ -134,6 +141,12 @@ func (s settings) text() string {
 	text := fmt.Sprintf("api = %q\n[compaction]\nkeep_tokens = %d\n", s.api, keepTokens)
 	if s.asks {
 		text += fmt.Sprintf("[[interceptor]]\nname = \"asks\"\non = [\"before_tool\"]\ntimeout = \"30s\"\ncommand = %q\n", askingCommand)
+	}
+	if s.till {
+		text += fmt.Sprintf("[mcp.servers.till]\ncommand = \"/bin/sh\"\nargs = [\"-c\", %q]\nenv = {NOTES = %q}\n[[rule]]\ntool = \"mcp__till__*\"\ndecision = \"allow\"\n", tillScript, cmp.Or(s.notes, "."))
+	}
+	if s.letters {
+		text += "[[rule]]\ntool = \"send_message\"\ndecision = \"allow\"\n"
 	}
 	if s.store != "" {
 		text += fmt.Sprintf("[store]\nurl = %q\n", s.store)

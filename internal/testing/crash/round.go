@@ -24,8 +24,9 @@ type round struct {
 	*scene
 	command Command
 	podd    *process
-	// db is nil for a store in a file.
-	db *database
+	// db is nil for a store in a file, disk for a round whose power is not cut.
+	db   *database
+	disk *disk
 }
 
 // newRound makes the directory and the model. most is how many messages a request may
@@ -62,12 +63,15 @@ func (r *round) close() {
 
 // start starts podd, below a tracer if there is one.
 func (r *round) start(tracer ...string) error {
-	state := filepath.Join(r.dir, "s")
+	state, logs := filepath.Join(r.dir, "s"), r.dir
+	if r.disk != nil {
+		tracer, logs = append(r.disk.machine(), tracer...), r.disk.dir
+	}
 	var err error
 	r.podd, err = startPodd(r.command, tracer,
 		[]string{"--state-dir", state, "--config", filepath.Join(r.dir, "config.toml")},
 		[]string{"HOME=" + r.dir, "OPENAI_BASE_URL=" + r.model.server.URL()},
-		filepath.Join(r.dir, "podd.log"))
+		filepath.Join(logs, "podd.log"))
 	return err
 }
 

@@ -19,7 +19,7 @@ type Config struct {
 	Kills int
 	// Seed is that of the first random round; each later one uses the next number.
 	Seed uint64
-	// Only runs one part: random, points, faults, matrix, files or checkouts; empty runs all.
+	// Only runs one part: random, points, faults, matrix, files, checkouts, effects or cuts; empty runs all.
 	Only string
 	// Builds, if set, replace each other this many times, instead of all else.
 	Builds   Builds
@@ -84,6 +84,8 @@ func (rn *runner) run(ctx context.Context) error {
 		rn.part(ctx, "random", rn.randomRounds),
 		rn.part(ctx, "files", rn.fileRounds),
 		rn.part(ctx, "checkouts", rn.checkoutRounds),
+		rn.part(ctx, "effects", rn.effectRounds),
+		rn.part(ctx, "cuts", rn.cutRounds),
 	)
 }
 
@@ -123,7 +125,7 @@ func (rn *runner) randomRounds(ctx context.Context, t *Tally) error {
 		if left <= 0 {
 			return nil
 		}
-		s := settings{api: apis[seed%3], asks: seed/3%2 == 0}
+		s := settings{api: apis[seed%3], asks: seed/3%2 == 0, letters: true}
 		before := rn.kills()
 		err := rn.round(ctx, t, fmt.Sprintf("random-%d", seed), s, seed, func(r *round) error {
 			return randomRound(r, min(left, killsOfRound))
@@ -155,8 +157,11 @@ func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, 
 		s.store = db.url
 	}
 	most := roundTime
-	if rn.Upgrades > 0 {
+	switch {
+	case rn.Upgrades > 0:
 		most = upgradeTime
+	case s.notes != "":
+		most = cutTime
 	}
 	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages, most)
 	if err != nil {

@@ -42,10 +42,12 @@ type scene struct {
 	cancels bool
 	// answers says that approvals are served, several that the round has more than one podd.
 	answers, several bool
-	// mixed says that podd is of two builds.
-	mixed bool
+	// mixed says that podd is of two builds, unasked that one of them has no questions of models.
+	mixed, unasked bool
 	// restores says that changes of files are taken back.
 	restores bool
+	// replays says that the files of the workspace are compared with what the log makes of them.
+	replays bool
 }
 
 // newScene starts the model. Nothing of the round takes longer than most.
@@ -226,7 +228,7 @@ func (s *scene) stuck() error {
 // and no submit waits.
 func resting(p *poddv1.Pod) bool {
 	quiet := p.GetState() == poddv1.PodState_POD_STATE_IDLE || p.GetState() == poddv1.PodState_POD_STATE_INTERRUPTED
-	return quiet && p.GetQueued() == 0
+	return quiet && p.GetQueued() == 0 && p.GetPending() == 0
 }
 
 // subPods is how many pods a pod may have at work.

@@ -16,6 +16,8 @@ type Tally struct {
 	// Rounds is the number of state directories, Kills how often SIGKILL ended podd, Ends
 	// how often something else did: a signal, a failed store.
 	Rounds, Kills, Ends int
+	// Cuts is after how many of the kills the power was cut.
+	Cuts int
 	// Skipped counts rounds for features that this podd does not have.
 	Skipped int
 	// Acknowledged submits, and how many of them are in the log and ran.
@@ -24,8 +26,12 @@ type Tally struct {
 	// that the model got, Resumed how often a turn was resumed, WornOut how many turns were
 	// given up after the documented number of ends at one step.
 	Commands, Requests, Resumed, WornOut int
-	// Outcomes counts interrupted calls by how podd learned their outcome.
-	Outcomes map[poddv1.Recovery]int
+	// Outcomes counts interrupted calls by their tools and how podd learned their outcome; Twice are
+	// those that one more end of podd interrupted while it did.
+	Outcomes map[outcome]int
+	Twice    int
+	// Calls counts the results of all calls.
+	Calls int
 	// Histories is how many writes and readings one order was found for.
 	Histories int
 
@@ -42,6 +48,12 @@ type Tally struct {
 // Answered is how often podd acknowledged an act, and how often no answer came.
 type Answered struct{ Acknowledged, Open int }
 
+// outcome is a tool, and how podd learned what an interrupted call of it did.
+type outcome struct {
+	tool string
+	how  poddv1.Recovery
+}
+
 // act counts one.
 func (t *Tally) act(name string, acknowledged bool) {
 	if t.Acts == nil {
@@ -57,9 +69,9 @@ func (t *Tally) act(name string, acknowledged bool) {
 }
 
 // learned counts interrupted calls whose outcome podd learned in a way.
-func (t *Tally) learned(how poddv1.Recovery, calls int) {
+func (t *Tally) learned(how outcome, calls int) {
 	if t.Outcomes == nil {
-		t.Outcomes = make(map[poddv1.Recovery]int)
+		t.Outcomes = make(map[outcome]int)
 	}
 	t.Outcomes[how] += calls
 }
@@ -98,6 +110,7 @@ func (t *Tally) Failures() []string {
 func (t *Tally) merge(o *Tally) {
 	t.Rounds += o.Rounds
 	t.Kills += o.Kills
+	t.Cuts += o.Cuts
 	t.Ends += o.Ends
 	t.Skipped += o.Skipped
 	t.Acknowledged += o.Acknowledged
@@ -107,6 +120,8 @@ func (t *Tally) merge(o *Tally) {
 	t.Resumed += o.Resumed
 	t.WornOut += o.WornOut
 	t.Histories += o.Histories
+	t.Twice += o.Twice
+	t.Calls += o.Calls
 	for how, n := range o.Outcomes {
 		t.learned(how, n)
 	}
@@ -145,10 +160,44 @@ func table(out io.Writer, names []string, parts []*Tally) {
 	}
 	line("all", sum)
 	w.Flush()
-	for _, how := range slices.Sorted(maps.Keys(sum.Outcomes)) {
-		fmt.Fprintf(out, "interrupted calls, %s: %d\n", how, sum.Outcomes[how])
+	sum.outcomes(out)
+	if sum.Cuts > 0 {
+		fmt.Fprintf(out, "power cuts: %d\n", sum.Cuts)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Acts)) {
 		fmt.Fprintf(out, "%s: %d acknowledged, %d without an answer\n", name, sum.Acts[name].Acknowledged, sum.Acts[name].Open)
 	}
+}
+
+// outcomes prints how podd learned the outcome of interrupted calls, by their tools.
+func (t *Tally) outcomes(out io.Writer) {
+	if len(t.Outcomes) == 0 {
+		return
+	}
+	ways := []poddv1.Recovery{poddv1.Recovery_RECOVERY_FOUND, poddv1.Recovery_RECOVERY_NO_EFFECT, poddv1.Recovery_RECOVERY_AGAIN, poddv1.Recovery_RECOVERY_UNKNOWN}
+	tools := map[string]bool{}
+	for o := range t.Outcomes {
+		tools[o.tool] = true
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "interrupted calls\tfound\tno effect\tagain\tunknown\t")
+	line := func(name string, has func(tool string) bool) {
+		fmt.Fprintf(w, "%s\t", name)
+		for _, how := range ways {
+			n := 0
+			for o, calls := range t.Outcomes {
+				if o.how == how && has(o.tool) {
+					n += calls
+				}
+			}
+			fmt.Fprintf(w, "%d\t", n)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		line(name, func(tool string) bool { return tool == name })
+	}
+	line("all", func(string) bool { return true })
+	w.Flush()
+	fmt.Fprintf(out, "of %d calls; interrupted again while podd looked: %d\n", t.Calls, t.Twice)
 }

@@ -36,7 +36,7 @@ func (rn *runner) upgradeRounds(ctx context.Context, t *Tally) error {
 		s := settings{api: apis[seed%3], asks: seed/3%2 == 0}
 		err := rn.round(ctx, t, fmt.Sprintf("upgrades-%d", seed), s, seed, func(r *round) error {
 			u := &upgrade{round: r, Builds: rn.Builds, now: rn.Builds.Older}
-			u.mixed = u.Older != u.Newer
+			u.mixed, u.unasked = u.Older != u.Newer, !u.asks(u.Older)
 			return u.run(min(left, upgradesOfRound))
 		})
 		if err != nil {
@@ -216,6 +216,14 @@ func (u *upgrade) restartSignal(build string) (syscall.Signal, error) {
 		return syscall.SIGUSR1, err
 	}
 	return syscall.SIGTERM, err
+}
+
+// asks says whether models can ask a question in a build.
+func (u *upgrade) asks(build string) bool {
+	cmd := exec.CommandContext(u.ctx, filepath.Join(build, "podctl"), "answer", "--help")
+	cmd.Env = []string{"HOME=" + u.dir}
+	help, _ := cmd.CombinedOutput() // A podctl without the verb says so.
+	return bytes.Contains(help, []byte("podctl answer"))
 }
 
 // replaceAmidCommand replaces podd while a command runs that does not end before the next podd is

@@ -1,6 +1,6 @@
-// Command demonodes shows three podd on one PostgreSQL: it runs the commands of the section
-// "Three nodes on one machine" of docs/nodes.md and prints them with their output. The database
-// and a scripted model are its own. It removes what they leave.
+// Command demonodes shows three podd on one PostgreSQL: it runs examples/nodes/demo.sh and prints
+// its commands with their output. The database and a scripted model are its own. It removes what
+// they leave.
 //
 // Rank 3; not part of podd.
 package main
@@ -32,10 +32,7 @@ func main() {
 	}
 }
 
-const (
-	page    = "docs/nodes.md"
-	heading = "## Three nodes on one machine"
-)
+const example = "examples/nodes/demo.sh"
 
 // run works in the root of the repository, with podd and podctl in bin or in the first argument.
 func run(ctx context.Context) (err error) {
@@ -46,7 +43,7 @@ func run(ctx context.Context) (err error) {
 	if bin, err = filepath.Abs(bin); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(example)
 	if err != nil {
 		return err
 	}
@@ -78,31 +75,15 @@ func run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
 	script := filepath.Join(dir, "commands.sh")
-	if err := os.WriteFile(script, []byte(commands(string(text))), 0o600); err != nil {
+	// The addresses are some that no other demo uses.
+	own := strings.ReplaceAll(string(text), "127.0.0.1:", fmt.Sprintf("127.%d.%d.1:", mathrand.IntN(256), mathrand.IntN(256)))
+	if err := os.WriteFile(script, []byte(own), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stdout, "The model's text is written in advance. Everything else is real. The commands are those of %s.\n\n", page)
+	fmt.Fprintf(os.Stdout, "The model's text is written in advance. Everything else is real. The commands are those of %s.\n\n", example)
 	return shell(ctx, script, at["home"],
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+at["home"], "LANG=C.UTF-8", "TMPDIR="+dir,
 		"DATABASE="+server.URL(), "OPENAI_BASE_URL="+model.URL(), "OPENAI_API_KEY=demo")
-}
-
-// commands are those of the section, with its sentences as comments. Its addresses become some
-// that no other demo uses.
-func commands(text string) string {
-	_, section, _ := strings.Cut(text, heading+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var script strings.Builder
-	for i, part := range strings.Split(section, "```") {
-		block, isShell := strings.CutPrefix(part, "sh\n")
-		switch {
-		case isShell:
-			script.WriteString(block + "\n")
-		case i > 0 && strings.TrimSpace(part) != "":
-			script.WriteString("# " + strings.ReplaceAll(strings.TrimSpace(part), "\n", "\n# ") + "\n")
-		}
-	}
-	return strings.ReplaceAll(script.String(), "127.0.0.1:", fmt.Sprintf("127.%d.%d.1:", mathrand.IntN(256), mathrand.IntN(256)))
 }
 
 // answer writes a line to a file and says so.

@@ -148,8 +148,10 @@ var ranks = map[string]int{
 	"internal/server":    7,
 	"internal/web":       6,
 	"pkg/client":         5,
-	"internal/subpods":   5,
+	"internal/subpods":   6,
+	"internal/questions": 5,
 	"internal/trash":     5,
+	"internal/letters":   5,
 	"internal/files":     5,
 	"internal/workspace": 6,
 
@@ -196,7 +198,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/letters", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},
@@ -226,7 +228,7 @@ func homes() map[string][]string {
 		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
 		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/testing/crash", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
 		"golang.org/x/text":                               {"pkg/scopefs"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},

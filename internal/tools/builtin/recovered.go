@@ -10,12 +10,24 @@ import (
 	"podd/pkg/tool"
 )
 
-// planOf is what a call makes of one file; nothing if it fails.
+// planOf is what a call makes of one file.
 func (f *files) planOf(path string, before plannedText, after string, err error) []item.PlannedChange {
 	if err != nil {
-		return nil
+		return f.planFails(path)
 	}
 	return []item.PlannedChange{{Path: f.Rel(path), Before: before.base(), After: planned(after).base()}}
+}
+
+// planFails is that a call which would fail leaves its files as they are; nothing if one cannot be read.
+func (f *files) planFails(paths ...string) (list []item.PlannedChange) {
+	for _, path := range paths {
+		base, err := f.baseNow(path)
+		if err != nil {
+			return nil
+		}
+		list = append(list, item.PlannedChange{Path: f.Rel(path), Before: base, After: base})
+	}
+	return list
 }
 
 // base identifies a text; see [item.BaseOf].
@@ -53,7 +65,14 @@ func (f *files) planPatchCall(_ context.Context, call *tool.Invocation, args pat
 	defer f.changing.Unlock()
 	plan, err := f.planPatch(changes)
 	if err != nil {
-		return nil
+		var paths []string
+		for _, c := range changes {
+			paths = append(paths, c.path)
+			if c.moveTo != "" {
+				paths = append(paths, c.moveTo)
+			}
+		}
+		return f.planFails(paths...)
 	}
 	for _, from := range plan.found {
 		c := item.PlannedChange{Path: from.path, Before: from.base(), After: plan.has(from).base()}
@@ -64,9 +83,10 @@ func (f *files) planPatchCall(_ context.Context, call *tool.Invocation, args pat
 	return list
 }
 
-// recovered compares the files with what an interrupted call was about to make of them.
-func (f *files) recovered(name string, call *tool.Invocation) (tool.Output, item.Recovery, error) {
-	f = f.bound(call)
+// recovered compares the files with what an interrupted call was about to make of them. What was done
+// is on the disk before its result is.
+func (f *files) recovered(ctx context.Context, name string, call *tool.Invocation) (tool.Output, item.Recovery, error) {
+	ctx, f = granted(ctx, call), f.bound(call)
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	var done, not, other, unread []string
@@ -76,8 +96,11 @@ func (f *files) recovered(name string, call *tool.Invocation) (tool.Output, item
 		if !known {
 			now, err = f.baseNow(c.Path)
 		}
+		if !known && err == nil && now == c.After && c.Before != c.After {
+			err = f.Sync(scopefs.Approved(ctx), c.Path) // It changes no content.
+		}
 		switch {
-		case err == nil && now == c.After:
+		case err == nil && now == c.After && c.Before != c.After:
 			done = append(done, scopefs.Display(c.Path))
 		case err == nil && now == c.Before:
 			not = append(not, scopefs.Display(c.Path))
@@ -125,7 +148,7 @@ func (f *files) baseNow(path string) (string, error) {
 
 // recovers is the option of a tool that changes files.
 func recovers[A any](f *files, name string) tool.Option[A] {
-	return tool.Recovers(func(_ context.Context, call *tool.Invocation, _ A) (tool.Output, item.Recovery, error) {
-		return f.recovered(name, call)
+	return tool.Recovers(func(ctx context.Context, call *tool.Invocation, _ A) (tool.Output, item.Recovery, error) {
+		return f.recovered(ctx, name, call)
 	})
 }

@@ -53,6 +53,23 @@ func TestRecoversChangesOfFiles(t *testing.T) {
 	}
 }
 
+// A call that would fail when it begins has no effect, as long as its files are as they were.
+func TestRecoversCallsThatWouldFail(t *testing.T) {
+	for _, c := range []struct{ name, tool, arguments string }{
+		{"an unread file", "write_file", object("path", "a", "content", "x\n")},
+		{"no such text", "edit_file", object("path", "a", "old", "9", "new", "2")},
+		{"no such line", "apply_patch", object("input", patch("*** Update File: a", "@@", "-9", "+2", "*** Add File: c", "+3"))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, map[string]string{"a": "1\n"})
+			call := b.started(c.tool, c.arguments)
+			b.wantRecovered(c.tool, call, item.RecoveryNoEffect, "not done: podd ended before the call changed")
+			b.write("a", "a person's\n")
+			b.wantRecovered(c.tool, call, item.RecoveryUnknown, "a has neither")
+		})
+	}
+}
+
 // When a later call on the file began, this one had ended: what the file has since says nothing of it.
 func TestRecoversWhatALaterCallFollowed(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})

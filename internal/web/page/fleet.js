@@ -43,7 +43,7 @@ export function state(p) {
 /** doing is what a pod does or waits for, in one line. @param {WatchedPod} p */
 export function doing(p) {
   const { pod, work } = p;
-  if (p.approvals) return p.approvals === 1 ? "asks for your approval" : `asks for ${p.approvals} approvals`;
+  if (p.approvals) return waits(p.approvals - (p.pod.questions ?? 0), p.pod.questions ?? 0);
   switch (need(p)) {
     case 3: {
       const tools = work?.tools ?? [];
@@ -55,6 +55,12 @@ export function doing(p) {
       return `last active ${ago(pod.lastActivity) || "never"}`;
   }
   return pod.stateReason ?? "";
+}
+
+/** waits says what a pod waits for. @param {number} approvals @param {number} questions */
+function waits(approvals, questions) {
+  if (questions === 0) return approvals === 1 ? "asks for your approval" : `asks for ${approvals} approvals`;
+  return `asks ${plural(questions, "question")}${approvals > 0 ? ` and for ${plural(approvals, "approval")}` : ""}`;
 }
 
 /** elapsed is how long the running turn has lasted. @param {WatchedPod} p */

@@ -22,6 +22,8 @@ export interface Pod {
   firstSeq?: string;
   lastSeq?: string;
   queued?: number;
+  /** How many waiting calls ask for an answer. */
+  questions?: number;
   usage?: Usage;
   createdAt?: string;
   lastActivity?: string;
@@ -71,6 +73,34 @@ export interface Approval {
   expires?: string;
   turn?: string;
   previews?: Preview[];
+  /** What the running call asks; missing for an approval. */
+  form?: Form;
+}
+
+export interface Form {
+  from?: string;
+  text?: string;
+  questions?: FormQuestion[];
+}
+
+export interface FormQuestion {
+  header?: string;
+  text?: string;
+  options?: { label?: string; description?: string }[];
+  multiple?: boolean;
+}
+
+export interface FormReply {
+  choices?: number[];
+  text?: string;
+}
+
+/** An answer to a question. */
+export interface ResolveApproval {
+  approve?: boolean;
+  reason?: string;
+  replies?: FormReply[];
+  dismiss?: boolean;
 }
 
 export interface Alert {
@@ -108,6 +138,7 @@ export interface Item {
     summary?: string;
     content?: string;
     isError?: boolean;
+    recovery?: string;
     durationMs?: string | number;
     images?: Picture[];
     diffs?: { path?: string; diff?: string }[];
@@ -124,13 +155,13 @@ export interface Entry {
   turnEnded?: { outcome?: string; cause?: string; reason?: string; steps?: number; usage?: { [name in keyof Usage]?: string | number }; costUsd?: number };
   item?: Item;
   toolStarted?: { callId?: string; tool?: string; arguments?: string };
-  approvalRequested?: { callId?: string; digest?: string; question?: string; tool?: string; arguments?: string; previews?: Preview[] };
-  approvalResolved?: { callId?: string; approved?: boolean; by?: string; reason?: string };
+  approvalRequested?: { callId?: string; digest?: string; question?: string; tool?: string; arguments?: string; previews?: Preview[]; form?: Form };
+  approvalResolved?: { callId?: string; approved?: boolean; by?: string; reason?: string; key?: string; dismissed?: boolean; withdrawn?: boolean };
   compaction?: {};
   rewind?: { toSeq?: string | number };
   restore?: { ended?: boolean; changed?: string | number; kept?: string[] };
   wing?: { line?: string };
-  recovered?: {};
+  recovered?: { reason?: string };
   alert?: { seq?: string | number; level?: string; source?: string; text?: string; count?: string | number; reason?: string };
   purged?: { reason?: string };
   withdrawn?: { requestIds?: string[] };
@@ -208,7 +239,7 @@ export interface UsageSeries {
 
 export type State = "queued" | "live" | "lost" | "done" | "writing" | "to_run" | "asks" | "running" | "failed";
 
-/** The approval question about a call; digest identifies exactly what will run, in hexadecimal. */
+/** The approval question about a call, or what the running call asks; digest identifies exactly what will run, in hexadecimal. */
 export interface Question {
   text: string;
   digest: string;
@@ -216,6 +247,8 @@ export interface Question {
   /** How many files the call would change by its previews, and how many previews show a file that it executes. */
   files?: number;
   runs?: number;
+  /** The call runs and asks for an answer, not for an approval. */
+  form?: boolean;
 }
 
 export interface Call {

@@ -535,7 +535,9 @@ func TestKinds(t *testing.T) {
 	b.git(holder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", b.repo, "module")
 	b.git(holder, "commit", "--quiet", "-m", "with a submodule")
 	b.write(linked, "a.txt", "of the person\n")
-	for name, dir := range map[string]string{"shallow": shallow, "linked": linked, "holder": holder, "module": filepath.Join(holder, "module")} {
+	// The module comes last: what is landed in it changes what git says of its holder.
+	for _, dir := range []string{shallow, linked, holder, filepath.Join(holder, "module")} {
+		name := filepath.Base(dir)
 		b.git(dir, "config", "user.name", "A Person")
 		b.git(dir, "config", "user.email", "person@example.com")
 		r := b.make(checkout.Wanted{Name: name, Dir: dir, Changes: true})
@@ -703,7 +705,10 @@ func TestLandingGoesOn(t *testing.T) {
 			b.write(b.repo, "thenmoved", "by the agent\n")
 			b.git(b.repo, "update-ref", "refs/heads/main", made, old)
 		},
-		"another": func(old, _ string) { b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine") },
+		"another": func(string, string) {
+			b.write(b.repo, ".git/podd-lock.new", "podd-lock")
+			b.git(b.repo, "commit", "--quiet", "--allow-empty", "-m", "mine")
+		},
 	} {
 		b.git(b.repo, "reset", "--quiet", "--hard")
 		r := b.make(checkout.Wanted{Name: name})
@@ -732,7 +737,7 @@ func TestLandingGoesOn(t *testing.T) {
 		if says, err := b.all.Settle(t.Context(), func(string) (bool, error) { return true, nil }); err != nil || len(says) > 0 {
 			t.Errorf("%s: once more: %q, %v", name, says, err)
 		}
-		for _, left := range []string{"index.lock", "podd-lock"} {
+		for _, left := range []string{"index.lock", "podd-lock", "podd-lock.new"} {
 			if b.read(b.repo, ".git/"+left) != "gone" {
 				t.Errorf("%s: left .git/%s", name, left)
 			}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -393,4 +394,15 @@ func (w *lander) catchUp(ctx context.Context) error {
 	}
 	w.r.Landing, w.r.Unlanded = nil, ""
 	return errors.Join(err, full(w.r.save()))
+}
+
+// release ends the landing.
+func (t *tree) release() {
+	if t.own == "" {
+		return
+	}
+	_ = os.Remove(t.newLock()) // A podd that was killed just before it had the lock left it.
+	if t.isOurs() {
+		_, _ = os.Remove(t.index()), os.Remove(t.lock())
+	}
 }

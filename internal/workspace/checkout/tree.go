@@ -136,7 +136,7 @@ func (w *lander) hold(ctx context.Context, l Landing) (*tree, error) {
 // take makes the lock with its text in one step: a podd that is killed here leaves no lock that it
 // does not recognize later. Without hard links there is a moment in between.
 func (t *tree) take() error {
-	text := t.index() + ".new"
+	text := t.newLock()
 	_ = os.Remove(text) // A killed podd left it.
 	defer os.Remove(text)
 	if err := t.write(text); err != nil {
@@ -166,6 +166,9 @@ func (t *tree) write(path string) error {
 func (t *tree) lock() string  { return filepath.Join(t.own, "index.lock") }
 func (t *tree) index() string { return filepath.Join(t.own, t.l.Lock) }
 
+// newLock is the lock before it has its name.
+func (t *tree) newLock() string { return t.index() + ".new" }
+
 // isOurs says whether the lock is that of this landing.
 func (t *tree) isOurs() bool {
 	if info, err := os.Lstat(t.lock()); err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(t.l.Lock)) {
@@ -173,13 +176,6 @@ func (t *tree) isOurs() bool {
 	}
 	says, err := os.ReadFile(t.lock())
 	return err == nil && t.l.Lock != "" && string(says) == t.l.Lock
-}
-
-// release ends the landing.
-func (t *tree) release() {
-	if t.own != "" && t.isOurs() {
-		_, _, _ = os.Remove(t.index()), os.Remove(t.index()+".new"), os.Remove(t.lock())
-	}
 }
 
 // in is a run of git in the working tree.

@@ -56,14 +56,17 @@ else
 fi
 [ "${got%% *}" = "$want" ] || fail "$name.tar.gz is not the file of this release: its SHA-256 is ${got%% *}, not $want; nothing was installed"
 
-tar -xzf "$dir/podd.tar.gz" -C "$dir"
-mkdir -p "$prefix"
+tar -xzf "$dir/podd.tar.gz" -C "$dir" || fail "could not unpack $name.tar.gz in $dir; nothing was installed"
+list=share/podd/files
+files=$dir/$name/$list
+trap 'while read -r f; do rm -f "$prefix/$f.podd-new"; done <"$files"; rm -rf "$dir"' EXIT
 # A program that runs can't be written over, but another file can take its name.
-(cd "$dir/$name" && find . -type d) | while read -r d; do mkdir -p "$prefix/$d"; done
-(cd "$dir/$name" && find . -type f) > "$dir/files"
-trap 'while read -r f; do rm -f "$prefix/$f.podd-new"; done < "$dir/files"; rm -rf "$dir"' EXIT
-while read -r f; do cp -p "$dir/$name/$f" "$prefix/$f.podd-new" || fail "could not write $prefix/$f.podd-new; nothing was installed"; done < "$dir/files"
-while read -r f; do mv -f "$prefix/$f.podd-new" "$prefix/$f"; done < "$dir/files"
+while read -r f; do
+	mkdir -p "$prefix/${f%/*}" && cp -p "$dir/$name/$f" "$prefix/$f.podd-new" || fail "could not write $prefix/$f; nothing was installed"
+done <"$files"
+if [ -e "$prefix/$list" ]; then cp "$prefix/$list" "$dir/before"; else : >"$dir/before"; fi
+while read -r f; do mv -f "$prefix/$f.podd-new" "$prefix/$f"; done <"$files"
+while read -r f; do grep -qxF "$f" "$files" || rm -f "$prefix/$f"; done <"$dir/before"
 
 echo "podd $version is in $prefix/bin"
 case :$PATH: in

@@ -15,6 +15,7 @@ import { visible } from "../../../internal/web/page/visible.js";
 import { Changes } from "./views/changes";
 import { Claims, claimsDir } from "./views/claims";
 import { Diffs } from "./views/diffs";
+import { Forms } from "./views/form";
 import { Notifier, acknowledge, review } from "./views/notify";
 import { Panel, chooseImages, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
@@ -30,6 +31,7 @@ class Extension {
   private readonly tree = new Tree();
   private readonly status = new Status();
   private readonly diffs = new Diffs();
+  private readonly forms = new Forms();
   private readonly changes = new Changes();
   private readonly notifier: Notifier;
   private readonly watch: Watch;
@@ -50,6 +52,7 @@ class Extension {
     context.subscriptions.push(
       this.status,
       this.diffs,
+      this.forms,
       this.changes,
       this.notifier,
       vscode.window.registerTreeDataProvider("podd.pods", this.tree),
@@ -114,6 +117,7 @@ class Extension {
     this.tree.show(now);
     this.notifier.show(now);
     if (!now.away) this.report(this.keepDiffs(now.approvals));
+    if (!now.away) this.forms.keep(now.approvals);
     for (const id of this.panels.keys()) this.tell(id);
     const p = now.pods.find((pod) => pod.id === this.current) ?? here(now.pods)[0];
     this.status.show(p ? podLine(p) : "", now.approvals.length, now.away);
@@ -159,6 +163,12 @@ class Extension {
         // Without a digest podd would approve any waiting call.
         if (how.approve && digest.length === 0) throw new Error("the call was not shown completely: open the stream again");
         await this.answer({ ...what, digest }, how);
+      },
+      form: async (id: string, callId: string, digest: Buffer, dismiss: boolean) => {
+        const what = { ...(await this.waits(id, callId)), digest };
+        const how = dismiss ? { approve: false, dismiss } : await this.forms.ask(what);
+        if (how) await this.connect().answer(what, how);
+        await this.watch.look();
       },
       diff: async (id: string, callId: string) => this.diff(await this.waits(id, callId)),
       report: (what: Promise<unknown>) => this.report(what),

@@ -1,6 +1,6 @@
 // Drives the extension's client layer against a real podd, which integrations/vscode starts:
 // PODD_STATE_DIR names it, WORK is an empty workspace. Its model calls shell with the text
-// after "run" and echoes any other prompt.
+// after "run", asks the questions after "ask", and echoes any other prompt.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -54,6 +54,19 @@ test("a pod is made, given input, and its stream is shown", async () => {
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
   const pod = (await c.settings("talk")).pod!;
   assert.deepEqual([await c.outcome(pod, 1), await c.outcome(pod, 2)], [Outcome.FINISHED, undefined]);
+});
+
+test("what a call asks is answered", async () => {
+  await c.create("form", work);
+  await c.send("form", [text(`ask ${JSON.stringify({ questions: [{ question: "Which?", header: "Database", options: [{ label: "SQLite" }, { label: "Postgres" }] }] })}`)]);
+  const { transcript } = await seen("form", (t) => t.all().some((b) => b.state === "asks"));
+  assert.ok(transcript.all().find((b) => b.state === "asks")!.call!.question!.form);
+  const what = (await c.waiting("form"))[0]!;
+  assert.deepEqual(what.form!.questions[0]!.options.map((o) => o.label), ["SQLite", "Postgres"]);
+  await assert.rejects(c.answer(what, { approve: true }), (err: PoddError) => err.reason === "ANSWER_MISMATCH");
+  await c.answer(what, { approve: true, replies: [{ choices: [2], text: "" }] });
+  const after = await seen("form", (t) => said(t, "You said") || said(t, "Turn 1 finished"));
+  assert.ok(said(after.transcript, "answered by VS Code"));
 });
 
 test("while plan mode is on, a prompt begins a turn that only plans, and one that steers does not say", async () => {

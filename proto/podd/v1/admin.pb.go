@@ -119,8 +119,10 @@ type GetStatusResponse struct {
 	Store string `protobuf:"bytes,28,opt,name=store,proto3" json:"store,omitempty"`
 	// The name of this node, and how long ago it renewed its lease; unset if one podd has all
 	// pods.
-	Node          string               `protobuf:"bytes,29,opt,name=node,proto3" json:"node,omitempty"`
-	LeaseAge      *durationpb.Duration `protobuf:"bytes,30,opt,name=lease_age,json=leaseAge,proto3" json:"lease_age,omitempty"`
+	Node     string               `protobuf:"bytes,29,opt,name=node,proto3" json:"node,omitempty"`
+	LeaseAge *durationpb.Duration `protobuf:"bytes,30,opt,name=lease_age,json=leaseAge,proto3" json:"lease_age,omitempty"`
+	// Pods with a turn that podd paused when it started, as the setting `resume` says.
+	PodsLeft      int32 `protobuf:"varint,31,opt,name=pods_left,json=podsLeft,proto3" json:"pods_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -363,6 +365,13 @@ func (x *GetStatusResponse) GetLeaseAge() *durationpb.Duration {
 		return x.LeaseAge
 	}
 	return nil
+}
+
+func (x *GetStatusResponse) GetPodsLeft() int32 {
+	if x != nil {
+		return x.PodsLeft
+	}
+	return 0
 }
 
 // Spending is what all pods together spent on the current day, and its limit.
@@ -1773,7 +1782,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xe8\a\n" +
+	"\x10GetStatusRequest\"\x85\b\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -1807,7 +1816,8 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\rlauncher_note\x18\x1b \x01(\tR\flauncherNote\x12\x14\n" +
 	"\x05store\x18\x1c \x01(\tR\x05store\x12\x12\n" +
 	"\x04node\x18\x1d \x01(\tR\x04node\x126\n" +
-	"\tlease_age\x18\x1e \x01(\v2\x19.google.protobuf.DurationR\bleaseAge\"\xef\x01\n" +
+	"\tlease_age\x18\x1e \x01(\v2\x19.google.protobuf.DurationR\bleaseAge\x12\x1b\n" +
+	"\tpods_left\x18\x1f \x01(\x05R\bpodsLeft\"\xef\x01\n" +
 	"\bSpending\x12\x1f\n" +
 	"\vspent_today\x18\x01 \x01(\x01R\n" +
 	"spentToday\x12'\n" +

@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Approval is a tool call that waits for a person.
+// Approval is a tool call that waits for a person: for an approval, or with a form for an answer.
 type Approval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The pod's id.
@@ -35,15 +35,17 @@ type Approval struct {
 	Arguments string                 `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
 	Question  string                 `protobuf:"bytes,6,opt,name=question,proto3" json:"question,omitempty"`
 	Time      *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
-	// SHA-256 of exactly what will run.
+	// SHA-256 of exactly what will run, or of the form.
 	Digest []byte `protobuf:"bytes,8,opt,name=digest,proto3" json:"digest,omitempty"`
-	// When the question expires and podd denies the call.
+	// When the question expires, and podd denies the call or withdraws the form; unset: never.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires,proto3" json:"expires,omitempty"`
 	// The pod's name.
 	PodName string `protobuf:"bytes,10,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
 	Turn    int64  `protobuf:"varint,11,opt,name=turn,proto3" json:"turn,omitempty"`
 	// What the call would make of files, one each; empty if its tool cannot say.
-	Previews      []*Preview `protobuf:"bytes,12,rep,name=previews,proto3" json:"previews,omitempty"`
+	Previews []*Preview `protobuf:"bytes,12,rep,name=previews,proto3" json:"previews,omitempty"`
+	// What the running call asks; unset for an approval.
+	Form          *Form `protobuf:"bytes,13,opt,name=form,proto3" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -162,6 +164,13 @@ func (x *Approval) GetPreviews() []*Preview {
 	return nil
 }
 
+func (x *Approval) GetForm() *Form {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
 type ListApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name or id; empty means all pods.
@@ -266,7 +275,7 @@ type ResolveApprovalRequest struct {
 	// Sequence of the call's entry.
 	CallSeq int64 `protobuf:"varint,2,opt,name=call_seq,json=callSeq,proto3" json:"call_seq,omitempty"`
 	Approve bool  `protobuf:"varint,3,opt,name=approve,proto3" json:"approve,omitempty"`
-	// Shown to the model when denied.
+	// Shown to the model when denied, or when the form is not answered.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Add a rule to the pod that allows exactly this call from now on.
 	Always bool `protobuf:"varint,5,opt,name=always,proto3" json:"always,omitempty"`
@@ -274,7 +283,11 @@ type ResolveApprovalRequest struct {
 	Client string `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`
 	// Digest of the call that the person saw. If set and different, podd refuses the
 	// answer.
-	Digest        []byte `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest []byte `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
+	// With approve, the answers to a form: one for each of its questions, in their order.
+	Replies []*FormReply `protobuf:"bytes,8,rep,name=replies,proto3" json:"replies,omitempty"`
+	// Without approve: the model is to decide itself what the form asks.
+	Dismiss       bool `protobuf:"varint,9,opt,name=dismiss,proto3" json:"dismiss,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -356,6 +369,20 @@ func (x *ResolveApprovalRequest) GetDigest() []byte {
 		return x.Digest
 	}
 	return nil
+}
+
+func (x *ResolveApprovalRequest) GetReplies() []*FormReply {
+	if x != nil {
+		return x.Replies
+	}
+	return nil
+}
+
+func (x *ResolveApprovalRequest) GetDismiss() bool {
+	if x != nil {
+		return x.Dismiss
+	}
+	return false
 }
 
 type ResolveApprovalResponse struct {
@@ -766,7 +793,7 @@ var File_podd_v1_approval_proto protoreflect.FileDescriptor
 
 const file_podd_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x11podd/v1/pod.proto\"\xf9\x02\n" +
+	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x11podd/v1/pod.proto\"\x9c\x03\n" +
 	"\bApproval\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x17\n" +
@@ -780,12 +807,13 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\bpod_name\x18\n" +
 	" \x01(\tR\apodName\x12\x12\n" +
 	"\x04turn\x18\v \x01(\x03R\x04turn\x12,\n" +
-	"\bpreviews\x18\f \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"(\n" +
+	"\bpreviews\x18\f \x03(\v2\x10.podd.v1.PreviewR\bpreviews\x12!\n" +
+	"\x04form\x18\r \x01(\v2\r.podd.v1.FormR\x04form\"(\n" +
 	"\x14ListApprovalsRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"m\n" +
 	"\x15ListApprovalsResponse\x12/\n" +
 	"\tapprovals\x18\x01 \x03(\v2\x11.podd.v1.ApprovalR\tapprovals\x12#\n" +
-	"\rmissing_nodes\x18\x02 \x03(\tR\fmissingNodes\"\xbf\x01\n" +
+	"\rmissing_nodes\x18\x02 \x03(\tR\fmissingNodes\"\x87\x02\n" +
 	"\x16ResolveApprovalRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x18\n" +
@@ -793,7 +821,9 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06always\x18\x05 \x01(\bR\x06always\x12\x16\n" +
 	"\x06client\x18\x06 \x01(\tR\x06client\x12\x16\n" +
-	"\x06digest\x18\a \x01(\fR\x06digest\"<\n" +
+	"\x06digest\x18\a \x01(\fR\x06digest\x12,\n" +
+	"\areplies\x18\b \x03(\v2\x12.podd.v1.FormReplyR\areplies\x12\x18\n" +
+	"\adismiss\x18\t \x01(\bR\adismiss\"<\n" +
 	"\x17ResolveApprovalResponse\x12!\n" +
 	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule\"E\n" +
 	"\x16GetApprovalRuleRequest\x12\x10\n" +
@@ -851,33 +881,37 @@ var file_podd_v1_approval_proto_goTypes = []any{
 	(*RemoveRuleResponse)(nil),      // 11: podd.v1.RemoveRuleResponse
 	(*timestamppb.Timestamp)(nil),   // 12: google.protobuf.Timestamp
 	(*Preview)(nil),                 // 13: podd.v1.Preview
-	(*Rule)(nil),                    // 14: podd.v1.Rule
+	(*Form)(nil),                    // 14: podd.v1.Form
+	(*FormReply)(nil),               // 15: podd.v1.FormReply
+	(*Rule)(nil),                    // 16: podd.v1.Rule
 }
 var file_podd_v1_approval_proto_depIdxs = []int32{
 	12, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
 	12, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
 	13, // 2: podd.v1.Approval.previews:type_name -> podd.v1.Preview
-	0,  // 3: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
-	14, // 4: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
-	14, // 5: podd.v1.GetApprovalRuleResponse.rule:type_name -> podd.v1.Rule
-	14, // 6: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
-	7,  // 7: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
-	7,  // 8: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
-	1,  // 9: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
-	3,  // 10: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
-	5,  // 11: podd.v1.ApprovalService.GetApprovalRule:input_type -> podd.v1.GetApprovalRuleRequest
-	8,  // 12: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
-	10, // 13: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
-	2,  // 14: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
-	4,  // 15: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
-	6,  // 16: podd.v1.ApprovalService.GetApprovalRule:output_type -> podd.v1.GetApprovalRuleResponse
-	9,  // 17: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
-	11, // 18: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
-	14, // [14:19] is the sub-list for method output_type
-	9,  // [9:14] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	14, // 3: podd.v1.Approval.form:type_name -> podd.v1.Form
+	0,  // 4: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
+	15, // 5: podd.v1.ResolveApprovalRequest.replies:type_name -> podd.v1.FormReply
+	16, // 6: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
+	16, // 7: podd.v1.GetApprovalRuleResponse.rule:type_name -> podd.v1.Rule
+	16, // 8: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
+	7,  // 9: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
+	7,  // 10: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
+	1,  // 11: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
+	3,  // 12: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
+	5,  // 13: podd.v1.ApprovalService.GetApprovalRule:input_type -> podd.v1.GetApprovalRuleRequest
+	8,  // 14: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
+	10, // 15: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
+	2,  // 16: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
+	4,  // 17: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
+	6,  // 18: podd.v1.ApprovalService.GetApprovalRule:output_type -> podd.v1.GetApprovalRuleResponse
+	9,  // 19: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
+	11, // 20: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
+	16, // [16:21] is the sub-list for method output_type
+	11, // [11:16] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_approval_proto_init() }

@@ -30,12 +30,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ApprovalService lets a person decide on waiting tool calls.
+// ApprovalService lets a person decide on waiting tool calls, and answer what calls ask.
 type ApprovalServiceClient interface {
-	// ListApprovals shows the waiting calls, oldest first.
+	// ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form.
 	ListApprovals(ctx context.Context, in *ListApprovalsRequest, opts ...grpc.CallOption) (*ListApprovalsResponse, error)
-	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
-	// token.
+	// ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+	// FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token.
 	ResolveApproval(ctx context.Context, in *ResolveApprovalRequest, opts ...grpc.CallOption) (*ResolveApprovalResponse, error)
 	// GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
 	// NO_RULE: no rule can allow the call alone.
@@ -109,12 +109,12 @@ func (c *approvalServiceClient) RemoveRule(ctx context.Context, in *RemoveRuleRe
 // All implementations must embed UnimplementedApprovalServiceServer
 // for forward compatibility.
 //
-// ApprovalService lets a person decide on waiting tool calls.
+// ApprovalService lets a person decide on waiting tool calls, and answer what calls ask.
 type ApprovalServiceServer interface {
-	// ListApprovals shows the waiting calls, oldest first.
+	// ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form.
 	ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error)
-	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
-	// token.
+	// ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+	// FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token.
 	ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error)
 	// GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
 	// NO_RULE: no rule can allow the call alone.

@@ -651,12 +651,12 @@ type Entry_Compaction struct {
 }
 
 type Entry_ApprovalRequested struct {
-	// A tool call waits for a person.
+	// A tool call waits for a person: for an approval, or for an answer.
 	ApprovalRequested *ApprovalRequested `protobuf:"bytes,14,opt,name=approval_requested,json=approvalRequested,proto3,oneof"`
 }
 
 type Entry_ApprovalResolved struct {
-	// A person decided, or the question expired.
+	// A person decided or answered, or the question expired.
 	ApprovalResolved *ApprovalResolved `protobuf:"bytes,15,opt,name=approval_resolved,json=approvalResolved,proto3,oneof"`
 }
 
@@ -773,7 +773,9 @@ type Submitted struct {
 	// The JSON Schema that the last answer of its turn must match; empty without one.
 	AnswerSchema string `protobuf:"bytes,7,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
 	// What it chooses for its turn; missing without a choice.
-	Choice        *Choice `protobuf:"bytes,8,opt,name=choice,proto3" json:"choice,omitempty"`
+	Choice *Choice `protobuf:"bytes,8,opt,name=choice,proto3" json:"choice,omitempty"`
+	// Its turn asks no questions.
+	NoQuestions   bool `protobuf:"varint,9,opt,name=no_questions,json=noQuestions,proto3" json:"no_questions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -862,6 +864,13 @@ func (x *Submitted) GetChoice() *Choice {
 		return x.Choice
 	}
 	return nil
+}
+
+func (x *Submitted) GetNoQuestions() bool {
+	if x != nil {
+		return x.NoQuestions
+	}
+	return false
 }
 
 // Promoted records that queued submits joined a running turn.
@@ -964,7 +973,9 @@ type TurnStarted struct {
 	// The JSON Schema that its last answer must match; empty without one.
 	AnswerSchema string `protobuf:"bytes,3,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
 	// What its submit chose; missing without a choice.
-	Choice        *Choice `protobuf:"bytes,4,opt,name=choice,proto3" json:"choice,omitempty"`
+	Choice *Choice `protobuf:"bytes,4,opt,name=choice,proto3" json:"choice,omitempty"`
+	// It asks no questions.
+	NoQuestions   bool `protobuf:"varint,5,opt,name=no_questions,json=noQuestions,proto3" json:"no_questions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1025,6 +1036,13 @@ func (x *TurnStarted) GetChoice() *Choice {
 		return x.Choice
 	}
 	return nil
+}
+
+func (x *TurnStarted) GetNoQuestions() bool {
+	if x != nil {
+		return x.NoQuestions
+	}
+	return false
 }
 
 // TurnEnded is the one terminal entry of a turn.
@@ -1489,7 +1507,9 @@ type ToolStarted struct {
 	// from the call's if an interceptor rewrote them.
 	Arguments string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
 	// The files that the call is about to change; empty if its tool cannot say.
-	Planned       []*PlannedChange `protobuf:"bytes,4,rep,name=planned,proto3" json:"planned,omitempty"`
+	Planned []*PlannedChange `protobuf:"bytes,4,rep,name=planned,proto3" json:"planned,omitempty"`
+	// Identifies the boot of the machine and the podd on it; empty if unknown.
+	Boot          string `protobuf:"bytes,5,opt,name=boot,proto3" json:"boot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1550,6 +1570,13 @@ func (x *ToolStarted) GetPlanned() []*PlannedChange {
 		return x.Planned
 	}
 	return nil
+}
+
+func (x *ToolStarted) GetBoot() string {
+	if x != nil {
+		return x.Boot
+	}
+	return ""
 }
 
 // PlannedChange is what a call is about to make of a file.
@@ -1992,21 +2019,26 @@ func (x *Compaction) GetReason() string {
 	return ""
 }
 
-// ApprovalRequested records that a call waits for a person.
+// ApprovalRequested records that a call waits for a person: before it runs, for an approval, or while it runs, with a form, for an
+// answer.
 type ApprovalRequested struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	CallId string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// SHA-256 of exactly what will run.
+	// SHA-256 of exactly what will run, or of the form.
 	Digest []byte `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// The question, in one sentence.
 	Question string `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
 	Tool     string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Exactly what will run when approved: canonical JSON.
 	Arguments string `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	// When the question expires and podd denies the call.
+	// When the question expires, and podd denies the call or withdraws the form; unset: never.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires,proto3" json:"expires,omitempty"`
 	// What the call would make of files, one each; empty if its tool cannot say.
-	Previews      []*Preview `protobuf:"bytes,7,rep,name=previews,proto3" json:"previews,omitempty"`
+	Previews []*Preview `protobuf:"bytes,7,rep,name=previews,proto3" json:"previews,omitempty"`
+	// What the running call asks; unset for an approval.
+	Form *Form `protobuf:"bytes,8,opt,name=form,proto3" json:"form,omitempty"`
+	// Tells the forms of one call apart.
+	Key           string `protobuf:"bytes,9,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2090,6 +2122,406 @@ func (x *ApprovalRequested) GetPreviews() []*Preview {
 	return nil
 }
 
+func (x *ApprovalRequested) GetForm() *Form {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *ApprovalRequested) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+// Form is what a running call asks a person.
+type Form struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who asks if it is not the model, such as an MCP server.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Precedes the questions; may be empty.
+	Text          string          `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Questions     []*FormQuestion `protobuf:"bytes,3,rep,name=questions,proto3" json:"questions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Form) Reset() {
+	*x = Form{}
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Form) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Form) ProtoMessage() {}
+
+func (x *Form) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Form.ProtoReflect.Descriptor instead.
+func (*Form) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Form) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Form) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Form) GetQuestions() []*FormQuestion {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+// FormQuestion is one question of a form.
+type FormQuestion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A word or two that name it.
+	Header  string        `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Text    string        `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Options []*FormOption `protobuf:"bytes,3,rep,name=options,proto3" json:"options,omitempty"`
+	// Several options may be chosen.
+	Multiple bool `protobuf:"varint,4,opt,name=multiple,proto3" json:"multiple,omitempty"`
+	// What an answer must be, which text says in words; unset is an option or a text.
+	Takes         *FormTakes `protobuf:"bytes,5,opt,name=takes,proto3" json:"takes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormQuestion) Reset() {
+	*x = FormQuestion{}
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormQuestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormQuestion) ProtoMessage() {}
+
+func (x *FormQuestion) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormQuestion.ProtoReflect.Descriptor instead.
+func (*FormQuestion) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *FormQuestion) GetHeader() string {
+	if x != nil {
+		return x.Header
+	}
+	return ""
+}
+
+func (x *FormQuestion) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *FormQuestion) GetOptions() []*FormOption {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *FormQuestion) GetMultiple() bool {
+	if x != nil {
+		return x.Multiple
+	}
+	return false
+}
+
+func (x *FormQuestion) GetTakes() *FormTakes {
+	if x != nil {
+		return x.Takes
+	}
+	return nil
+}
+
+// FormTakes is what an answer to a question must be.
+type FormTakes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// options, text, number or integer. With options the person writes no text.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// The question may be left out: with the text "-", or without an answer.
+	Optional bool `protobuf:"varint,2,opt,name=optional,proto3" json:"optional,omitempty"`
+	// Those of JSON Schema, for a text; empty is any.
+	Format  string `protobuf:"bytes,3,opt,name=format,proto3" json:"format,omitempty"`
+	Pattern string `protobuf:"bytes,4,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	// Bounds of a number, of the characters of a text, or of how many options are chosen.
+	//
+	// Types that are valid to be assigned to Lower:
+	//
+	//	*FormTakes_Min
+	Lower isFormTakes_Lower `protobuf_oneof:"lower"`
+	// Types that are valid to be assigned to Upper:
+	//
+	//	*FormTakes_Max
+	Upper         isFormTakes_Upper `protobuf_oneof:"upper"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormTakes) Reset() {
+	*x = FormTakes{}
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormTakes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormTakes) ProtoMessage() {}
+
+func (x *FormTakes) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormTakes.ProtoReflect.Descriptor instead.
+func (*FormTakes) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *FormTakes) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *FormTakes) GetOptional() bool {
+	if x != nil {
+		return x.Optional
+	}
+	return false
+}
+
+func (x *FormTakes) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *FormTakes) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+func (x *FormTakes) GetLower() isFormTakes_Lower {
+	if x != nil {
+		return x.Lower
+	}
+	return nil
+}
+
+func (x *FormTakes) GetMin() float64 {
+	if x != nil {
+		if x, ok := x.Lower.(*FormTakes_Min); ok {
+			return x.Min
+		}
+	}
+	return 0
+}
+
+func (x *FormTakes) GetUpper() isFormTakes_Upper {
+	if x != nil {
+		return x.Upper
+	}
+	return nil
+}
+
+func (x *FormTakes) GetMax() float64 {
+	if x != nil {
+		if x, ok := x.Upper.(*FormTakes_Max); ok {
+			return x.Max
+		}
+	}
+	return 0
+}
+
+type isFormTakes_Lower interface {
+	isFormTakes_Lower()
+}
+
+type FormTakes_Min struct {
+	Min float64 `protobuf:"fixed64,5,opt,name=min,proto3,oneof"`
+}
+
+func (*FormTakes_Min) isFormTakes_Lower() {}
+
+type isFormTakes_Upper interface {
+	isFormTakes_Upper()
+}
+
+type FormTakes_Max struct {
+	Max float64 `protobuf:"fixed64,6,opt,name=max,proto3,oneof"`
+}
+
+func (*FormTakes_Max) isFormTakes_Upper() {}
+
+// FormOption is an answer that the asker proposes.
+type FormOption struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Label string                 `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
+	// What choosing it means; may be empty.
+	Description   string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormOption) Reset() {
+	*x = FormOption{}
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormOption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormOption) ProtoMessage() {}
+
+func (x *FormOption) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormOption.ProtoReflect.Descriptor instead.
+func (*FormOption) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *FormOption) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *FormOption) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+// FormReply is a person's answer to one question of a form.
+type FormReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Numbers of chosen options, from 1.
+	Choices []int32 `protobuf:"varint,1,rep,packed,name=choices,proto3" json:"choices,omitempty"`
+	// Text of the person's own, instead of a choice or with it.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormReply) Reset() {
+	*x = FormReply{}
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormReply) ProtoMessage() {}
+
+func (x *FormReply) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormReply.ProtoReflect.Descriptor instead.
+func (*FormReply) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *FormReply) GetChoices() []int32 {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+func (x *FormReply) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Preview is what a waiting call would make of one file, or the text of one that it executes. The digest of the call covers it: if
 // the file has another content by then, podd asks again.
 type Preview struct {
@@ -2120,7 +2552,7 @@ type Preview struct {
 
 func (x *Preview) Reset() {
 	*x = Preview{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2564,7 @@ func (x *Preview) String() string {
 func (*Preview) ProtoMessage() {}
 
 func (x *Preview) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2577,7 @@ func (x *Preview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preview.ProtoReflect.Descriptor instead.
 func (*Preview) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Preview) GetPath() string {
@@ -2197,21 +2629,31 @@ func (x *Preview) GetRuns() bool {
 	return false
 }
 
-// ApprovalResolved records the decision on a waiting call.
+// ApprovalResolved records the decision on a waiting call, or the answer to its form.
 type ApprovalResolved struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	CallId   string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	Approved bool                   `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	CallId string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// The call may run, or the form is answered.
+	Approved bool `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
 	// Who or what decided.
-	By            string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
-	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	// Why not; or the answer to the form in words, cut.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The form's key; empty for an approval.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// The answers, one for each question of the form.
+	Replies []*FormReply `protobuf:"bytes,6,rep,name=replies,proto3" json:"replies,omitempty"`
+	// The person leaves the answer to the model.
+	Dismissed bool `protobuf:"varint,7,opt,name=dismissed,proto3" json:"dismissed,omitempty"`
+	// podd took the form back, because nobody waits for an answer any more.
+	Withdrawn     bool `protobuf:"varint,8,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2665,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2678,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -2267,6 +2709,34 @@ func (x *ApprovalResolved) GetReason() string {
 	return ""
 }
 
+func (x *ApprovalResolved) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ApprovalResolved) GetReplies() []*FormReply {
+	if x != nil {
+		return x.Replies
+	}
+	return nil
+}
+
+func (x *ApprovalResolved) GetDismissed() bool {
+	if x != nil {
+		return x.Dismissed
+	}
+	return false
+}
+
+func (x *ApprovalResolved) GetWithdrawn() bool {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return false
+}
+
 // Rewind makes history continue from an earlier entry. The entries between stay
 // readable.
 type Rewind struct {
@@ -2279,7 +2749,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2291,7 +2761,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2304,7 +2774,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -2340,7 +2810,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2352,7 +2822,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2365,7 +2835,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -2438,7 +2908,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2920,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2933,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -2538,14 +3008,18 @@ type RequestTotal struct {
 	// As in RequestUsage.
 	Listed *Rates `protobuf:"bytes,9,opt,name=listed,proto3" json:"listed,omitempty"`
 	// As in RequestUsage.
-	CacheTtl      string `protobuf:"bytes,10,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
+	CacheTtl string `protobuf:"bytes,10,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
+	// Estimated tokens that the requests did not carry: of results that were pruned before.
+	PrunedTokens int64 `protobuf:"varint,11,opt,name=pruned_tokens,json=prunedTokens,proto3" json:"pruned_tokens,omitempty"`
+	// And of outputs that were cut, each at most the model's window.
+	CutTokens     int64 `protobuf:"varint,12,opt,name=cut_tokens,json=cutTokens,proto3" json:"cut_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +3031,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +3044,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -2643,6 +3117,20 @@ func (x *RequestTotal) GetCacheTtl() string {
 	return ""
 }
 
+func (x *RequestTotal) GetPrunedTokens() int64 {
+	if x != nil {
+		return x.PrunedTokens
+	}
+	return 0
+}
+
+func (x *RequestTotal) GetCutTokens() int64 {
+	if x != nil {
+		return x.CutTokens
+	}
+	return 0
+}
+
 // CacheTotal says what prompt caches gave.
 type CacheTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2665,7 +3153,7 @@ type CacheTotal struct {
 
 func (x *CacheTotal) Reset() {
 	*x = CacheTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2677,7 +3165,7 @@ func (x *CacheTotal) String() string {
 func (*CacheTotal) ProtoMessage() {}
 
 func (x *CacheTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2690,7 +3178,7 @@ func (x *CacheTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheTotal.ProtoReflect.Descriptor instead.
 func (*CacheTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CacheTotal) GetPromisedTokens() int64 {
@@ -2746,14 +3234,17 @@ type ToolTotal struct {
 	// Bytes of the whole outputs.
 	CutTotal int64 `protobuf:"varint,5,opt,name=cut_total,json=cutTotal,proto3" json:"cut_total,omitempty"`
 	// Bytes kept.
-	CutKept       int64 `protobuf:"varint,6,opt,name=cut_kept,json=cutKept,proto3" json:"cut_kept,omitempty"`
+	CutKept int64 `protobuf:"varint,6,opt,name=cut_kept,json=cutKept,proto3" json:"cut_kept,omitempty"`
+	// Calls that podd's end interrupted, and those of them whose outcome it does not know.
+	Interrupted   int64 `protobuf:"varint,7,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
+	Unknown       int64 `protobuf:"varint,8,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2765,7 +3256,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[23]
+	mi := &file_podd_v1_entry_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2778,7 +3269,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -2823,6 +3314,20 @@ func (x *ToolTotal) GetCutKept() int64 {
 	return 0
 }
 
+func (x *ToolTotal) GetInterrupted() int64 {
+	if x != nil {
+		return x.Interrupted
+	}
+	return 0
+}
+
+func (x *ToolTotal) GetUnknown() int64 {
+	if x != nil {
+		return x.Unknown
+	}
+	return 0
+}
+
 // Note is a note that a client left for the model.
 type Note struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2834,14 +3339,17 @@ type Note struct {
 	// The note starts no turn before this time.
 	NotBefore *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	// Finished or failed, if the note has the result of a check; unset otherwise.
-	Check         Outcome `protobuf:"varint,5,opt,name=check,proto3,enum=podd.v1.Outcome" json:"check,omitempty"`
+	Check Outcome `protobuf:"varint,5,opt,name=check,proto3,enum=podd.v1.Outcome" json:"check,omitempty"`
+	// The origin of its item, if that is not note, and what the part of podd that wrote it calls it.
+	Origin        string `protobuf:"bytes,6,opt,name=origin,proto3" json:"origin,omitempty"`
+	Ref           string `protobuf:"bytes,7,opt,name=ref,proto3" json:"ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2853,7 +3361,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[24]
+	mi := &file_podd_v1_entry_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2866,7 +3374,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Note) GetText() string {
@@ -2904,6 +3412,20 @@ func (x *Note) GetCheck() Outcome {
 	return Outcome_OUTCOME_UNSPECIFIED
 }
 
+func (x *Note) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *Note) GetRef() string {
+	if x != nil {
+		return x.Ref
+	}
+	return ""
+}
+
 // Job records a background command of the pod when the result of its call says that it
 // runs, and again when it has ended.
 type Job struct {
@@ -2921,7 +3443,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2933,7 +3455,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[25]
+	mi := &file_podd_v1_entry_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2946,7 +3468,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Job) GetId() string {
@@ -2993,7 +3515,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[26]
+	mi := &file_podd_v1_entry_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3527,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[26]
+	mi := &file_podd_v1_entry_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3540,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Recovered) GetReason() string {
@@ -3069,7 +3591,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	mi := &file_podd_v1_entry_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3603,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[27]
+	mi := &file_podd_v1_entry_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3616,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -3186,7 +3708,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	mi := &file_podd_v1_entry_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3198,7 +3720,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[28]
+	mi := &file_podd_v1_entry_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3211,7 +3733,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Checkpoint) GetDir() string {
@@ -3291,7 +3813,7 @@ type Restore struct {
 
 func (x *Restore) Reset() {
 	*x = Restore{}
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3303,7 +3825,7 @@ func (x *Restore) String() string {
 func (*Restore) ProtoMessage() {}
 
 func (x *Restore) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[29]
+	mi := &file_podd_v1_entry_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3316,7 +3838,7 @@ func (x *Restore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restore.ProtoReflect.Descriptor instead.
 func (*Restore) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Restore) GetAfterSeq() int64 {
@@ -3372,14 +3894,18 @@ type WingEntry struct {
 	// What people read, in one line; without it clients show nothing.
 	Line string `protobuf:"bytes,3,opt,name=line,proto3" json:"line,omitempty"`
 	// One JSON object of the wing's own.
-	Data          string `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	Data string `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	// Whether podd has work to do for it, until an entry says that it is done.
+	Pending bool `protobuf:"varint,5,opt,name=pending,proto3" json:"pending,omitempty"`
+	// The pending entry whose work is done; 0 for none.
+	Done          int64 `protobuf:"varint,6,opt,name=done,proto3" json:"done,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WingEntry) Reset() {
 	*x = WingEntry{}
-	mi := &file_podd_v1_entry_proto_msgTypes[30]
+	mi := &file_podd_v1_entry_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3391,7 +3917,7 @@ func (x *WingEntry) String() string {
 func (*WingEntry) ProtoMessage() {}
 
 func (x *WingEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[30]
+	mi := &file_podd_v1_entry_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3404,7 +3930,7 @@ func (x *WingEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WingEntry.ProtoReflect.Descriptor instead.
 func (*WingEntry) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{30}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WingEntry) GetWing() string {
@@ -3433,6 +3959,20 @@ func (x *WingEntry) GetData() string {
 		return x.Data
 	}
 	return ""
+}
+
+func (x *WingEntry) GetPending() bool {
+	if x != nil {
+		return x.Pending
+	}
+	return false
+}
+
+func (x *WingEntry) GetDone() int64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
 }
 
 var File_podd_v1_entry_proto protoreflect.FileDescriptor
@@ -3472,7 +4012,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"checkpoint\x12,\n" +
 	"\arestore\x18\x18 \x01(\v2\x10.podd.v1.RestoreH\x00R\arestore\x12(\n" +
 	"\x04wing\x18\x19 \x01(\v2\x12.podd.v1.WingEntryH\x00R\x04wingB\x06\n" +
-	"\x04kind\"\x9c\x02\n" +
+	"\x04kind\"\xbf\x02\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12'\n" +
@@ -3482,19 +4022,21 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04text\x18\x05 \x01(\tR\x04text\x12\x12\n" +
 	"\x04plan\x18\x06 \x01(\bR\x04plan\x12#\n" +
 	"\ranswer_schema\x18\a \x01(\tR\fanswerSchema\x12'\n" +
-	"\x06choice\x18\b \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"+\n" +
+	"\x06choice\x18\b \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\x12!\n" +
+	"\fno_questions\x18\t \x01(\bR\vnoQuestions\"+\n" +
 	"\bPromoted\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
 	"requestIds\",\n" +
 	"\tWithdrawn\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
-	"requestIds\"\x90\x01\n" +
+	"requestIds\"\xb3\x01\n" +
 	"\vTurnStarted\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
 	"requestIds\x12\x12\n" +
 	"\x04plan\x18\x02 \x01(\bR\x04plan\x12#\n" +
 	"\ranswer_schema\x18\x03 \x01(\tR\fanswerSchema\x12'\n" +
-	"\x06choice\x18\x04 \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"\xdb\x01\n" +
+	"\x06choice\x18\x04 \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\x12!\n" +
+	"\fno_questions\x18\x05 \x01(\bR\vnoQuestions\"\xdb\x01\n" +
 	"\tTurnEnded\x12*\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x10.podd.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x16\n" +
@@ -3533,12 +4075,13 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bToolSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
-	"\x06schema\x18\x03 \x01(\fR\x06schema\"\x8a\x01\n" +
+	"\x06schema\x18\x03 \x01(\fR\x06schema\"\x9e\x01\n" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x120\n" +
-	"\aplanned\x18\x04 \x03(\v2\x16.podd.v1.PlannedChangeR\aplanned\"Q\n" +
+	"\aplanned\x18\x04 \x03(\v2\x16.podd.v1.PlannedChangeR\aplanned\x12\x12\n" +
+	"\x04boot\x18\x05 \x01(\tR\x04boot\"Q\n" +
 	"\rPlannedChange\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
@@ -3576,7 +4119,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"Compaction\x12'\n" +
 	"\asummary\x18\x01 \x01(\v2\r.podd.v1.ItemR\asummary\x12\x1a\n" +
 	"\tup_to_seq\x18\x02 \x01(\x03R\aupToSeq\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xf6\x01\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xab\x02\n" +
 	"\x11ApprovalRequested\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1a\n" +
@@ -3584,7 +4127,35 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1c\n" +
 	"\targuments\x18\x05 \x01(\tR\targuments\x124\n" +
 	"\aexpires\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12,\n" +
-	"\bpreviews\x18\a \x03(\v2\x10.podd.v1.PreviewR\bpreviews\"\xa8\x01\n" +
+	"\bpreviews\x18\a \x03(\v2\x10.podd.v1.PreviewR\bpreviews\x12!\n" +
+	"\x04form\x18\b \x01(\v2\r.podd.v1.FormR\x04form\x12\x10\n" +
+	"\x03key\x18\t \x01(\tR\x03key\"c\n" +
+	"\x04Form\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x123\n" +
+	"\tquestions\x18\x03 \x03(\v2\x15.podd.v1.FormQuestionR\tquestions\"\xaf\x01\n" +
+	"\fFormQuestion\x12\x16\n" +
+	"\x06header\x18\x01 \x01(\tR\x06header\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12-\n" +
+	"\aoptions\x18\x03 \x03(\v2\x13.podd.v1.FormOptionR\aoptions\x12\x1a\n" +
+	"\bmultiple\x18\x04 \x01(\bR\bmultiple\x12(\n" +
+	"\x05takes\x18\x05 \x01(\v2\x12.podd.v1.FormTakesR\x05takes\"\xa7\x01\n" +
+	"\tFormTakes\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x1a\n" +
+	"\boptional\x18\x02 \x01(\bR\boptional\x12\x16\n" +
+	"\x06format\x18\x03 \x01(\tR\x06format\x12\x18\n" +
+	"\apattern\x18\x04 \x01(\tR\apattern\x12\x12\n" +
+	"\x03min\x18\x05 \x01(\x01H\x00R\x03min\x12\x12\n" +
+	"\x03max\x18\x06 \x01(\x01H\x01R\x03maxB\a\n" +
+	"\x05lowerB\a\n" +
+	"\x05upper\"D\n" +
+	"\n" +
+	"FormOption\x12\x14\n" +
+	"\x05label\x18\x01 \x01(\tR\x05label\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"9\n" +
+	"\tFormReply\x12\x18\n" +
+	"\achoices\x18\x01 \x03(\x05R\achoices\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xa8\x01\n" +
 	"\aPreview\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04diff\x18\x02 \x01(\tR\x04diff\x12\x12\n" +
@@ -3592,12 +4163,16 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bmoves_to\x18\x04 \x01(\tR\amovesTo\x12\x18\n" +
 	"\adeletes\x18\x05 \x01(\bR\adeletes\x12\x18\n" +
 	"\aomitted\x18\x06 \x01(\tR\aomitted\x12\x12\n" +
-	"\x04runs\x18\a \x01(\bR\x04runs\"o\n" +
+	"\x04runs\x18\a \x01(\bR\x04runs\"\xeb\x01\n" +
 	"\x10ApprovalResolved\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1a\n" +
 	"\bapproved\x18\x02 \x01(\bR\bapproved\x12\x0e\n" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x1f\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12,\n" +
+	"\areplies\x18\x06 \x03(\v2\x12.podd.v1.FormReplyR\areplies\x12\x1c\n" +
+	"\tdismissed\x18\a \x01(\bR\tdismissed\x12\x1c\n" +
+	"\twithdrawn\x18\b \x01(\bR\twithdrawn\"\x1f\n" +
 	"\x06Rewind\x12\x15\n" +
 	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\"\xf2\x01\n" +
 	"\x06Purged\x12*\n" +
@@ -3615,7 +4190,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x0epruned_results\x18\x04 \x01(\x03R\rprunedResults\x12#\n" +
 	"\rpruned_tokens\x18\x05 \x01(\x03R\fprunedTokens\x121\n" +
 	"\brequests\x18\x06 \x03(\v2\x15.podd.v1.RequestTotalR\brequests\x12(\n" +
-	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xb8\x02\n" +
+	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xfc\x02\n" +
 	"\fRequestTotal\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05asked\x18\x02 \x01(\tR\x05asked\x12\x18\n" +
@@ -3627,7 +4202,10 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05cache\x18\b \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\x12&\n" +
 	"\x06listed\x18\t \x01(\v2\x0e.podd.v1.RatesR\x06listed\x12\x1b\n" +
 	"\tcache_ttl\x18\n" +
-	" \x01(\tR\bcacheTtl\"\xe0\x01\n" +
+	" \x01(\tR\bcacheTtl\x12#\n" +
+	"\rpruned_tokens\x18\v \x01(\x03R\fprunedTokens\x12\x1d\n" +
+	"\n" +
+	"cut_tokens\x18\f \x01(\x03R\tcutTokens\"\xe0\x01\n" +
 	"\n" +
 	"CacheTotal\x12'\n" +
 	"\x0fpromised_tokens\x18\x01 \x01(\x03R\x0epromisedTokens\x12\x1f\n" +
@@ -3637,21 +4215,25 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"idleMisses\x12!\n" +
 	"\fsetup_misses\x18\x04 \x01(\x03R\vsetupMisses\x12!\n" +
 	"\fprune_misses\x18\x05 \x01(\x03R\vpruneMisses\x12!\n" +
-	"\fother_misses\x18\x06 \x01(\x03R\votherMisses\"\x99\x01\n" +
+	"\fother_misses\x18\x06 \x01(\x03R\votherMisses\"\xd5\x01\n" +
 	"\tToolTotal\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
 	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
 	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12\x1b\n" +
 	"\tcut_total\x18\x05 \x01(\x03R\bcutTotal\x12\x19\n" +
-	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\"\xa3\x01\n" +
+	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\x12 \n" +
+	"\vinterrupted\x18\a \x01(\x03R\vinterrupted\x12\x18\n" +
+	"\aunknown\x18\b \x01(\x03R\aunknown\"\xcd\x01\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04wake\x18\x02 \x01(\bR\x04wake\x12\x10\n" +
 	"\x03job\x18\x03 \x01(\tR\x03job\x129\n" +
 	"\n" +
 	"not_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\x12&\n" +
-	"\x05check\x18\x05 \x01(\x0e2\x10.podd.v1.OutcomeR\x05check\"o\n" +
+	"\x05check\x18\x05 \x01(\x0e2\x10.podd.v1.OutcomeR\x05check\x12\x16\n" +
+	"\x06origin\x18\x06 \x01(\tR\x06origin\x12\x10\n" +
+	"\x03ref\x18\a \x01(\tR\x03ref\"o\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12'\n" +
@@ -3690,12 +4272,14 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\achanged\x18\x03 \x01(\x03R\achanged\x12\x12\n" +
 	"\x04kept\x18\x04 \x03(\tR\x04kept\x12\x10\n" +
 	"\x03pod\x18\x05 \x01(\tR\x03pod\x12\x14\n" +
-	"\x05merge\x18\x06 \x01(\bR\x05merge\"[\n" +
+	"\x05merge\x18\x06 \x01(\bR\x05merge\"\x89\x01\n" +
 	"\tWingEntry\x12\x12\n" +
 	"\x04wing\x18\x01 \x01(\tR\x04wing\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\tR\x04line\x12\x12\n" +
-	"\x04data\x18\x04 \x01(\tR\x04data*W\n" +
+	"\x04data\x18\x04 \x01(\tR\x04data\x12\x18\n" +
+	"\apending\x18\x05 \x01(\bR\apending\x12\x12\n" +
+	"\x04done\x18\x06 \x01(\x03R\x04done*W\n" +
 	"\n" +
 	"SubmitMode\x12\x1b\n" +
 	"\x17SUBMIT_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -3737,7 +4321,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -3760,88 +4344,98 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Prune)(nil),                 // 18: podd.v1.Prune
 	(*Compaction)(nil),            // 19: podd.v1.Compaction
 	(*ApprovalRequested)(nil),     // 20: podd.v1.ApprovalRequested
-	(*Preview)(nil),               // 21: podd.v1.Preview
-	(*ApprovalResolved)(nil),      // 22: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 23: podd.v1.Rewind
-	(*Purged)(nil),                // 24: podd.v1.Purged
-	(*Totals)(nil),                // 25: podd.v1.Totals
-	(*RequestTotal)(nil),          // 26: podd.v1.RequestTotal
-	(*CacheTotal)(nil),            // 27: podd.v1.CacheTotal
-	(*ToolTotal)(nil),             // 28: podd.v1.ToolTotal
-	(*Note)(nil),                  // 29: podd.v1.Note
-	(*Job)(nil),                   // 30: podd.v1.Job
-	(*Recovered)(nil),             // 31: podd.v1.Recovered
-	(*Alert)(nil),                 // 32: podd.v1.Alert
-	(*Checkpoint)(nil),            // 33: podd.v1.Checkpoint
-	(*Restore)(nil),               // 34: podd.v1.Restore
-	(*WingEntry)(nil),             // 35: podd.v1.WingEntry
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*Item)(nil),                  // 37: podd.v1.Item
-	(*Segment)(nil),               // 38: podd.v1.Segment
-	(*Choice)(nil),                // 39: podd.v1.Choice
-	(*Usage)(nil),                 // 40: podd.v1.Usage
-	(*Options)(nil),               // 41: podd.v1.Options
+	(*Form)(nil),                  // 21: podd.v1.Form
+	(*FormQuestion)(nil),          // 22: podd.v1.FormQuestion
+	(*FormTakes)(nil),             // 23: podd.v1.FormTakes
+	(*FormOption)(nil),            // 24: podd.v1.FormOption
+	(*FormReply)(nil),             // 25: podd.v1.FormReply
+	(*Preview)(nil),               // 26: podd.v1.Preview
+	(*ApprovalResolved)(nil),      // 27: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 28: podd.v1.Rewind
+	(*Purged)(nil),                // 29: podd.v1.Purged
+	(*Totals)(nil),                // 30: podd.v1.Totals
+	(*RequestTotal)(nil),          // 31: podd.v1.RequestTotal
+	(*CacheTotal)(nil),            // 32: podd.v1.CacheTotal
+	(*ToolTotal)(nil),             // 33: podd.v1.ToolTotal
+	(*Note)(nil),                  // 34: podd.v1.Note
+	(*Job)(nil),                   // 35: podd.v1.Job
+	(*Recovered)(nil),             // 36: podd.v1.Recovered
+	(*Alert)(nil),                 // 37: podd.v1.Alert
+	(*Checkpoint)(nil),            // 38: podd.v1.Checkpoint
+	(*Restore)(nil),               // 39: podd.v1.Restore
+	(*WingEntry)(nil),             // 40: podd.v1.WingEntry
+	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
+	(*Item)(nil),                  // 42: podd.v1.Item
+	(*Segment)(nil),               // 43: podd.v1.Segment
+	(*Choice)(nil),                // 44: podd.v1.Choice
+	(*Usage)(nil),                 // 45: podd.v1.Usage
+	(*Options)(nil),               // 46: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	36, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	41, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	6,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	7,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	9,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	10, // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	11, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	37, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	42, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	14, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	16, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	18, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
 	19, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
 	20, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	22, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	23, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	29, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	31, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	32, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	24, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	27, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	28, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	34, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	36, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	37, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	29, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	8,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	30, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
-	33, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
-	34, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
-	35, // 22: podd.v1.Entry.wing:type_name -> podd.v1.WingEntry
+	35, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	38, // 20: podd.v1.Entry.checkpoint:type_name -> podd.v1.Checkpoint
+	39, // 21: podd.v1.Entry.restore:type_name -> podd.v1.Restore
+	40, // 22: podd.v1.Entry.wing:type_name -> podd.v1.WingEntry
 	0,  // 23: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	38, // 24: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	37, // 25: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	39, // 26: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
-	39, // 27: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	43, // 24: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	42, // 25: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	44, // 26: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	44, // 27: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
 	1,  // 28: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	40, // 29: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	45, // 29: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
 	13, // 30: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	12, // 31: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	41, // 32: podd.v1.Setup.options:type_name -> podd.v1.Options
+	46, // 32: podd.v1.Setup.options:type_name -> podd.v1.Options
 	15, // 33: podd.v1.ToolStarted.planned:type_name -> podd.v1.PlannedChange
-	40, // 34: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	45, // 34: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
 	17, // 35: podd.v1.RequestUsage.listed:type_name -> podd.v1.Rates
-	37, // 36: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	36, // 37: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	21, // 38: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
-	36, // 39: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	11, // 40: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	25, // 41: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	30, // 42: podd.v1.Purged.jobs:type_name -> podd.v1.Job
-	26, // 43: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	28, // 44: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	40, // 45: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	27, // 46: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
-	17, // 47: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
-	36, // 48: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
-	1,  // 49: podd.v1.Note.check:type_name -> podd.v1.Outcome
-	2,  // 50: podd.v1.Job.state:type_name -> podd.v1.JobState
-	3,  // 51: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	36, // 52: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	4,  // 53: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	42, // 36: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	41, // 37: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	26, // 38: podd.v1.ApprovalRequested.previews:type_name -> podd.v1.Preview
+	21, // 39: podd.v1.ApprovalRequested.form:type_name -> podd.v1.Form
+	22, // 40: podd.v1.Form.questions:type_name -> podd.v1.FormQuestion
+	24, // 41: podd.v1.FormQuestion.options:type_name -> podd.v1.FormOption
+	23, // 42: podd.v1.FormQuestion.takes:type_name -> podd.v1.FormTakes
+	25, // 43: podd.v1.ApprovalResolved.replies:type_name -> podd.v1.FormReply
+	41, // 44: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	11, // 45: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	30, // 46: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	35, // 47: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	31, // 48: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	33, // 49: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	45, // 50: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	32, // 51: podd.v1.RequestTotal.cache:type_name -> podd.v1.CacheTotal
+	17, // 52: podd.v1.RequestTotal.listed:type_name -> podd.v1.Rates
+	41, // 53: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	1,  // 54: podd.v1.Note.check:type_name -> podd.v1.Outcome
+	2,  // 55: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 56: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	41, // 57: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	4,  // 58: podd.v1.Checkpoint.by:type_name -> podd.v1.CheckpointBy
+	59, // [59:59] is the sub-list for method output_type
+	59, // [59:59] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -3874,13 +4468,17 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Restore)(nil),
 		(*Entry_Wing)(nil),
 	}
+	file_podd_v1_entry_proto_msgTypes[18].OneofWrappers = []any{
+		(*FormTakes_Min)(nil),
+		(*FormTakes_Max)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   31,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1214,8 +1214,10 @@ type PodWork struct {
 	// The same of all requests since midnight in podd's time zone.
 	DayCostUsd          float64 `protobuf:"fixed64,8,opt,name=day_cost_usd,json=dayCostUsd,proto3" json:"day_cost_usd,omitempty"`
 	DayUnpricedRequests int64   `protobuf:"varint,9,opt,name=day_unpriced_requests,json=dayUnpricedRequests,proto3" json:"day_unpriced_requests,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The answered model requests of the running turn; 0 between turns.
+	Step          int32 `protobuf:"varint,10,opt,name=step,proto3" json:"step,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PodWork) Reset() {
@@ -1307,6 +1309,13 @@ func (x *PodWork) GetDayCostUsd() float64 {
 func (x *PodWork) GetDayUnpricedRequests() int64 {
 	if x != nil {
 		return x.DayUnpricedRequests
+	}
+	return 0
+}
+
+func (x *PodWork) GetStep() int32 {
+	if x != nil {
+		return x.Step
 	}
 	return 0
 }
@@ -1667,7 +1676,7 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"WatchedPod\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12\x1c\n" +
 	"\tapprovals\x18\x02 \x01(\x05R\tapprovals\x12$\n" +
-	"\x04work\x18\x03 \x01(\v2\x10.podd.v1.PodWorkR\x04work\"\xf5\x02\n" +
+	"\x04work\x18\x03 \x01(\v2\x10.podd.v1.PodWorkR\x04work\"\x89\x03\n" +
 	"\aPodWork\x129\n" +
 	"\n" +
 	"turn_began\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tturnBegan\x12\x14\n" +
@@ -1679,7 +1688,9 @@ const file_podd_v1_fleet_proto_rawDesc = "" +
 	"\x16turn_unpriced_requests\x18\a \x01(\x03R\x14turnUnpricedRequests\x12 \n" +
 	"\fday_cost_usd\x18\b \x01(\x01R\n" +
 	"dayCostUsd\x122\n" +
-	"\x15day_unpriced_requests\x18\t \x01(\x03R\x13dayUnpricedRequests\"\xa8\x01\n" +
+	"\x15day_unpriced_requests\x18\t \x01(\x03R\x13dayUnpricedRequests\x12\x12\n" +
+	"\x04step\x18\n" +
+	" \x01(\x05R\x04step\"\xa8\x01\n" +
 	"\rSearchRequest\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12)\n" +

@@ -818,14 +818,16 @@ func (x *UserMessage) GetImages() []*Image {
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
+	// Its source: file_ref, note, letter, interceptor, compaction, read_back, refused_call, loop,
 	// state, answer_schema, no_answer.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
 	// a newline, the files. state has what changes between turns, such as the day.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	// The image of a file reference that leads to one.
-	Images        []*Image `protobuf:"bytes,3,rep,name=images,proto3" json:"images,omitempty"`
+	Images []*Image `protobuf:"bytes,3,rep,name=images,proto3" json:"images,omitempty"`
+	// What the part of podd that wrote the note calls it; empty for other text.
+	Ref           string `protobuf:"bytes,4,opt,name=ref,proto3" json:"ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -879,6 +881,13 @@ func (x *SystemMessage) GetImages() []*Image {
 		return x.Images
 	}
 	return nil
+}
+
+func (x *SystemMessage) GetRef() string {
+	if x != nil {
+		return x.Ref
+	}
+	return ""
 }
 
 // AssistantMessage is text of the model's answer.
@@ -1772,11 +1781,12 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x04kind\"I\n" +
 	"\vUserMessage\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12&\n" +
-	"\x06images\x18\x02 \x03(\v2\x0e.podd.v1.ImageR\x06images\"c\n" +
+	"\x06images\x18\x02 \x03(\v2\x0e.podd.v1.ImageR\x06images\"u\n" +
 	"\rSystemMessage\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12&\n" +
-	"\x06images\x18\x03 \x03(\v2\x0e.podd.v1.ImageR\x06images\"O\n" +
+	"\x06images\x18\x03 \x03(\v2\x0e.podd.v1.ImageR\x06images\x12\x10\n" +
+	"\x03ref\x18\x04 \x01(\tR\x03ref\"O\n" +
 	"\x10AssistantMessage\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12'\n" +
 	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"H\n" +

@@ -181,7 +181,7 @@ type PodSpec struct {
 	SubPods int32 `protobuf:"varint,9,opt,name=sub_pods,json=subPods,proto3" json:"sub_pods,omitempty"`
 	// The tools that the pod may use; empty means all.
 	Tools []string `protobuf:"bytes,10,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The pod and the call that spawned it; set by podd.
+	// The pod that spawned it, and the call that waits for it: empty for a pod in the background. podd sets both.
 	Parent     string `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`
 	ParentCall string `protobuf:"bytes,12,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
 	// The base instructions: "builtin"; "none" for no text of podd's own; or the absolute
@@ -643,8 +643,9 @@ type Pause struct {
 	Turn int64  `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
 	// When it ends by itself: then podd asks the interceptor `by` again, with this name.
 	// Unset if only a person ends it.
-	Until         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
-	By            string                 `protobuf:"bytes,5,opt,name=by,proto3" json:"by,omitempty"`
+	Until *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	// Also "start" if podd paused it when it started, as the setting `resume` says.
+	By            string `protobuf:"bytes,5,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -752,12 +753,16 @@ type Pod struct {
 	Node string `protobuf:"bytes,17,opt,name=node,proto3" json:"node,omitempty"`
 	// Whether all its files are in a shared directory: if its node stops, another one takes it over.
 	Movable bool `protobuf:"varint,18,opt,name=movable,proto3" json:"movable,omitempty"`
-	// Its calls that wait for a person.
+	// Its calls that wait for a person: for an approval, or for an answer.
 	Approvals int32 `protobuf:"varint,19,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	// How the last turn ended; unset while one runs and before the first.
 	LastOutcome Outcome `protobuf:"varint,20,opt,name=last_outcome,json=lastOutcome,proto3,enum=podd.v1.Outcome" json:"last_outcome,omitempty"`
 	// Whether the last check of its checkout failed, and no turn has taken its result yet.
-	CheckFailed   bool `protobuf:"varint,21,opt,name=check_failed,json=checkFailed,proto3" json:"check_failed,omitempty"`
+	CheckFailed bool `protobuf:"varint,21,opt,name=check_failed,json=checkFailed,proto3" json:"check_failed,omitempty"`
+	// Those of approvals that ask for an answer.
+	Questions int32 `protobuf:"varint,22,opt,name=questions,proto3" json:"questions,omitempty"`
+	// What podd still has to do for it beside its turns: letters on their way, ends of sub-pods in the background to be told.
+	Pending       int32 `protobuf:"varint,23,opt,name=pending,proto3" json:"pending,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -937,6 +942,20 @@ func (x *Pod) GetCheckFailed() bool {
 		return x.CheckFailed
 	}
 	return false
+}
+
+func (x *Pod) GetQuestions() int32 {
+	if x != nil {
+		return x.Questions
+	}
+	return 0
+}
+
+func (x *Pod) GetPending() int32 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
 }
 
 type CreatePodRequest struct {
@@ -1976,8 +1995,11 @@ type SubmitRequest struct {
 	AnswerSchema string `protobuf:"bytes,7,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
 	// The model of the turn, or ENDPOINT/MODEL, and its effort; empty means the pod's. A
 	// steering submit has neither.
-	Model         string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
-	Effort        string `protobuf:"bytes,9,opt,name=effort,proto3" json:"effort,omitempty"`
+	Model  string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	Effort string `protobuf:"bytes,9,opt,name=effort,proto3" json:"effort,omitempty"`
+	// Nobody answers questions: the turn has no ask_user, and MCP servers cannot ask in it. Calls
+	// still need their approvals. A steering submit has none: it follows the turn that it joins.
+	NoQuestions   bool `protobuf:"varint,10,opt,name=no_questions,json=noQuestions,proto3" json:"no_questions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2082,6 +2104,13 @@ func (x *SubmitRequest) GetEffort() string {
 		return x.Effort
 	}
 	return ""
+}
+
+func (x *SubmitRequest) GetNoQuestions() bool {
+	if x != nil {
+		return x.NoQuestions
+	}
+	return false
 }
 
 type isSubmitRequest_Planning interface {
@@ -3124,7 +3153,10 @@ type NotifyRequest struct {
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	// Start a turn if the pod is idle.
-	Wake          bool `protobuf:"varint,3,opt,name=wake,proto3" json:"wake,omitempty"`
+	Wake bool `protobuf:"varint,3,opt,name=wake,proto3" json:"wake,omitempty"`
+	// A request with the id of a letter among the last 4,096 entries stores nothing, and answers with that. Without an id each
+	// request is a letter of its own.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3178,6 +3210,13 @@ func (x *NotifyRequest) GetWake() bool {
 		return x.Wake
 	}
 	return false
+}
+
+func (x *NotifyRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
 }
 
 type NotifyResponse struct {
@@ -3662,9 +3701,16 @@ type GetStatsResponse struct {
 	// damage.
 	Damaged []string `protobuf:"bytes,11,rep,name=damaged,proto3" json:"damaged,omitempty"`
 	// Each model that was asked, ordered by endpoint and name.
-	Models        []*ModelStats `protobuf:"bytes,12,rep,name=models,proto3" json:"models,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Models []*ModelStats `protobuf:"bytes,12,rep,name=models,proto3" json:"models,omitempty"`
+	// Estimated tokens that all requests together did not carry: of results that were pruned
+	// before, and of outputs that were cut, each at most the model's window.
+	SparedPrunedTokens int64 `protobuf:"varint,13,opt,name=spared_pruned_tokens,json=sparedPrunedTokens,proto3" json:"spared_pruned_tokens,omitempty"`
+	SparedCutTokens    int64 `protobuf:"varint,14,opt,name=spared_cut_tokens,json=sparedCutTokens,proto3" json:"spared_cut_tokens,omitempty"`
+	// What these tokens would have cost as cached input, of models with a price.
+	SparedPrunedUsd float64 `protobuf:"fixed64,15,opt,name=spared_pruned_usd,json=sparedPrunedUsd,proto3" json:"spared_pruned_usd,omitempty"`
+	SparedCutUsd    float64 `protobuf:"fixed64,16,opt,name=spared_cut_usd,json=sparedCutUsd,proto3" json:"spared_cut_usd,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetStatsResponse) Reset() {
@@ -3781,6 +3827,34 @@ func (x *GetStatsResponse) GetModels() []*ModelStats {
 	return nil
 }
 
+func (x *GetStatsResponse) GetSparedPrunedTokens() int64 {
+	if x != nil {
+		return x.SparedPrunedTokens
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetSparedCutTokens() int64 {
+	if x != nil {
+		return x.SparedCutTokens
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetSparedPrunedUsd() float64 {
+	if x != nil {
+		return x.SparedPrunedUsd
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetSparedCutUsd() float64 {
+	if x != nil {
+		return x.SparedCutUsd
+	}
+	return 0
+}
+
 // ModelStats counts the requests to one model at one endpoint.
 type ModelStats struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -3881,6 +3955,9 @@ type ToolStats struct {
 	// Bytes of these outputs, whole and kept.
 	CutTotalBytes int64 `protobuf:"varint,5,opt,name=cut_total_bytes,json=cutTotalBytes,proto3" json:"cut_total_bytes,omitempty"`
 	CutKeptBytes  int64 `protobuf:"varint,6,opt,name=cut_kept_bytes,json=cutKeptBytes,proto3" json:"cut_kept_bytes,omitempty"`
+	// Calls that podd's end interrupted, and those of them whose outcome it does not know.
+	Interrupted   int64 `protobuf:"varint,7,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
+	Unknown       int64 `protobuf:"varint,8,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3953,6 +4030,20 @@ func (x *ToolStats) GetCutTotalBytes() int64 {
 func (x *ToolStats) GetCutKeptBytes() int64 {
 	if x != nil {
 		return x.CutKeptBytes
+	}
+	return 0
+}
+
+func (x *ToolStats) GetInterrupted() int64 {
+	if x != nil {
+		return x.Interrupted
+	}
+	return 0
+}
+
+func (x *ToolStats) GetUnknown() int64 {
+	if x != nil {
+		return x.Unknown
 	}
 	return 0
 }
@@ -4666,7 +4757,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
 	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x05 \x01(\tR\x02by\"\xe2\x05\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\x9a\x06\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -4691,7 +4782,9 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\amovable\x18\x12 \x01(\bR\amovable\x12\x1c\n" +
 	"\tapprovals\x18\x13 \x01(\x05R\tapprovals\x123\n" +
 	"\flast_outcome\x18\x14 \x01(\x0e2\x10.podd.v1.OutcomeR\vlastOutcome\x12!\n" +
-	"\fcheck_failed\x18\x15 \x01(\bR\vcheckFailed\"{\n" +
+	"\fcheck_failed\x18\x15 \x01(\bR\vcheckFailed\x12\x1c\n" +
+	"\tquestions\x18\x16 \x01(\x05R\tquestions\x12\x18\n" +
+	"\apending\x18\x17 \x01(\x05R\apending\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +
@@ -4758,7 +4851,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"4\n" +
 	"\x12RestorePodResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"\xab\x02\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"\xce\x02\n" +
 	"\rSubmitRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12,\n" +
 	"\bsegments\x18\x02 \x03(\v2\x10.podd.v1.SegmentR\bsegments\x12\x1d\n" +
@@ -4770,7 +4863,9 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04plan\x18\x06 \x01(\bH\x00R\x04plan\x12#\n" +
 	"\ranswer_schema\x18\a \x01(\tR\fanswerSchema\x12\x14\n" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x16\n" +
-	"\x06effort\x18\t \x01(\tR\x06effortB\n" +
+	"\x06effort\x18\t \x01(\tR\x06effort\x12!\n" +
+	"\fno_questions\x18\n" +
+	" \x01(\bR\vnoQuestionsB\n" +
 	"\n" +
 	"\bplanning\"\xbb\x01\n" +
 	"\x0eSubmitResponse\x12\x10\n" +
@@ -4835,11 +4930,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\rResumeRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"0\n" +
 	"\x0eResumeResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"I\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"h\n" +
 	"\rNotifyRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x12\n" +
-	"\x04wake\x18\x03 \x01(\bR\x04wake\"\"\n" +
+	"\x04wake\x18\x03 \x01(\bR\x04wake\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\"\"\n" +
 	"\x0eNotifyResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\"%\n" +
 	"\x11GetContextRequest\x12\x10\n" +
@@ -4873,7 +4970,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06pruned\x18\a \x01(\bR\x06pruned\x12\x14\n" +
 	"\x05bytes\x18\b \x01(\x03R\x05bytes\"#\n" +
 	"\x0fGetStatsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xac\x03\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xdc\x04\n" +
 	"\x10GetStatsResponse\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05turns\x18\x02 \x01(\x03R\x05turns\x12\x1d\n" +
@@ -4888,7 +4985,11 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x11unpriced_requests\x18\n" +
 	" \x01(\x03R\x10unpricedRequests\x12\x18\n" +
 	"\adamaged\x18\v \x03(\tR\adamaged\x12+\n" +
-	"\x06models\x18\f \x03(\v2\x13.podd.v1.ModelStatsR\x06models\"\xd7\x01\n" +
+	"\x06models\x18\f \x03(\v2\x13.podd.v1.ModelStatsR\x06models\x120\n" +
+	"\x14spared_pruned_tokens\x18\r \x01(\x03R\x12sparedPrunedTokens\x12*\n" +
+	"\x11spared_cut_tokens\x18\x0e \x01(\x03R\x0fsparedCutTokens\x12*\n" +
+	"\x11spared_pruned_usd\x18\x0f \x01(\x01R\x0fsparedPrunedUsd\x12$\n" +
+	"\x0espared_cut_usd\x18\x10 \x01(\x01R\fsparedCutUsd\"\xd7\x01\n" +
 	"\n" +
 	"ModelStats\x12\x1a\n" +
 	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
@@ -4896,14 +4997,16 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x05usage\x18\x03 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x19\n" +
 	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\x12+\n" +
 	"\x11unpriced_requests\x18\x05 \x01(\x03R\x10unpricedRequests\x12)\n" +
-	"\x05cache\x18\x06 \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\"\xaf\x01\n" +
+	"\x05cache\x18\x06 \x01(\v2\x13.podd.v1.CacheTotalR\x05cache\"\xeb\x01\n" +
 	"\tToolStats\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
 	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
 	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12&\n" +
 	"\x0fcut_total_bytes\x18\x05 \x01(\x03R\rcutTotalBytes\x12$\n" +
-	"\x0ecut_kept_bytes\x18\x06 \x01(\x03R\fcutKeptBytes\"\"\n" +
+	"\x0ecut_kept_bytes\x18\x06 \x01(\x03R\fcutKeptBytes\x12 \n" +
+	"\vinterrupted\x18\a \x01(\x03R\vinterrupted\x12\x18\n" +
+	"\aunknown\x18\b \x01(\x03R\aunknown\"\"\n" +
 	"\x0eCompactRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"#\n" +
 	"\x0fCompactResponse\x12\x10\n" +

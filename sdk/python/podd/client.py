@@ -103,10 +103,12 @@ class Client:
         request_id: str | None = None,
         steer: bool = False,
         plan: bool | None = None,
+        no_questions: bool = False,
     ) -> v1.SubmitResponse:
         """Submits a prompt to a pod, once: if podd goes away in the middle, it is sent again with the same request id.
 
-        It returns when podd has the prompt on disk. steer joins the running turn; plan begins a turn that only plans.
+        It returns when podd has the prompt on disk. steer joins the running turn; plan begins a turn that only plans,
+        no_questions one that asks no questions.
         """
         segments = [v1.Segment(text=v1.TextSegment(text=prompt))] if isinstance(prompt, str) else prompt
         request = v1.SubmitRequest(
@@ -116,6 +118,7 @@ class Client:
             mode=v1.SubmitMode.STEER if steer else v1.SubmitMode.QUEUE,
             parse_refs=True,
             plan=plan,
+            no_questions=no_questions,
         )
         end = time.monotonic() + self._retry_for
         pause = 0.05
@@ -175,10 +178,15 @@ class Client:
         """The calls of a pod, or of all pods, that wait for a person, the oldest first."""
         return self.call(self.approvals.ListApprovals, v1.ListApprovalsRequest(pod=pod)).approvals
 
-    def answer(self, what: v1.Approval, approve: bool, *, always: bool = False, reason: str = "") -> None:
-        """Decides on a call; it applies to exactly what the approval shows. always adds a rule, reason is for the model."""
+    def answer(
+        self, what: v1.Approval, approve: bool, *, always: bool = False, reason: str = "", replies: Sequence[v1.FormReply] = (), dismiss: bool = False
+    ) -> None:
+        """Decides on a call; it applies to exactly what the approval shows. always adds a rule, reason is for the model.
+
+        A call with a form needs approve and replies, one for each question; dismiss without approve leaves it to the model."""
         request = v1.ResolveApprovalRequest(
-            pod=what.pod, call_seq=what.call_seq, digest=what.digest, approve=approve, always=always, reason=reason, client=self._name
+            pod=what.pod, call_seq=what.call_seq, digest=what.digest, approve=approve, always=always, reason=reason, client=self._name,
+            replies=replies, dismiss=dismiss,
         )
         self.call(self.approvals.ResolveApproval, request, token=True)
 

@@ -15,6 +15,12 @@ _LIVE_KINDS = {
     v1.DeltaKind.TOOL_ARGUMENTS: ("call", "writing"),
 }
 
+_REMARKS = {
+    v1.Recovery.FOUND: " (found after a restart)",
+    v1.Recovery.AGAIN: " (run again after a restart)",
+}
+"""What follows the result of a call that podd's end interrupted."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Block:
@@ -180,7 +186,7 @@ class Transcript:
             r = it.tool_result
             call = {"question": None, "duration_ms": r.duration_ms or None}
             state = "failed" if r.is_error else "done"
-            self._call(e.turn, r.call_id, r.tool, call, state=state, text=r.summary, detail=r.content, images=list(r.images))
+            self._call(e.turn, r.call_id, r.tool, call, state=state, text=r.summary + _REMARKS.get(r.recovery, ""), detail=r.content, images=list(r.images))
 
     def _on_tool_started(self, e: v1.Entry, k: v1.ToolStarted) -> None:
         self._call(e.turn, k.call_id, k.tool, {"arguments": k.arguments, "question": None}, state="running")
@@ -189,16 +195,20 @@ class Transcript:
         b = self._open(k.call_id)
         question: dict[str, Any] = {"text": k.question, "digest": k.digest.hex(), "call_seq": b.seq if b else 0}
         runs = sum(p.runs for p in k.previews)
-        counts = {"files": len(k.previews) - runs, "runs": runs}
+        counts = {"files": len(k.previews) - runs, "runs": runs, "form": k.HasField("form")}
         question.update({name: n for name, n in counts.items() if n})
         self._call(e.turn, k.call_id, k.tool, {"arguments": k.arguments, "question": question}, state="asks")
 
     def _on_approval_resolved(self, e: v1.Entry, k: v1.ApprovalResolved) -> None:
         b = self._open(k.call_id)
         if b and b.state == "asks":
-            self._call(e.turn, k.call_id, "", {"question": None}, state="to_run")
+            # A call with a form goes on.
+            self._call(e.turn, k.call_id, "", {"question": None}, state="running" if k.key else "to_run")
         code = "approved" if k.approved else "denied"
-        self._notice(e, code, code + (f" by {k.by}" if k.by else "") + (f": {k.reason}" if k.reason else ""))
+        how = code
+        if k.key:
+            how = "withdrawn" if k.withdrawn else "dismissed" if k.dismissed else "answered" if k.approved else "declined"
+        self._notice(e, code, how + (f" by {k.by}" if k.by else "") + (f": {k.reason}" if k.reason else ""))
 
     def _on_alert(self, e: v1.Entry, a: v1.Alert) -> None:
         if not _repeats(a):
@@ -209,6 +219,7 @@ class Transcript:
         # The turn repeats its step, perhaps with the same words.
         self._lost = True
         self._hide()
+        self._notice(e, "recovered", f"the turn resumes: {k.reason}")
 
     def _on_turn_ended(self, e: v1.Entry, k: v1.TurnEnded) -> None:
         self._drop(lambda b: b.live)

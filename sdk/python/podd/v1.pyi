@@ -43,7 +43,8 @@ class GetStatusResponse(Message):
     store: str
     node: str
     lease_age: Duration
-    def __init__(self, *, version: str | None = ..., pid: int | None = ..., started_at: Timestamp | None = ..., socket: str | None = ..., state_dir: str | None = ..., config: str | None = ..., pods: int | None = ..., pods_loaded: int | None = ..., pods_running: int | None = ..., sandbox: str | None = ..., model: str | None = ..., base_url: str | None = ..., api: str | None = ..., has_key: bool | None = ..., sandbox_note: str | None = ..., config_loaded_at: Timestamp | None = ..., need_restart: Sequence[str] | None = ..., config_error: str | None = ..., api_level: int | None = ..., shell_commands: str | None = ..., hidden_credentials: int | None = ..., network: bool | None = ..., jobs: int | None = ..., endpoint: str | None = ..., endpoints: Iterable[Endpoint] | None = ..., spending: Spending | None = ..., launcher_note: str | None = ..., store: str | None = ..., node: str | None = ..., lease_age: Duration | None = ...) -> None: ...
+    pods_left: int
+    def __init__(self, *, version: str | None = ..., pid: int | None = ..., started_at: Timestamp | None = ..., socket: str | None = ..., state_dir: str | None = ..., config: str | None = ..., pods: int | None = ..., pods_loaded: int | None = ..., pods_running: int | None = ..., sandbox: str | None = ..., model: str | None = ..., base_url: str | None = ..., api: str | None = ..., has_key: bool | None = ..., sandbox_note: str | None = ..., config_loaded_at: Timestamp | None = ..., need_restart: Sequence[str] | None = ..., config_error: str | None = ..., api_level: int | None = ..., shell_commands: str | None = ..., hidden_credentials: int | None = ..., network: bool | None = ..., jobs: int | None = ..., endpoint: str | None = ..., endpoints: Iterable[Endpoint] | None = ..., spending: Spending | None = ..., launcher_note: str | None = ..., store: str | None = ..., node: str | None = ..., lease_age: Duration | None = ..., pods_left: int | None = ...) -> None: ...
 
 class Spending(Message):
     """Spending is what all pods together spent on the current day, and its limit."""
@@ -307,7 +308,8 @@ class SystemMessage(Message):
     origin: str
     text: str
     images: MutableSequence[Image]
-    def __init__(self, *, origin: str | None = ..., text: str | None = ..., images: Iterable[Image] | None = ...) -> None: ...
+    ref: str
+    def __init__(self, *, origin: str | None = ..., text: str | None = ..., images: Iterable[Image] | None = ..., ref: str | None = ...) -> None: ...
 
 class AssistantMessage(Message):
     """AssistantMessage is text of the model's answer."""
@@ -478,7 +480,8 @@ class Submitted(Message):
     plan: bool
     answer_schema: str
     choice: Choice
-    def __init__(self, *, request_id: str | None = ..., mode: int | None = ..., segments: Iterable[Segment] | None = ..., items: Iterable[Item] | None = ..., text: str | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., choice: Choice | None = ...) -> None: ...
+    no_questions: bool
+    def __init__(self, *, request_id: str | None = ..., mode: int | None = ..., segments: Iterable[Segment] | None = ..., items: Iterable[Item] | None = ..., text: str | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., choice: Choice | None = ..., no_questions: bool | None = ...) -> None: ...
 
 class Promoted(Message):
     """Promoted records that queued submits joined a running turn."""
@@ -496,7 +499,8 @@ class TurnStarted(Message):
     plan: bool
     answer_schema: str
     choice: Choice
-    def __init__(self, *, request_ids: Sequence[str] | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., choice: Choice | None = ...) -> None: ...
+    no_questions: bool
+    def __init__(self, *, request_ids: Sequence[str] | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., choice: Choice | None = ..., no_questions: bool | None = ...) -> None: ...
 
 class TurnEnded(Message):
     """TurnEnded is the one terminal entry of a turn."""
@@ -554,7 +558,8 @@ class ToolStarted(Message):
     tool: str
     arguments: str
     planned: MutableSequence[PlannedChange]
-    def __init__(self, *, call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ..., planned: Iterable[PlannedChange] | None = ...) -> None: ...
+    boot: str
+    def __init__(self, *, call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ..., planned: Iterable[PlannedChange] | None = ..., boot: str | None = ...) -> None: ...
 
 class PlannedChange(Message):
     """PlannedChange is what a call is about to make of a file."""
@@ -605,7 +610,8 @@ class Compaction(Message):
     def __init__(self, *, summary: Item | None = ..., up_to_seq: int | None = ..., reason: str | None = ...) -> None: ...
 
 class ApprovalRequested(Message):
-    """ApprovalRequested records that a call waits for a person."""
+    """ApprovalRequested records that a call waits for a person: before it runs, for an approval, or while it runs, with a form, for an
+    answer."""
     call_id: str
     digest: bytes
     question: str
@@ -613,7 +619,46 @@ class ApprovalRequested(Message):
     arguments: str
     expires: Timestamp
     previews: MutableSequence[Preview]
-    def __init__(self, *, call_id: str | None = ..., digest: bytes | None = ..., question: str | None = ..., tool: str | None = ..., arguments: str | None = ..., expires: Timestamp | None = ..., previews: Iterable[Preview] | None = ...) -> None: ...
+    form: Form
+    key: str
+    def __init__(self, *, call_id: str | None = ..., digest: bytes | None = ..., question: str | None = ..., tool: str | None = ..., arguments: str | None = ..., expires: Timestamp | None = ..., previews: Iterable[Preview] | None = ..., form: Form | None = ..., key: str | None = ...) -> None: ...
+
+class Form(Message):
+    """Form is what a running call asks a person."""
+    text: str
+    questions: MutableSequence[FormQuestion]
+    def __init__(self, *, text: str | None = ..., questions: Iterable[FormQuestion] | None = ...) -> None: ...
+
+class FormQuestion(Message):
+    """FormQuestion is one question of a form."""
+    header: str
+    text: str
+    options: MutableSequence[FormOption]
+    multiple: bool
+    takes: FormTakes
+    def __init__(self, *, header: str | None = ..., text: str | None = ..., options: Iterable[FormOption] | None = ..., multiple: bool | None = ..., takes: FormTakes | None = ...) -> None: ...
+
+class FormTakes(Message):
+    """FormTakes is what an answer to a question must be."""
+    type: str
+    optional: bool
+    format: str
+    pattern: str
+    min: float
+    max: float
+    def __init__(self, *, type: str | None = ..., optional: bool | None = ..., format: str | None = ..., pattern: str | None = ..., min: float | None = ..., max: float | None = ...) -> None: ...
+
+class FormOption(Message):
+    """FormOption is an answer that the asker proposes."""
+    label: str
+    description: str
+    def __init__(self, *, label: str | None = ..., description: str | None = ...) -> None: ...
+
+class FormReply(Message):
+    """FormReply is a person's answer to one question of a form."""
+    choices: MutableSequence[int]
+    text: str
+    def __init__(self, *, choices: Sequence[int] | None = ..., text: str | None = ...) -> None: ...
 
 class Preview(Message):
     """Preview is what a waiting call would make of one file, or the text of one that it executes. The digest of the call covers it: if
@@ -628,12 +673,16 @@ class Preview(Message):
     def __init__(self, *, path: str | None = ..., diff: str | None = ..., base: str | None = ..., moves_to: str | None = ..., deletes: bool | None = ..., omitted: str | None = ..., runs: bool | None = ...) -> None: ...
 
 class ApprovalResolved(Message):
-    """ApprovalResolved records the decision on a waiting call."""
+    """ApprovalResolved records the decision on a waiting call, or the answer to its form."""
     call_id: str
     approved: bool
     by: str
     reason: str
-    def __init__(self, *, call_id: str | None = ..., approved: bool | None = ..., by: str | None = ..., reason: str | None = ...) -> None: ...
+    key: str
+    replies: MutableSequence[FormReply]
+    dismissed: bool
+    withdrawn: bool
+    def __init__(self, *, call_id: str | None = ..., approved: bool | None = ..., by: str | None = ..., reason: str | None = ..., key: str | None = ..., replies: Iterable[FormReply] | None = ..., dismissed: bool | None = ..., withdrawn: bool | None = ...) -> None: ...
 
 class Rewind(Message):
     """Rewind makes history continue from an earlier entry. The entries between stay
@@ -676,7 +725,9 @@ class RequestTotal(Message):
     cache: CacheTotal
     listed: Rates
     cache_ttl: str
-    def __init__(self, *, model: str | None = ..., asked: str | None = ..., purpose: str | None = ..., measured: bool | None = ..., usage: Usage | None = ..., endpoint: str | None = ..., above: int | None = ..., cache: CacheTotal | None = ..., listed: Rates | None = ..., cache_ttl: str | None = ...) -> None: ...
+    pruned_tokens: int
+    cut_tokens: int
+    def __init__(self, *, model: str | None = ..., asked: str | None = ..., purpose: str | None = ..., measured: bool | None = ..., usage: Usage | None = ..., endpoint: str | None = ..., above: int | None = ..., cache: CacheTotal | None = ..., listed: Rates | None = ..., cache_ttl: str | None = ..., pruned_tokens: int | None = ..., cut_tokens: int | None = ...) -> None: ...
 
 class CacheTotal(Message):
     """CacheTotal says what prompt caches gave."""
@@ -696,7 +747,9 @@ class ToolTotal(Message):
     cuts: int
     cut_total: int
     cut_kept: int
-    def __init__(self, *, tool: str | None = ..., calls: int | None = ..., errors: int | None = ..., cuts: int | None = ..., cut_total: int | None = ..., cut_kept: int | None = ...) -> None: ...
+    interrupted: int
+    unknown: int
+    def __init__(self, *, tool: str | None = ..., calls: int | None = ..., errors: int | None = ..., cuts: int | None = ..., cut_total: int | None = ..., cut_kept: int | None = ..., interrupted: int | None = ..., unknown: int | None = ...) -> None: ...
 
 class Note(Message):
     """Note is a note that a client left for the model."""
@@ -705,7 +758,9 @@ class Note(Message):
     job: str
     not_before: Timestamp
     check: int
-    def __init__(self, *, text: str | None = ..., wake: bool | None = ..., job: str | None = ..., not_before: Timestamp | None = ..., check: int | None = ...) -> None: ...
+    origin: str
+    ref: str
+    def __init__(self, *, text: str | None = ..., wake: bool | None = ..., job: str | None = ..., not_before: Timestamp | None = ..., check: int | None = ..., origin: str | None = ..., ref: str | None = ...) -> None: ...
 
 class Job(Message):
     """Job records a background command of the pod when the result of its call says that it
@@ -766,7 +821,9 @@ class WingEntry(Message):
     name: str
     line: str
     data: str
-    def __init__(self, *, wing: str | None = ..., name: str | None = ..., line: str | None = ..., data: str | None = ...) -> None: ...
+    pending: bool
+    done: int
+    def __init__(self, *, wing: str | None = ..., name: str | None = ..., line: str | None = ..., data: str | None = ..., pending: bool | None = ..., done: int | None = ...) -> None: ...
 
 class ListAlertsRequest(Message):
     pod: str
@@ -976,7 +1033,9 @@ class Pod(Message):
     approvals: int
     last_outcome: int
     check_failed: bool
-    def __init__(self, *, id: str | None = ..., name: str | None = ..., spec: PodSpec | None = ..., state: int | None = ..., state_reason: str | None = ..., turn: int | None = ..., first_seq: int | None = ..., last_seq: int | None = ..., queued: int | None = ..., usage: Usage | None = ..., created_at: Timestamp | None = ..., last_activity: Timestamp | None = ..., pause: Pause | None = ..., wait_until: Timestamp | None = ..., jobs: int | None = ..., lifted: Iterable[Pause] | None = ..., node: str | None = ..., movable: bool | None = ..., approvals: int | None = ..., last_outcome: int | None = ..., check_failed: bool | None = ...) -> None: ...
+    questions: int
+    pending: int
+    def __init__(self, *, id: str | None = ..., name: str | None = ..., spec: PodSpec | None = ..., state: int | None = ..., state_reason: str | None = ..., turn: int | None = ..., first_seq: int | None = ..., last_seq: int | None = ..., queued: int | None = ..., usage: Usage | None = ..., created_at: Timestamp | None = ..., last_activity: Timestamp | None = ..., pause: Pause | None = ..., wait_until: Timestamp | None = ..., jobs: int | None = ..., lifted: Iterable[Pause] | None = ..., node: str | None = ..., movable: bool | None = ..., approvals: int | None = ..., last_outcome: int | None = ..., check_failed: bool | None = ..., questions: int | None = ..., pending: int | None = ...) -> None: ...
 
 class CreatePodRequest(Message):
     name: str
@@ -1086,7 +1145,8 @@ class SubmitRequest(Message):
     answer_schema: str
     model: str
     effort: str
-    def __init__(self, *, pod: str | None = ..., segments: Iterable[Segment] | None = ..., request_id: str | None = ..., mode: int | None = ..., parse_refs: bool | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., model: str | None = ..., effort: str | None = ...) -> None: ...
+    no_questions: bool
+    def __init__(self, *, pod: str | None = ..., segments: Iterable[Segment] | None = ..., request_id: str | None = ..., mode: int | None = ..., parse_refs: bool | None = ..., plan: bool | None = ..., answer_schema: str | None = ..., model: str | None = ..., effort: str | None = ..., no_questions: bool | None = ...) -> None: ...
 
 class SubmitResponse(Message):
     seq: int
@@ -1189,7 +1249,8 @@ class NotifyRequest(Message):
     pod: str
     text: str
     wake: bool
-    def __init__(self, *, pod: str | None = ..., text: str | None = ..., wake: bool | None = ...) -> None: ...
+    request_id: str
+    def __init__(self, *, pod: str | None = ..., text: str | None = ..., wake: bool | None = ..., request_id: str | None = ...) -> None: ...
 
 class NotifyResponse(Message):
     seq: int
@@ -1251,7 +1312,11 @@ class GetStatsResponse(Message):
     unpriced_requests: int
     damaged: MutableSequence[str]
     models: MutableSequence[ModelStats]
-    def __init__(self, *, usage: Usage | None = ..., turns: int | None = ..., tool_calls: int | None = ..., prunes: int | None = ..., pruned_results: int | None = ..., pruned_tokens: int | None = ..., compactions: int | None = ..., tools: Iterable[ToolStats] | None = ..., cost_usd: float | None = ..., unpriced_requests: int | None = ..., damaged: Sequence[str] | None = ..., models: Iterable[ModelStats] | None = ...) -> None: ...
+    spared_pruned_tokens: int
+    spared_cut_tokens: int
+    spared_pruned_usd: float
+    spared_cut_usd: float
+    def __init__(self, *, usage: Usage | None = ..., turns: int | None = ..., tool_calls: int | None = ..., prunes: int | None = ..., pruned_results: int | None = ..., pruned_tokens: int | None = ..., compactions: int | None = ..., tools: Iterable[ToolStats] | None = ..., cost_usd: float | None = ..., unpriced_requests: int | None = ..., damaged: Sequence[str] | None = ..., models: Iterable[ModelStats] | None = ..., spared_pruned_tokens: int | None = ..., spared_cut_tokens: int | None = ..., spared_pruned_usd: float | None = ..., spared_cut_usd: float | None = ...) -> None: ...
 
 class ModelStats(Message):
     """ModelStats counts the requests to one model at one endpoint."""
@@ -1271,7 +1336,9 @@ class ToolStats(Message):
     cuts: int
     cut_total_bytes: int
     cut_kept_bytes: int
-    def __init__(self, *, tool: str | None = ..., calls: int | None = ..., errors: int | None = ..., cuts: int | None = ..., cut_total_bytes: int | None = ..., cut_kept_bytes: int | None = ...) -> None: ...
+    interrupted: int
+    unknown: int
+    def __init__(self, *, tool: str | None = ..., calls: int | None = ..., errors: int | None = ..., cuts: int | None = ..., cut_total_bytes: int | None = ..., cut_kept_bytes: int | None = ..., interrupted: int | None = ..., unknown: int | None = ...) -> None: ...
 
 class CompactRequest(Message):
     pod: str
@@ -1417,7 +1484,7 @@ class PodService:
         ...
 
 class Approval(Message):
-    """Approval is a tool call that waits for a person."""
+    """Approval is a tool call that waits for a person: for an approval, or with a form for an answer."""
     pod: str
     call_seq: int
     call_id: str
@@ -1430,7 +1497,8 @@ class Approval(Message):
     pod_name: str
     turn: int
     previews: MutableSequence[Preview]
-    def __init__(self, *, pod: str | None = ..., call_seq: int | None = ..., call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ..., question: str | None = ..., time: Timestamp | None = ..., digest: bytes | None = ..., expires: Timestamp | None = ..., pod_name: str | None = ..., turn: int | None = ..., previews: Iterable[Preview] | None = ...) -> None: ...
+    form: Form
+    def __init__(self, *, pod: str | None = ..., call_seq: int | None = ..., call_id: str | None = ..., tool: str | None = ..., arguments: str | None = ..., question: str | None = ..., time: Timestamp | None = ..., digest: bytes | None = ..., expires: Timestamp | None = ..., pod_name: str | None = ..., turn: int | None = ..., previews: Iterable[Preview] | None = ..., form: Form | None = ...) -> None: ...
 
 class ListApprovalsRequest(Message):
     pod: str
@@ -1449,7 +1517,9 @@ class ResolveApprovalRequest(Message):
     always: bool
     client: str
     digest: bytes
-    def __init__(self, *, pod: str | None = ..., call_seq: int | None = ..., approve: bool | None = ..., reason: str | None = ..., always: bool | None = ..., client: str | None = ..., digest: bytes | None = ...) -> None: ...
+    replies: MutableSequence[FormReply]
+    dismiss: bool
+    def __init__(self, *, pod: str | None = ..., call_seq: int | None = ..., approve: bool | None = ..., reason: str | None = ..., always: bool | None = ..., client: str | None = ..., digest: bytes | None = ..., replies: Iterable[FormReply] | None = ..., dismiss: bool | None = ...) -> None: ...
 
 class ResolveApprovalResponse(Message):
     rule: Rule
@@ -1490,14 +1560,14 @@ class RemoveRuleResponse(Message):
     def __init__(self, *, rule: PodRule | None = ...) -> None: ...
 
 class ApprovalService:
-    """ApprovalService lets a person decide on waiting tool calls."""
+    """ApprovalService lets a person decide on waiting tool calls, and answer what calls ask."""
     def __init__(self, channel: grpc.Channel) -> None: ...
     def ListApprovals(self, request: ListApprovalsRequest, timeout: float | None = ..., metadata: Any = ...) -> ListApprovalsResponse:
-        """ListApprovals shows the waiting calls, oldest first."""
+        """ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form."""
         ...
     def ResolveApproval(self, request: ResolveApprovalRequest, timeout: float | None = ..., metadata: Any = ...) -> ResolveApprovalResponse:
-        """ResolveApproval approves or denies a call; the first answer wins. Needs the client
-        token."""
+        """ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+        FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token."""
         ...
     def GetApprovalRule(self, request: GetApprovalRuleRequest, timeout: float | None = ..., metadata: Any = ...) -> GetApprovalRuleResponse:
         """GetApprovalRule shows the rule that an answer with always would add, and adds nothing. Reason
@@ -1717,7 +1787,8 @@ class PodWork(Message):
     turn_unpriced_requests: int
     day_cost_usd: float
     day_unpriced_requests: int
-    def __init__(self, *, turn_began: Timestamp | None = ..., tools: Sequence[str] | None = ..., tokens_per_second: int | None = ..., context_tokens: int | None = ..., window: int | None = ..., turn_cost_usd: float | None = ..., turn_unpriced_requests: int | None = ..., day_cost_usd: float | None = ..., day_unpriced_requests: int | None = ...) -> None: ...
+    step: int
+    def __init__(self, *, turn_began: Timestamp | None = ..., tools: Sequence[str] | None = ..., tokens_per_second: int | None = ..., context_tokens: int | None = ..., window: int | None = ..., turn_cost_usd: float | None = ..., turn_unpriced_requests: int | None = ..., day_cost_usd: float | None = ..., day_unpriced_requests: int | None = ..., step: int | None = ...) -> None: ...
 
 class SearchRequest(Message):
     text: str
@@ -1846,6 +1917,63 @@ class JobService:
     def ReadJob(self, request: ReadJobRequest, timeout: float | None = ..., metadata: Any = ...) -> Iterator[ReadJobResponse]:
         """ReadJob sends a job's output from a mark and, with follow, new output until the job
         ends."""
+        ...
+
+class LetterState(enum.IntEnum):
+    """LetterState says what became of a letter."""
+    UNSPECIFIED = 0
+    STORED = 1
+    TAKEN = 2
+    ANSWERED = 3
+    FAILED = 4
+    ON_ITS_WAY = 5
+
+class Letter(Message):
+    """Letter is a letter as it stands now."""
+    number: int
+    from_name: str
+    to: str
+    to_name: str
+    time: Timestamp
+    beginning: str
+    reply_to: int
+    state: int
+    taken_by_turn: int
+    answer: int
+    cause: str
+    def __init__(self, *, number: int | None = ..., from_name: str | None = ..., to: str | None = ..., to_name: str | None = ..., time: Timestamp | None = ..., beginning: str | None = ..., reply_to: int | None = ..., state: int | None = ..., taken_by_turn: int | None = ..., answer: int | None = ..., cause: str | None = ...) -> None: ...
+
+class ListLettersRequest(Message):
+    pod: str
+    def __init__(self, *, pod: str | None = ...) -> None: ...
+
+class ListLettersResponse(Message):
+    letters: MutableSequence[Letter]
+    def __init__(self, *, letters: Iterable[Letter] | None = ...) -> None: ...
+
+class DeliverLetterRequest(Message):
+    pod: str
+    text: str
+    from_name: str
+    turn: int
+    number: int
+    reply_to: int
+    wake: bool
+    hops: int
+    after: int
+    def __init__(self, *, pod: str | None = ..., text: str | None = ..., from_name: str | None = ..., turn: int | None = ..., number: int | None = ..., reply_to: int | None = ..., wake: bool | None = ..., hops: int | None = ..., after: int | None = ...) -> None: ...
+
+class DeliverLetterResponse(Message):
+    def __init__(self) -> None: ...
+
+class LetterService:
+    """LetterService shows the letters that pods and people wrote to pods. PodService.Notify writes one for a person."""
+    def __init__(self, channel: grpc.Channel) -> None: ...
+    def ListLetters(self, request: ListLettersRequest, timeout: float | None = ..., metadata: Any = ...) -> ListLettersResponse:
+        """ListLetters shows what a pod got and sent, the oldest first."""
+        ...
+    def DeliverLetter(self, request: DeliverLetterRequest, timeout: float | None = ..., metadata: Any = ...) -> DeliverLetterResponse:
+        """DeliverLetter stores a letter of a pod, once however often it is called. Only nodes call it."""
         ...
 
 class ListMcpServersRequest(Message):

@@ -4,7 +4,7 @@ import { type ChannelCredentials, type ChannelOptions, type ClientUnaryCall, Met
 
 import { PoddError, poddError } from "./errors";
 import { type Approval, ApprovalServiceClient, ListApprovalsRequest, ResolveApprovalRequest } from "./gen/podd/v1/approval";
-import { SubmitMode } from "./gen/podd/v1/entry";
+import { type FormReply, SubmitMode } from "./gen/podd/v1/entry";
 import type { Segment } from "./gen/podd/v1/item";
 import { type Pod, CreatePodRequest, ListPodsRequest, PodServiceClient, PodSpec, type StreamResponse, SubmitRequest, type SubmitResponse } from "./gen/podd/v1/pod";
 import { type Places, refusal } from "./places";
@@ -42,6 +42,10 @@ export interface Answer {
   always?: boolean;
   /** What the model reads of a refusal. */
   reason?: string;
+  /** With approve, the answers to a form: one for each of its questions. */
+  replies?: FormReply[];
+  /** Without approve, leaves what a form asks to the model. */
+  dismiss?: boolean;
 }
 
 /** SubmitOptions says what a prompt does. */
@@ -52,6 +56,8 @@ export interface SubmitOptions {
   steer?: boolean;
   /** Begins a turn that only plans, or one that acts; by default the pod's setting. */
   plan?: boolean;
+  /** Begins a turn that asks no questions, because nobody answers. */
+  noQuestions?: boolean;
 }
 
 type Call<Q, R> = (
@@ -136,7 +142,7 @@ export class Client {
    * the same request id. It returns when podd has the prompt on disk.
    */
   async submit(pod: string, prompt: string | Segment[], how: SubmitOptions = {}): Promise<SubmitResponse> {
-    const { requestId = randomUUID(), steer = false, plan } = how;
+    const { requestId = randomUUID(), steer = false, plan, noQuestions = false } = how;
     const request = make(SubmitRequest, {
       pod,
       requestId,
@@ -144,6 +150,7 @@ export class Client {
       mode: steer ? SubmitMode.STEER : SubmitMode.QUEUE,
       parseRefs: true,
       planning: plan === undefined ? undefined : { $case: "plan", value: plan },
+      noQuestions,
     });
     const end = Date.now() + this.retryFor;
     for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {

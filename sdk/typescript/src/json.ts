@@ -1,5 +1,6 @@
 import type { StreamResponse as Message } from "../../../internal/web/page/types";
 import { AlertLevel, Outcome } from "./gen/podd/v1/entry";
+import { Recovery } from "./gen/podd/v1/item";
 import { DeltaKind, type StreamResponse } from "./gen/podd/v1/pod";
 
 /** The fields with a name of an enum, by their own names: the prefix of its values in JSON, and the values. */
@@ -7,6 +8,7 @@ const enums: Record<string, [prefix: string, names: Record<number, string>]> = {
   level: ["ALERT_LEVEL_", AlertLevel],
   outcome: ["OUTCOME_", Outcome],
   kind: ["DELTA_KIND_", DeltaKind],
+  recovery: ["RECOVERY_", Recovery],
 };
 
 /** json is a message in protobuf's JSON, as the transcript reads it. */

@@ -18,6 +18,12 @@ const liveKinds = {
   DELTA_KIND_TOOL_ARGUMENTS: { kind: "call", state: "writing", grows: "detail" },
 };
 
+/** What follows the result of a call that podd's end interrupted. @type {Record<string, string>} */
+const remarks = {
+  RECOVERY_FOUND: " (found after a restart)",
+  RECOVERY_AGAIN: " (run again after a restart)",
+};
+
 /** pictures are descriptions of images; undefined if there are none. @param {Picture[]} [list] @returns {Image[] | undefined} */
 function pictures(list = []) {
   if (list.length === 0) return undefined;
@@ -119,22 +125,25 @@ export class Transcript {
       const { callId = "", tool = "", arguments: args = "" } = e.toolStarted;
       this.#call(e.turn, callId, { state: "running" }, { tool, arguments: args, question: undefined });
     } else if (e.approvalRequested) {
-      const { callId = "", tool = "", question = "", arguments: args = "", digest = "", previews = [] } = e.approvalRequested;
+      const { callId = "", tool = "", question = "", arguments: args = "", digest = "", previews = [], form } = e.approvalRequested;
       const call_seq = this.#open(callId)?.seq ?? "0";
       const runs = previews.filter((p) => p.runs).length;
-      const asked = { text: question, digest: hex(digest), call_seq, files: previews.length - runs || undefined, runs: runs || undefined };
+      const asked = { text: question, digest: hex(digest), call_seq, files: previews.length - runs || undefined, runs: runs || undefined, form: form ? true : undefined };
       this.#call(e.turn, callId, { state: "asks" }, { tool, arguments: args, question: asked });
     } else if (e.approvalResolved) {
-      const { callId = "", approved = false, by = "", reason = "" } = e.approvalResolved;
-      if (this.#open(callId)?.state === "asks") this.#call(e.turn, callId, { state: "to_run" }, { question: undefined });
+      const { callId = "", approved = false, by = "", reason = "", key = "", dismissed, withdrawn } = e.approvalResolved;
+      // A call with a form goes on.
+      if (this.#open(callId)?.state === "asks") this.#call(e.turn, callId, { state: key ? "running" : "to_run" }, { question: undefined });
       const code = approved ? "approved" : "denied";
-      this.#notice(e, code, `${code}${by && ` by ${by}`}${reason && `: ${reason}`}`);
+      const how = !key ? code : withdrawn ? "withdrawn" : dismissed ? "dismissed" : approved ? "answered" : "declined";
+      this.#notice(e, code, `${how}${by && ` by ${by}`}${reason && `: ${reason}`}`);
     } else if (e.alert) {
       this.#alert(e, e.alert);
     } else if (e.recovered) {
       // The turn repeats its step, perhaps with the same words.
       this.#isLost = true;
       this.#hide();
+      this.#notice(e, "recovered", `the turn resumes: ${e.recovered.reason ?? ""}`);
     } else if (e.turnEnded) {
       this.#ended(e, e.turnEnded);
     } else if (e.compaction) {
@@ -173,9 +182,9 @@ export class Transcript {
       this.#drop((b) => b === written);
       this.#call(e.turn, callId, { seq: num(e.seq) }, { tool: name, arguments: args });
     } else if (it.toolResult) {
-      const { callId = "", tool = "", summary = "", content = "", isError, durationMs, images } = it.toolResult;
+      const { callId = "", tool = "", summary = "", content = "", isError, durationMs, images, recovery = "" } = it.toolResult;
       const state = isError ? "failed" : "done";
-      this.#call(e.turn, callId, { state, text: summary, detail: content, images: pictures(images) }, { tool, question: undefined, duration_ms: Number(durationMs ?? 0) || undefined });
+      this.#call(e.turn, callId, { state, text: summary + (remarks[recovery] ?? ""), detail: content, images: pictures(images) }, { tool, question: undefined, duration_ms: Number(durationMs ?? 0) || undefined });
     }
   }
 

@@ -1,4 +1,4 @@
-// A question: the whole call, and two answers.
+// A question: the whole call, and two answers; or its form.
 
 import { device } from "../device.js";
 import { el, exact, icon, say } from "../dom.js";
@@ -8,8 +8,9 @@ import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
 import { argumentsOf, fileDiff } from "../transcript/blocks.js";
 import { pieces } from "../visible.js";
+import { form } from "./form.js";
 
-/** @import { Approval } from "../types.d.ts" */
+/** @import { Approval, ResolveApproval } from "../types.d.ts" */
 
 /** How long all of a call must have been on the screen before it can be approved, in milliseconds. */
 const look = 500;
@@ -33,9 +34,11 @@ export function ask(main, name, seq) {
       was = question(now);
       answering = false;
       stopWatching();
-      stopWatching = show(box, now, changed, answer);
-      if (changed) announce("The call has changed. Look at it again.");
-    } else if (!now && live.complete && !answering) {
+      stopWatching = now.form
+        ? form(box, now, changed, (r) => answer(now, r.dismiss ? { dismiss: true } : { approve: true, replies: r.replies }, r.dismiss ? "Left to the model" : "Answered"))
+        : show(box, now, changed, (approve, reason) => answer(now, { approve, reason }, approve ? "Approved" : "Denied"));
+      if (changed) announce(`The ${now.form ? "question" : "call"} has changed. Look at it again.`);
+    } else if (!now && live.complete && !answering && box.dataset["over"] === undefined) {
       over("The question is no longer open.");
     }
     for (const b of box.querySelectorAll("button")) if (live.away) b.disabled = true;
@@ -54,12 +57,12 @@ export function ask(main, name, seq) {
     );
   }
 
-  /** @param {Approval} a @param {boolean} approve @param {string} reason */
-  async function answer(a, approve, reason) {
+  /** answer sends one; done says what it is. @param {Approval} a @param {ResolveApproval} how @param {string} done */
+  async function answer(a, how, done) {
     answering = true;
     try {
-      await call("ApprovalService/ResolveApproval", { pod: a.pod, callSeq: a.callSeq, approve, reason, digest: a.digest, client: "web" });
-      toast(`${approve ? "Approved" : "Denied"}: ${a.tool} of ${a.podName ?? name}`);
+      await call("ApprovalService/ResolveApproval", { pod: a.pod, callSeq: a.callSeq, ...how, digest: a.digest, client: "web" });
+      toast(`${done}: ${a.tool} of ${a.podName ?? name}`);
       live.approvals = live.approvals.filter((other) => question(other) !== question(a));
       live.changed();
       const next = live.approvals[0];
@@ -68,11 +71,15 @@ export function ask(main, name, seq) {
       answering = false;
       const failure = e instanceof RpcError ? e : new RpcError("unknown", String(e), "");
       if (failure.reason === "APPROVAL_CHANGED") await live.ask();
-      else if (["APPROVAL_RESOLVED", "APPROVAL_EXPIRED", "APPROVAL_WITHDRAWN", "APPROVAL_NOT_FOUND"].includes(failure.reason)) over(failure.message);
-      else {
+      else if (["ALREADY_ANSWERED", "APPROVAL_RESOLVED", "APPROVAL_EXPIRED", "APPROVAL_WITHDRAWN", "APPROVAL_NOT_FOUND"].includes(failure.reason)) {
+        // podd says who was first, which stays.
+        live.approvals = live.approvals.filter((other) => question(other) !== question(a));
+        live.changed();
+        over(failure.message);
+      } else {
         toast(failure.away ? "podd did not answer; the question may still be open" : failure.message, "bad");
-        // The same question, seen anew.
-        shown = undefined;
+        // The same call, seen anew. A form keeps what the person wrote.
+        if (!a.form) shown = undefined;
       }
       see();
     }
@@ -85,7 +92,7 @@ export function ask(main, name, seq) {
   };
 }
 
-/** show draws a question. @param {HTMLElement} box @param {Approval} a @param {boolean} changed @param {(a: Approval, approve: boolean, reason: string) => void} answer @returns {() => void} ends it */
+/** show draws a question. @param {HTMLElement} box @param {Approval} a @param {boolean} changed @param {(approve: boolean, reason: string) => void} answer @returns {() => void} ends it */
 function show(box, a, changed, answer) {
   const hidden = hiddenIn(a);
   const previews = a.previews ?? [];
@@ -119,7 +126,7 @@ function show(box, a, changed, answer) {
     button.addEventListener("click", () => {
       yes.disabled = no.disabled = true;
       say(status, "podd is asked…");
-      answer(a, approve, approve ? "" : reason.value.trim());
+      answer(approve, approve ? "" : reason.value.trim());
     });
   }
   delete box.dataset["over"];

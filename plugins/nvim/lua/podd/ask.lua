@@ -23,9 +23,12 @@ local function rule(r)
 end
 
 -- answer answers a call: how is once, always or deny. It applies only to what was shown. Always
--- shows the rule that it adds, and asks before it does.
+-- shows the rule that it adds, and asks before it does. A form is answered, or with deny left to the model.
 function M.answer(a, how)
   local podd = require('podd')
+  if a.form then
+    return require('podd.form')[how == 'deny' and 'dismiss' or 'answer'](a)
+  end
   local function send(reason)
     bridge.request('ResolveApproval', {
       pod = a.pod, call_seq = a.call_seq, digest = a.digest, client = 'nvim',
@@ -78,6 +81,9 @@ end
 
 -- hint names the keys that answer a call.
 function M.hint(a, later)
+  if a.form then
+    return '  [a] answer [d] let the model decide' .. (later and ' [q] later' or '')
+  end
   return '  [a] run once [A] always [d] deny' .. (require('podd.diff').has(a) and ' [D] diff' or '') .. (later and ' [q] later' or '')
 end
 
@@ -109,13 +115,15 @@ function M.approvals()
     if err then
       return podd.fail(err)
     elseif #r.approvals == 0 then
-      return podd.say('no calls wait for approval')
+      return podd.say('no calls wait for you')
     elseif #r.approvals == 1 then
       return M.ask(r.approvals[1])
     end
     vim.ui.select(r.approvals, {
       prompt = 'Which call?',
-      format_item = function(a) return view.approval(a)[1] .. '  ' .. require('podd.arguments').brief(a.arguments) end,
+      format_item = function(a)
+        return view.approval(a)[1] .. '  ' .. (a.form and require('podd.safe').line(a.question) or require('podd.arguments').brief(a.arguments))
+      end,
     }, function(a)
       if a then
         M.ask(a)
@@ -214,7 +222,7 @@ function M.watch()
       if m.alert then
         local matters = view.matters(m.alert)
         unacked[m.alert.seq] = matters or nil
-        if m.alert.source == 'approval' then
+        if view.asks(m.alert) then
           require('podd.notice').look()
         elseif matters then
           require('podd.notice').alert(m.alert)

@@ -75,7 +75,8 @@ local function settle(list)
     waits[k], since[k] = true, since[k] or time
     local _, visible = require('podd.stream').sight(a.pod)
     if time - since[k] >= leave(a.pod) and claim.take(k) and not visible and not notices[k] and not windows[k] then
-      local record, text = require('podd').say(('a call of pod %s needs approval: :Podd approvals'):format(a.pod_name), vim.log.levels.WARN)
+      local what = a.form and 'pod %s asks you: :Podd approvals' or 'a call of pod %s needs approval: :Podd approvals'
+      local record, text = require('podd').say(what:format(a.pod_name), vim.log.levels.WARN)
       notices[k] = { record = record, text = text }
     end
   end

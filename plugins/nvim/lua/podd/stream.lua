@@ -47,6 +47,17 @@ local words = {
 }
 
 -- summary is the pod's state, in a few words.
+-- waits counts the calls that wait, by what for.
+local function waits(list)
+  local questions, out = #vim.tbl_filter(function(a) return a.form end, list), {}
+  for _, c in ipairs({ { #list - questions, 'approval' }, { questions, 'question' } }) do
+    if c[1] > 0 then
+      out[#out + 1] = ('%d %s%s'):format(c[1], c[2], c[1] == 1 and '' or 's')
+    end
+  end
+  return table.concat(out, ', ')
+end
+
 local function summary(v)
   if v.ended then
     return require('podd.safe').line(v.ended)
@@ -58,7 +69,7 @@ local function summary(v)
   local text = words[v.state.pod.state] or 'unknown'
   local calls = #v.state.approvals
   if calls > 0 then
-    text = ('%s (%d approval%s)'):format(text == 'waiting' and 'asks' or text, calls, calls == 1 and '' or 's')
+    text = ('%s (%s)'):format(text == 'waiting' and 'asks' or text, waits(v.state.approvals))
   elseif v.state.pod.queued > 0 then
     text = ('%s (%d queued)'):format(text, v.state.pod.queued)
   end
@@ -206,7 +217,7 @@ local function answer(buf, how)
   local v = views[buf]
   local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
   if not a then
-    return require('podd').say('no call under the cursor waits for approval')
+    return require('podd').say('no call under the cursor waits for you')
   elseif now() - (v.changed or 0) < require('podd.ask').LOOK then
     return require('podd').say('the questions have just changed: read them again')
   end
@@ -216,7 +227,7 @@ end
 local function diff(buf)
   local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
   if not a then
-    return require('podd').say('no call under the cursor waits for approval')
+    return require('podd').say('no call under the cursor waits for you')
   end
   require('podd.diff').open(a)
 end

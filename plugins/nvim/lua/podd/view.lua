@@ -157,9 +157,14 @@ function M.block(b)
   return b.state ~= 'lost' and show and vim.list_extend(show(b), pictures(b)) or {}
 end
 
+-- asks says whether an alert is about a call that waits for a person.
+function M.asks(a)
+  return a.source == 'approval' or a.source == 'question'
+end
+
 -- matters says whether an alert is a warning or an error. A call that waits has its own notice.
 function M.matters(a)
-  return a.source ~= 'approval' and a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
+  return not M.asks(a) and a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
 end
 
 -- alert is an alert in one safe line.
@@ -203,8 +208,20 @@ local function run(p, out)
   return hidden
 end
 
--- approval is a call that waits, with exactly what would run, as lines of text.
+-- expiry appends when a call that waits expires.
+local function expiry(a, out)
+  if a.expires then
+    out[#out + 1] = '  expires ' .. local_time(a.expires)
+  end
+  return out
+end
+
+-- approval is a call that waits, with exactly what would run or what it asks, as lines of text.
 function M.approval(a)
+  if a.form then
+    local asks = { ('? call %s of pod %s waits for your answer: %s'):format(a.call_seq, safe.line(a.pod_name), safe.line(a.tool)) }
+    return expiry(a, vim.list_extend(asks, require('podd.form').lines(a.form)))
+  end
   local out = { ('? call %s of pod %s needs approval: %s'):format(a.call_seq, safe.line(a.pod_name), safe.line(a.tool)) }
   for _, line in ipairs((safe.lines(a.question))) do
     out[#out + 1] = '  ' .. line
@@ -219,10 +236,7 @@ function M.approval(a)
   if count > 0 then
     out[#out + 1] = ('  ! it contains %d hidden character%s, shown as escapes such as \\u202e'):format(count, count == 1 and '' or 's')
   end
-  if a.expires then
-    out[#out + 1] = '  expires ' .. local_time(a.expires)
-  end
-  return out
+  return expiry(a, out)
 end
 
 return M

@@ -31,6 +31,8 @@ export type FromPage =
   | { type: "plan"; on: boolean }
   | { type: "complete"; prefix: string }
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
+  /** Ask the person what a call asks. */
+  | { type: "form"; callId: string; digest: string; dismiss: boolean }
   /** Show what a call that waits would change. */
   | { type: "diff"; callId: string }
   /** Send a picture that has come into view. */

@@ -25,6 +25,16 @@ const around: Around = { ask, picture, colour: coloured };
 function ask(b: Block): HTMLElement {
   const { id: callId, arguments: args, question } = b.call!;
   const answers = el("div", { class: "answers" });
+  if (question?.form) {
+    for (const [label, dismiss] of [["Answer…", false], ["Let the model decide", true]] as const) {
+      const send = () => {
+        for (const other of answers.querySelectorAll("button")) other.disabled = true;
+        host.postMessage({ type: "form", callId, digest: question.digest, dismiss });
+      };
+      answers.append(el("button", { type: "button", class: dismiss ? "no" : "yes", onclick: send }, label));
+    }
+    return el("div", { class: "ask" }, el("p", { class: "question" }, question.text), answers);
+  }
   for (const [label, approve, always] of [["Allow once", true, false], ["Always", true, true], ["Deny", false, false]] as const) {
     const answer = () => {
       for (const other of answers.querySelectorAll("button")) other.disabled = true;

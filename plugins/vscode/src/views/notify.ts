@@ -188,9 +188,9 @@ function alertKey(a: Alert): string {
   return `alert-${a.seq}-${a.time?.toISOString().slice(0, 19) ?? ""}`;
 }
 
-/** matters says whether to show an alert. A call that needs approval has its own notification. */
+/** matters says whether to show an alert. A call that waits for a person has its own notification. */
 function matters(a: Alert): boolean {
-  return a.level >= AlertLevel.WARN && a.source !== "approval";
+  return a.level >= AlertLevel.WARN && a.source !== "approval" && a.source !== "question";
 }
 
 /** message is text for a notification, without Markdown links, which VS Code would render. */

@@ -13,6 +13,8 @@ import { pageChange } from "../stream/page";
 export interface Asks {
   /** Answers the call that the page has shown, identified by its digest. */
   answer(pod: string, callId: string, digest: Buffer, how: Answer): Promise<void>;
+  /** Asks the person what a call asks, as the page has shown it, and sends the answer; or leaves it to the model. */
+  form(pod: string, callId: string, digest: Buffer, dismiss: boolean): Promise<void>;
   /** Shows what a call that waits would change. */
   diff(pod: string, callId: string): Promise<void>;
   report(what: Promise<unknown>): void;
@@ -125,6 +127,13 @@ export class Panel {
       case "answer":
         try {
           await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
+        } finally {
+          this.post({ type: "answered" });
+        }
+        break;
+      case "form":
+        try {
+          await this.asks.form(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), m.dismiss);
         } finally {
           this.post({ type: "answered" });
         }

@@ -102,7 +102,11 @@ export interface GetStatusResponse {
    * pods.
    */
   node: string;
-  leaseAge: Duration | undefined;
+  leaseAge:
+    | Duration
+    | undefined;
+  /** Pods with a turn that podd paused when it started, as the setting `resume` says. */
+  podsLeft: number;
 }
 
 /** Spending is what all pods together spent on the current day, and its limit. */
@@ -379,6 +383,7 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     store: "",
     node: "",
     leaseAge: undefined,
+    podsLeft: 0,
   };
 }
 
@@ -473,6 +478,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.leaseAge !== undefined) {
       Duration.encode(message.leaseAge, writer.uint32(242).fork()).join();
+    }
+    if (message.podsLeft !== 0) {
+      writer.uint32(248).int32(message.podsLeft);
     }
     return writer;
   },
@@ -728,6 +736,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.leaseAge = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 31: {
+            if (tag !== 248) {
+              break;
+            }
+
+            message.podsLeft = reader.int32();
             continue;
           }
         }

@@ -19,10 +19,10 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp";
-import { Preview } from "./entry";
+import { Form, FormReply, Preview } from "./entry";
 import { Rule } from "./pod";
 
-/** Approval is a tool call that waits for a person. */
+/** Approval is a tool call that waits for a person: for an approval, or with a form for an answer. */
 export interface Approval {
   /** The pod's id. */
   pod: string;
@@ -36,9 +36,9 @@ export interface Approval {
   time:
     | Date
     | undefined;
-  /** SHA-256 of exactly what will run. */
+  /** SHA-256 of exactly what will run, or of the form. */
   digest: Uint8Array;
-  /** When the question expires and podd denies the call. */
+  /** When the question expires, and podd denies the call or withdraws the form; unset: never. */
   expires:
     | Date
     | undefined;
@@ -47,6 +47,8 @@ export interface Approval {
   turn: number;
   /** What the call would make of files, one each; empty if its tool cannot say. */
   previews: Preview[];
+  /** What the running call asks; unset for an approval. */
+  form: Form | undefined;
 }
 
 export interface ListApprovalsRequest {
@@ -65,7 +67,7 @@ export interface ResolveApprovalRequest {
   /** Sequence of the call's entry. */
   callSeq: number;
   approve: boolean;
-  /** Shown to the model when denied. */
+  /** Shown to the model when denied, or when the form is not answered. */
   reason: string;
   /** Add a rule to the pod that allows exactly this call from now on. */
   always: boolean;
@@ -76,6 +78,10 @@ export interface ResolveApprovalRequest {
    * answer.
    */
   digest: Uint8Array;
+  /** With approve, the answers to a form: one for each of its questions, in their order. */
+  replies: FormReply[];
+  /** Without approve: the model is to decide itself what the form asks. */
+  dismiss: boolean;
 }
 
 export interface ResolveApprovalResponse {
@@ -143,6 +149,7 @@ function createBaseApproval(): Approval {
     podName: "",
     turn: 0,
     previews: [],
+    form: undefined,
   };
 }
 
@@ -183,6 +190,9 @@ export const Approval: MessageFns<Approval> = {
     }
     for (const v of message.previews) {
       Preview.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.form !== undefined) {
+      Form.encode(message.form, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -294,6 +304,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.previews.push(Preview.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.form = Form.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -413,7 +431,17 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
 };
 
 function createBaseResolveApprovalRequest(): ResolveApprovalRequest {
-  return { pod: "", callSeq: 0, approve: false, reason: "", always: false, client: "", digest: new Uint8Array(0) };
+  return {
+    pod: "",
+    callSeq: 0,
+    approve: false,
+    reason: "",
+    always: false,
+    client: "",
+    digest: new Uint8Array(0),
+    replies: [],
+    dismiss: false,
+  };
 }
 
 export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
@@ -438,6 +466,12 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
     }
     if (message.digest.length !== 0) {
       writer.uint32(58).bytes(message.digest);
+    }
+    for (const v of message.replies) {
+      FormReply.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.dismiss !== false) {
+      writer.uint32(72).bool(message.dismiss);
     }
     return writer;
   },
@@ -509,6 +543,22 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
             }
 
             message.digest = reader.bytes();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.replies.push(FormReply.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.dismiss = reader.bool();
             continue;
           }
         }
@@ -947,10 +997,10 @@ export const RemoveRuleResponse: MessageFns<RemoveRuleResponse> = {
   },
 };
 
-/** ApprovalService lets a person decide on waiting tool calls. */
+/** ApprovalService lets a person decide on waiting tool calls, and answer what calls ask. */
 export type ApprovalServiceService = typeof ApprovalServiceService;
 export const ApprovalServiceService = {
-  /** ListApprovals shows the waiting calls, oldest first. */
+  /** ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form. */
   listApprovals: {
     path: "/podd.v1.ApprovalService/ListApprovals" as const,
     requestStream: false as const,
@@ -962,8 +1012,8 @@ export const ApprovalServiceService = {
     responseDeserialize: (value: Buffer): ListApprovalsResponse => ListApprovalsResponse.decode(value),
   },
   /**
-   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
-   * token.
+   * ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+   * FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token.
    */
   resolveApproval: {
     path: "/podd.v1.ApprovalService/ResolveApproval" as const,
@@ -1017,11 +1067,11 @@ export const ApprovalServiceService = {
 } as const;
 
 export interface ApprovalServiceServer extends UntypedServiceImplementation {
-  /** ListApprovals shows the waiting calls, oldest first. */
+  /** ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form. */
   listApprovals: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
   /**
-   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
-   * token.
+   * ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+   * FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token.
    */
   resolveApproval: handleUnaryCall<ResolveApprovalRequest, ResolveApprovalResponse>;
   /**
@@ -1039,7 +1089,7 @@ export interface ApprovalServiceServer extends UntypedServiceImplementation {
 }
 
 export interface ApprovalServiceClient extends Client {
-  /** ListApprovals shows the waiting calls, oldest first. */
+  /** ListApprovals shows the waiting calls, oldest first: those that need an approval, and those with a form. */
   listApprovals(
     request: ListApprovalsRequest,
     callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
@@ -1056,8 +1106,8 @@ export interface ApprovalServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
-   * token.
+   * ResolveApproval approves or denies a call, or answers its form; the first answer wins. A later one to a form:
+   * FAILED_PRECONDITION, reason ALREADY_ANSWERED, and the message says what was said and by whom. Needs the client token.
    */
   resolveApproval(
     request: ResolveApprovalRequest,

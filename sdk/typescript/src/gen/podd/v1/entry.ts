@@ -113,10 +113,10 @@ export interface Entry {
     /** From now on podd sends a summary in place of earlier items. */
     { $case: "compaction"; value: Compaction }
     | //
-    /** A tool call waits for a person. */
+    /** A tool call waits for a person: for an approval, or for an answer. */
     { $case: "approvalRequested"; value: ApprovalRequested }
     | //
-    /** A person decided, or the question expired. */
+    /** A person decided or answered, or the question expired. */
     { $case: "approvalResolved"; value: ApprovalResolved }
     | //
     /** History continues from an earlier entry. */
@@ -171,7 +171,11 @@ export interface Submitted {
   /** The JSON Schema that the last answer of its turn must match; empty without one. */
   answerSchema: string;
   /** What it chooses for its turn; missing without a choice. */
-  choice: Choice | undefined;
+  choice:
+    | Choice
+    | undefined;
+  /** Its turn asks no questions. */
+  noQuestions: boolean;
 }
 
 /** Promoted records that queued submits joined a running turn. */
@@ -193,7 +197,11 @@ export interface TurnStarted {
   /** The JSON Schema that its last answer must match; empty without one. */
   answerSchema: string;
   /** What its submit chose; missing without a choice. */
-  choice: Choice | undefined;
+  choice:
+    | Choice
+    | undefined;
+  /** It asks no questions. */
+  noQuestions: boolean;
 }
 
 /** TurnEnded is the one terminal entry of a turn. */
@@ -321,6 +329,8 @@ export interface ToolStarted {
   arguments: string;
   /** The files that the call is about to change; empty if its tool cannot say. */
   planned: PlannedChange[];
+  /** Identifies the boot of the machine and the podd on it; empty if unknown. */
+  boot: string;
 }
 
 /** PlannedChange is what a call is about to make of a file. */
@@ -418,22 +428,81 @@ export interface Compaction {
   reason: string;
 }
 
-/** ApprovalRequested records that a call waits for a person. */
+/**
+ * ApprovalRequested records that a call waits for a person: before it runs, for an approval, or while it runs, with a form, for an
+ * answer.
+ */
 export interface ApprovalRequested {
   callId: string;
-  /** SHA-256 of exactly what will run. */
+  /** SHA-256 of exactly what will run, or of the form. */
   digest: Uint8Array;
   /** The question, in one sentence. */
   question: string;
   tool: string;
   /** Exactly what will run when approved: canonical JSON. */
   arguments: string;
-  /** When the question expires and podd denies the call. */
+  /** When the question expires, and podd denies the call or withdraws the form; unset: never. */
   expires:
     | Date
     | undefined;
   /** What the call would make of files, one each; empty if its tool cannot say. */
   previews: Preview[];
+  /** What the running call asks; unset for an approval. */
+  form:
+    | Form
+    | undefined;
+  /** Tells the forms of one call apart. */
+  key: string;
+}
+
+/** Form is what a running call asks a person. */
+export interface Form {
+  /** Who asks if it is not the model, such as an MCP server. */
+  from: string;
+  /** Precedes the questions; may be empty. */
+  text: string;
+  questions: FormQuestion[];
+}
+
+/** FormQuestion is one question of a form. */
+export interface FormQuestion {
+  /** A word or two that name it. */
+  header: string;
+  text: string;
+  options: FormOption[];
+  /** Several options may be chosen. */
+  multiple: boolean;
+  /** What an answer must be, which text says in words; unset is an option or a text. */
+  takes: FormTakes | undefined;
+}
+
+/** FormTakes is what an answer to a question must be. */
+export interface FormTakes {
+  /** options, text, number or integer. With options the person writes no text. */
+  type: string;
+  /** The question may be left out: with the text "-", or without an answer. */
+  optional: boolean;
+  /** Those of JSON Schema, for a text; empty is any. */
+  format: string;
+  pattern: string;
+  /** Bounds of a number, of the characters of a text, or of how many options are chosen. */
+  lower: { $case: "min"; value: number } | undefined;
+  upper: { $case: "max"; value: number } | undefined;
+}
+
+/** FormOption is an answer that the asker proposes. */
+export interface FormOption {
+  label: string;
+  /** What choosing it means; may be empty. */
+  description: string;
+}
+
+/** FormReply is a person's answer to one question of a form. */
+export interface FormReply {
+  /** Numbers of chosen options, from 1. */
+  choices: number[];
+  /** Text of the person's own, instead of a choice or with it. */
+  text: string;
 }
 
 /**
@@ -471,13 +540,23 @@ export interface Preview {
   runs: boolean;
 }
 
-/** ApprovalResolved records the decision on a waiting call. */
+/** ApprovalResolved records the decision on a waiting call, or the answer to its form. */
 export interface ApprovalResolved {
   callId: string;
+  /** The call may run, or the form is answered. */
   approved: boolean;
   /** Who or what decided. */
   by: string;
+  /** Why not; or the answer to the form in words, cut. */
   reason: string;
+  /** The form's key; empty for an approval. */
+  key: string;
+  /** The answers, one for each question of the form. */
+  replies: FormReply[];
+  /** The person leaves the answer to the model. */
+  dismissed: boolean;
+  /** podd took the form back, because nobody waits for an answer any more. */
+  withdrawn: boolean;
 }
 
 /**
@@ -569,6 +648,10 @@ export interface RequestTotal {
     | undefined;
   /** As in RequestUsage. */
   cacheTtl: string;
+  /** Estimated tokens that the requests did not carry: of results that were pruned before. */
+  prunedTokens: number;
+  /** And of outputs that were cut, each at most the model's window. */
+  cutTokens: number;
 }
 
 /** CacheTotal says what prompt caches gave. */
@@ -601,6 +684,9 @@ export interface ToolTotal {
   cutTotal: number;
   /** Bytes kept. */
   cutKept: number;
+  /** Calls that podd's end interrupted, and those of them whose outcome it does not know. */
+  interrupted: number;
+  unknown: number;
 }
 
 /** Note is a note that a client left for the model. */
@@ -616,6 +702,9 @@ export interface Note {
     | undefined;
   /** Finished or failed, if the note has the result of a check; unset otherwise. */
   check: Outcome;
+  /** The origin of its item, if that is not note, and what the part of podd that wrote it calls it. */
+  origin: string;
+  ref: string;
 }
 
 /**
@@ -725,6 +814,10 @@ export interface WingEntry {
   line: string;
   /** One JSON object of the wing's own. */
   data: string;
+  /** Whether podd has work to do for it, until an entry says that it is done. */
+  pending: boolean;
+  /** The pending entry whose work is done; 0 for none. */
+  done: number;
 }
 
 function createBaseEntry(): Entry {
@@ -1049,6 +1142,7 @@ function createBaseSubmitted(): Submitted {
     plan: false,
     answerSchema: "",
     choice: undefined,
+    noQuestions: false,
   };
 }
 
@@ -1077,6 +1171,9 @@ export const Submitted: MessageFns<Submitted> = {
     }
     if (message.choice !== undefined) {
       Choice.encode(message.choice, writer.uint32(66).fork()).join();
+    }
+    if (message.noQuestions !== false) {
+      writer.uint32(72).bool(message.noQuestions);
     }
     return writer;
   },
@@ -1156,6 +1253,14 @@ export const Submitted: MessageFns<Submitted> = {
             }
 
             message.choice = Choice.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.noQuestions = reader.bool();
             continue;
           }
         }
@@ -1264,7 +1369,7 @@ export const Withdrawn: MessageFns<Withdrawn> = {
 };
 
 function createBaseTurnStarted(): TurnStarted {
-  return { requestIds: [], plan: false, answerSchema: "", choice: undefined };
+  return { requestIds: [], plan: false, answerSchema: "", choice: undefined, noQuestions: false };
 }
 
 export const TurnStarted: MessageFns<TurnStarted> = {
@@ -1280,6 +1385,9 @@ export const TurnStarted: MessageFns<TurnStarted> = {
     }
     if (message.choice !== undefined) {
       Choice.encode(message.choice, writer.uint32(34).fork()).join();
+    }
+    if (message.noQuestions !== false) {
+      writer.uint32(40).bool(message.noQuestions);
     }
     return writer;
   },
@@ -1327,6 +1435,14 @@ export const TurnStarted: MessageFns<TurnStarted> = {
             }
 
             message.choice = Choice.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.noQuestions = reader.bool();
             continue;
           }
         }
@@ -1865,7 +1981,7 @@ export const ToolSpec: MessageFns<ToolSpec> = {
 };
 
 function createBaseToolStarted(): ToolStarted {
-  return { callId: "", tool: "", arguments: "", planned: [] };
+  return { callId: "", tool: "", arguments: "", planned: [], boot: "" };
 }
 
 export const ToolStarted: MessageFns<ToolStarted> = {
@@ -1881,6 +1997,9 @@ export const ToolStarted: MessageFns<ToolStarted> = {
     }
     for (const v of message.planned) {
       PlannedChange.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.boot !== "") {
+      writer.uint32(42).string(message.boot);
     }
     return writer;
   },
@@ -1928,6 +2047,14 @@ export const ToolStarted: MessageFns<ToolStarted> = {
             }
 
             message.planned.push(PlannedChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.boot = reader.string();
             continue;
           }
         }
@@ -2465,6 +2592,8 @@ function createBaseApprovalRequested(): ApprovalRequested {
     arguments: "",
     expires: undefined,
     previews: [],
+    form: undefined,
+    key: "",
   };
 }
 
@@ -2490,6 +2619,12 @@ export const ApprovalRequested: MessageFns<ApprovalRequested> = {
     }
     for (const v of message.previews) {
       Preview.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.form !== undefined) {
+      Form.encode(message.form, writer.uint32(66).fork()).join();
+    }
+    if (message.key !== "") {
+      writer.uint32(74).string(message.key);
     }
     return writer;
   },
@@ -2561,6 +2696,413 @@ export const ApprovalRequested: MessageFns<ApprovalRequested> = {
             }
 
             message.previews.push(Preview.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.form = Form.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForm(): Form {
+  return { from: "", text: "", questions: [] };
+}
+
+export const Form: MessageFns<Form> = {
+  encode(message: Form, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== "") {
+      writer.uint32(10).string(message.from);
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    for (const v of message.questions) {
+      FormQuestion.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Form {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForm();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.questions.push(FormQuestion.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFormQuestion(): FormQuestion {
+  return { header: "", text: "", options: [], multiple: false, takes: undefined };
+}
+
+export const FormQuestion: MessageFns<FormQuestion> = {
+  encode(message: FormQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.header !== "") {
+      writer.uint32(10).string(message.header);
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    for (const v of message.options) {
+      FormOption.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.multiple !== false) {
+      writer.uint32(32).bool(message.multiple);
+    }
+    if (message.takes !== undefined) {
+      FormTakes.encode(message.takes, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FormQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFormQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.header = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.options.push(FormOption.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.multiple = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.takes = FormTakes.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFormTakes(): FormTakes {
+  return { type: "", optional: false, format: "", pattern: "", lower: undefined, upper: undefined };
+}
+
+export const FormTakes: MessageFns<FormTakes> = {
+  encode(message: FormTakes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.optional !== false) {
+      writer.uint32(16).bool(message.optional);
+    }
+    if (message.format !== "") {
+      writer.uint32(26).string(message.format);
+    }
+    if (message.pattern !== "") {
+      writer.uint32(34).string(message.pattern);
+    }
+    switch (message.lower?.$case) {
+      case "min":
+        writer.uint32(41).double(message.lower.value);
+        break;
+    }
+    switch (message.upper?.$case) {
+      case "max":
+        writer.uint32(49).double(message.upper.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FormTakes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFormTakes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.optional = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pattern = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.lower = { $case: "min", value: reader.double() };
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.upper = { $case: "max", value: reader.double() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFormOption(): FormOption {
+  return { label: "", description: "" };
+}
+
+export const FormOption: MessageFns<FormOption> = {
+  encode(message: FormOption, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.label !== "") {
+      writer.uint32(10).string(message.label);
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FormOption {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFormOption();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.label = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFormReply(): FormReply {
+  return { choices: [], text: "" };
+}
+
+export const FormReply: MessageFns<FormReply> = {
+  encode(message: FormReply, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.choices.length !== 0) {
+      writer.uint32(10).fork();
+      for (const v of message.choices) {
+        writer.int32(v);
+      }
+      writer.join();
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FormReply {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFormReply();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag === 8) {
+              message.choices.push(reader.int32());
+
+              continue;
+            }
+
+            if (tag === 10) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.choices.push(reader.int32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
             continue;
           }
         }
@@ -2689,7 +3231,7 @@ export const Preview: MessageFns<Preview> = {
 };
 
 function createBaseApprovalResolved(): ApprovalResolved {
-  return { callId: "", approved: false, by: "", reason: "" };
+  return { callId: "", approved: false, by: "", reason: "", key: "", replies: [], dismissed: false, withdrawn: false };
 }
 
 export const ApprovalResolved: MessageFns<ApprovalResolved> = {
@@ -2705,6 +3247,18 @@ export const ApprovalResolved: MessageFns<ApprovalResolved> = {
     }
     if (message.reason !== "") {
       writer.uint32(34).string(message.reason);
+    }
+    if (message.key !== "") {
+      writer.uint32(42).string(message.key);
+    }
+    for (const v of message.replies) {
+      FormReply.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.dismissed !== false) {
+      writer.uint32(56).bool(message.dismissed);
+    }
+    if (message.withdrawn !== false) {
+      writer.uint32(64).bool(message.withdrawn);
     }
     return writer;
   },
@@ -2752,6 +3306,38 @@ export const ApprovalResolved: MessageFns<ApprovalResolved> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.replies.push(FormReply.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.dismissed = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.withdrawn = reader.bool();
             continue;
           }
         }
@@ -3049,6 +3635,8 @@ function createBaseRequestTotal(): RequestTotal {
     cache: undefined,
     listed: undefined,
     cacheTtl: "",
+    prunedTokens: 0,
+    cutTokens: 0,
   };
 }
 
@@ -3083,6 +3671,12 @@ export const RequestTotal: MessageFns<RequestTotal> = {
     }
     if (message.cacheTtl !== "") {
       writer.uint32(82).string(message.cacheTtl);
+    }
+    if (message.prunedTokens !== 0) {
+      writer.uint32(88).int64(message.prunedTokens);
+    }
+    if (message.cutTokens !== 0) {
+      writer.uint32(96).int64(message.cutTokens);
     }
     return writer;
   },
@@ -3178,6 +3772,22 @@ export const RequestTotal: MessageFns<RequestTotal> = {
             }
 
             message.cacheTtl = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.prunedTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.cutTokens = longToNumber(reader.int64());
             continue;
           }
         }
@@ -3295,7 +3905,7 @@ export const CacheTotal: MessageFns<CacheTotal> = {
 };
 
 function createBaseToolTotal(): ToolTotal {
-  return { tool: "", calls: 0, errors: 0, cuts: 0, cutTotal: 0, cutKept: 0 };
+  return { tool: "", calls: 0, errors: 0, cuts: 0, cutTotal: 0, cutKept: 0, interrupted: 0, unknown: 0 };
 }
 
 export const ToolTotal: MessageFns<ToolTotal> = {
@@ -3317,6 +3927,12 @@ export const ToolTotal: MessageFns<ToolTotal> = {
     }
     if (message.cutKept !== 0) {
       writer.uint32(48).int64(message.cutKept);
+    }
+    if (message.interrupted !== 0) {
+      writer.uint32(56).int64(message.interrupted);
+    }
+    if (message.unknown !== 0) {
+      writer.uint32(64).int64(message.unknown);
     }
     return writer;
   },
@@ -3382,6 +3998,22 @@ export const ToolTotal: MessageFns<ToolTotal> = {
             message.cutKept = longToNumber(reader.int64());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.interrupted = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.unknown = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3396,7 +4028,7 @@ export const ToolTotal: MessageFns<ToolTotal> = {
 };
 
 function createBaseNote(): Note {
-  return { text: "", wake: false, job: "", notBefore: undefined, check: 0 };
+  return { text: "", wake: false, job: "", notBefore: undefined, check: 0, origin: "", ref: "" };
 }
 
 export const Note: MessageFns<Note> = {
@@ -3415,6 +4047,12 @@ export const Note: MessageFns<Note> = {
     }
     if (message.check !== 0) {
       writer.uint32(40).int32(message.check);
+    }
+    if (message.origin !== "") {
+      writer.uint32(50).string(message.origin);
+    }
+    if (message.ref !== "") {
+      writer.uint32(58).string(message.ref);
     }
     return writer;
   },
@@ -3470,6 +4108,22 @@ export const Note: MessageFns<Note> = {
             }
 
             message.check = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.origin = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.ref = reader.string();
             continue;
           }
         }
@@ -3991,7 +4645,7 @@ export const Restore: MessageFns<Restore> = {
 };
 
 function createBaseWingEntry(): WingEntry {
-  return { wing: "", name: "", line: "", data: "" };
+  return { wing: "", name: "", line: "", data: "", pending: false, done: 0 };
 }
 
 export const WingEntry: MessageFns<WingEntry> = {
@@ -4007,6 +4661,12 @@ export const WingEntry: MessageFns<WingEntry> = {
     }
     if (message.data !== "") {
       writer.uint32(34).string(message.data);
+    }
+    if (message.pending !== false) {
+      writer.uint32(40).bool(message.pending);
+    }
+    if (message.done !== 0) {
+      writer.uint32(48).int64(message.done);
     }
     return writer;
   },
@@ -4054,6 +4714,22 @@ export const WingEntry: MessageFns<WingEntry> = {
             }
 
             message.data = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.pending = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.done = longToNumber(reader.int64());
             continue;
           }
         }

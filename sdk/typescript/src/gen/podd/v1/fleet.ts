@@ -254,6 +254,8 @@ export interface PodWork {
   /** The same of all requests since midnight in podd's time zone. */
   dayCostUsd: number;
   dayUnpricedRequests: number;
+  /** The answered model requests of the running turn; 0 between turns. */
+  step: number;
 }
 
 export interface SearchRequest {
@@ -1328,6 +1330,7 @@ function createBasePodWork(): PodWork {
     turnUnpricedRequests: 0,
     dayCostUsd: 0,
     dayUnpricedRequests: 0,
+    step: 0,
   };
 }
 
@@ -1359,6 +1362,9 @@ export const PodWork: MessageFns<PodWork> = {
     }
     if (message.dayUnpricedRequests !== 0) {
       writer.uint32(72).int64(message.dayUnpricedRequests);
+    }
+    if (message.step !== 0) {
+      writer.uint32(80).int32(message.step);
     }
     return writer;
   },
@@ -1446,6 +1452,14 @@ export const PodWork: MessageFns<PodWork> = {
             }
 
             message.dayUnpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.step = reader.int32();
             continue;
           }
         }

@@ -165,7 +165,7 @@ export interface UserMessage {
  */
 export interface SystemMessage {
   /**
-   * Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
+   * Its source: file_ref, note, letter, interceptor, compaction, read_back, refused_call, loop,
    * state, answer_schema, no_answer.
    */
   origin: string;
@@ -176,6 +176,8 @@ export interface SystemMessage {
   text: string;
   /** The image of a file reference that leads to one. */
   images: Image[];
+  /** What the part of podd that wrote the note calls it; empty for other text. */
+  ref: string;
 }
 
 /** AssistantMessage is text of the model's answer. */
@@ -948,7 +950,7 @@ export const UserMessage: MessageFns<UserMessage> = {
 };
 
 function createBaseSystemMessage(): SystemMessage {
-  return { origin: "", text: "", images: [] };
+  return { origin: "", text: "", images: [], ref: "" };
 }
 
 export const SystemMessage: MessageFns<SystemMessage> = {
@@ -961,6 +963,9 @@ export const SystemMessage: MessageFns<SystemMessage> = {
     }
     for (const v of message.images) {
       Image.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.ref !== "") {
+      writer.uint32(34).string(message.ref);
     }
     return writer;
   },
@@ -1000,6 +1005,14 @@ export const SystemMessage: MessageFns<SystemMessage> = {
             }
 
             message.images.push(Image.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.ref = reader.string();
             continue;
           }
         }

@@ -87,7 +87,7 @@ export interface PodSpec {
   subPods: number;
   /** The tools that the pod may use; empty means all. */
   tools: string[];
-  /** The pod and the call that spawned it; set by podd. */
+  /** The pod that spawned it, and the call that waits for it: empty for a pod in the background. podd sets both. */
   parent: string;
   parentCall: string;
   /**
@@ -187,7 +187,10 @@ export interface Pause {
    * When it ends by itself: then podd asks the interceptor `by` again, with this name.
    * Unset if only a person ends it.
    */
-  until: Date | undefined;
+  until:
+    | Date
+    | undefined;
+  /** Also "start" if podd paused it when it started, as the setting `resume` says. */
   by: string;
 }
 
@@ -242,12 +245,16 @@ export interface Pod {
   node: string;
   /** Whether all its files are in a shared directory: if its node stops, another one takes it over. */
   movable: boolean;
-  /** Its calls that wait for a person. */
+  /** Its calls that wait for a person: for an approval, or for an answer. */
   approvals: number;
   /** How the last turn ended; unset while one runs and before the first. */
   lastOutcome: Outcome;
   /** Whether the last check of its checkout failed, and no turn has taken its result yet. */
   checkFailed: boolean;
+  /** Those of approvals that ask for an answer. */
+  questions: number;
+  /** What podd still has to do for it beside its turns: letters on their way, ends of sub-pods in the background to be told. */
+  pending: number;
 }
 
 export interface CreatePodRequest {
@@ -461,6 +468,11 @@ export interface SubmitRequest {
    */
   model: string;
   effort: string;
+  /**
+   * Nobody answers questions: the turn has no ask_user, and MCP servers cannot ask in it. Calls
+   * still need their approvals. A steering submit has none: it follows the turn that it joins.
+   */
+  noQuestions: boolean;
 }
 
 export interface SubmitResponse {
@@ -604,6 +616,11 @@ export interface NotifyRequest {
   text: string;
   /** Start a turn if the pod is idle. */
   wake: boolean;
+  /**
+   * A request with the id of a letter among the last 4,096 entries stores nothing, and answers with that. Without an id each
+   * request is a letter of its own.
+   */
+  requestId: string;
 }
 
 export interface NotifyResponse {
@@ -709,6 +726,15 @@ export interface GetStatsResponse {
   damaged: string[];
   /** Each model that was asked, ordered by endpoint and name. */
   models: ModelStats[];
+  /**
+   * Estimated tokens that all requests together did not carry: of results that were pruned
+   * before, and of outputs that were cut, each at most the model's window.
+   */
+  sparedPrunedTokens: number;
+  sparedCutTokens: number;
+  /** What these tokens would have cost as cached input, of models with a price. */
+  sparedPrunedUsd: number;
+  sparedCutUsd: number;
 }
 
 /** ModelStats counts the requests to one model at one endpoint. */
@@ -737,6 +763,9 @@ export interface ToolStats {
   /** Bytes of these outputs, whole and kept. */
   cutTotalBytes: number;
   cutKeptBytes: number;
+  /** Calls that podd's end interrupted, and those of them whose outcome it does not know. */
+  interrupted: number;
+  unknown: number;
 }
 
 export interface CompactRequest {
@@ -1495,6 +1524,8 @@ function createBasePod(): Pod {
     approvals: 0,
     lastOutcome: 0,
     checkFailed: false,
+    questions: 0,
+    pending: 0,
   };
 }
 
@@ -1562,6 +1593,12 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.checkFailed !== false) {
       writer.uint32(168).bool(message.checkFailed);
+    }
+    if (message.questions !== 0) {
+      writer.uint32(176).int32(message.questions);
+    }
+    if (message.pending !== 0) {
+      writer.uint32(184).int32(message.pending);
     }
     return writer;
   },
@@ -1745,6 +1782,22 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.checkFailed = reader.bool();
+            continue;
+          }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.questions = reader.int32();
+            continue;
+          }
+          case 23: {
+            if (tag !== 184) {
+              break;
+            }
+
+            message.pending = reader.int32();
             continue;
           }
         }
@@ -2850,6 +2903,7 @@ function createBaseSubmitRequest(): SubmitRequest {
     answerSchema: "",
     model: "",
     effort: "",
+    noQuestions: false,
   };
 }
 
@@ -2883,6 +2937,9 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
     }
     if (message.effort !== "") {
       writer.uint32(74).string(message.effort);
+    }
+    if (message.noQuestions !== false) {
+      writer.uint32(80).bool(message.noQuestions);
     }
     return writer;
   },
@@ -2970,6 +3027,14 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
             }
 
             message.effort = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.noQuestions = reader.bool();
             continue;
           }
         }
@@ -4045,7 +4110,7 @@ export const ResumeResponse: MessageFns<ResumeResponse> = {
 };
 
 function createBaseNotifyRequest(): NotifyRequest {
-  return { pod: "", text: "", wake: false };
+  return { pod: "", text: "", wake: false, requestId: "" };
 }
 
 export const NotifyRequest: MessageFns<NotifyRequest> = {
@@ -4058,6 +4123,9 @@ export const NotifyRequest: MessageFns<NotifyRequest> = {
     }
     if (message.wake !== false) {
       writer.uint32(24).bool(message.wake);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(34).string(message.requestId);
     }
     return writer;
   },
@@ -4097,6 +4165,14 @@ export const NotifyRequest: MessageFns<NotifyRequest> = {
             }
 
             message.wake = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestId = reader.string();
             continue;
           }
         }
@@ -4645,6 +4721,10 @@ function createBaseGetStatsResponse(): GetStatsResponse {
     unpricedRequests: 0,
     damaged: [],
     models: [],
+    sparedPrunedTokens: 0,
+    sparedCutTokens: 0,
+    sparedPrunedUsd: 0,
+    sparedCutUsd: 0,
   };
 }
 
@@ -4685,6 +4765,18 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
     }
     for (const v of message.models) {
       ModelStats.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.sparedPrunedTokens !== 0) {
+      writer.uint32(104).int64(message.sparedPrunedTokens);
+    }
+    if (message.sparedCutTokens !== 0) {
+      writer.uint32(112).int64(message.sparedCutTokens);
+    }
+    if (message.sparedPrunedUsd !== 0) {
+      writer.uint32(121).double(message.sparedPrunedUsd);
+    }
+    if (message.sparedCutUsd !== 0) {
+      writer.uint32(129).double(message.sparedCutUsd);
     }
     return writer;
   },
@@ -4796,6 +4888,38 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
             }
 
             message.models.push(ModelStats.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.sparedPrunedTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.sparedCutTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 15: {
+            if (tag !== 121) {
+              break;
+            }
+
+            message.sparedPrunedUsd = reader.double();
+            continue;
+          }
+          case 16: {
+            if (tag !== 129) {
+              break;
+            }
+
+            message.sparedCutUsd = reader.double();
             continue;
           }
         }
@@ -4913,7 +5037,7 @@ export const ModelStats: MessageFns<ModelStats> = {
 };
 
 function createBaseToolStats(): ToolStats {
-  return { tool: "", calls: 0, errors: 0, cuts: 0, cutTotalBytes: 0, cutKeptBytes: 0 };
+  return { tool: "", calls: 0, errors: 0, cuts: 0, cutTotalBytes: 0, cutKeptBytes: 0, interrupted: 0, unknown: 0 };
 }
 
 export const ToolStats: MessageFns<ToolStats> = {
@@ -4935,6 +5059,12 @@ export const ToolStats: MessageFns<ToolStats> = {
     }
     if (message.cutKeptBytes !== 0) {
       writer.uint32(48).int64(message.cutKeptBytes);
+    }
+    if (message.interrupted !== 0) {
+      writer.uint32(56).int64(message.interrupted);
+    }
+    if (message.unknown !== 0) {
+      writer.uint32(64).int64(message.unknown);
     }
     return writer;
   },
@@ -4998,6 +5128,22 @@ export const ToolStats: MessageFns<ToolStats> = {
             }
 
             message.cutKeptBytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.interrupted = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.unknown = longToNumber(reader.int64());
             continue;
           }
         }
