@@ -187,10 +187,10 @@ func (j *job) entry() item.Job {
 }
 
 // settle releases the files of a job that has ended; the spool keeps its output for its
-// usual time.
+// usual time, and what was typed.
 func (j *job) settle() {
 	if r := j.began(); r != nil && !j.runs() {
-		r.files.Settle(!r.captured.dropped)
+		r.files.Bury(!r.captured.dropped)
 	}
 }
 

@@ -315,6 +315,14 @@ func (p *PodJobs) byID(id string) *job {
 	return p.find(func(j *job) bool { return j.ID == id && j.told })
 }
 
+// never says that no job of the pod has had an id.
+func (p *PodJobs) never(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, err := strconv.Atoi(id)
+	return p.changed != nil && (err != nil || n < 1 || n > p.last)
+}
+
 // drop removes a job that could not be started.
 func (p *PodJobs) drop(j *job) {
 	j.cancel(nil)

@@ -223,7 +223,8 @@ func TestJobOutlivesAKilledPodd(t *testing.T) {
 				t.Errorf("ends %+v", ends)
 			}
 			b.jobs.Stored("1")
-			if left := b.spooled(); len(left) != 1 || filepath.Ext(left[0]) != ".out" {
+			// The record stays, too: it says what was typed.
+			if left := b.spooled(); len(left) != 2 || filepath.Ext(left[0]) != ".ended" || filepath.Ext(left[1]) != ".out" {
 				t.Errorf("files %v remain", left)
 			}
 			if alive(b.pidIn("pid")) {

@@ -107,25 +107,56 @@ func (t *jobTool) recover(ctx context.Context, call *tool.Invocation, args jobAr
 // typed finds out whether input was typed before podd ended.
 func (t *jobTool) typed(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, item.Recovery, error) {
 	// An earlier podd typed without keys; its calls name no boot.
-	if t.Jobs == nil || t.Starter == nil || call.Key == "" || call.Rebooted {
+	if t.Jobs == nil || call.Key == "" || call.Rebooted {
 		return tool.Output{}, item.RecoveryUnknown, nil
 	}
 	j := t.Jobs.byID(args.ID)
-	if j == nil || !j.awaitBegun(ctx) || !j.note().Terminal {
+	if j == nil && t.Jobs.never(args.ID) {
+		return t.noJob(args.ID), item.RecoveryNoEffect, nil
+	}
+	if j == nil {
 		return tool.Output{}, item.RecoveryUnknown, nil
 	}
-	err := t.Starter.Typed(ctx, j.pod.keeper(j.note().Keeper), j.began().tree.ID(), call.Key)
-	short, isShort := errors.AsType[*shim.ShortInputError](err)
+	took, err := t.took(ctx, j, call.Key, len(args.Input))
 	switch {
-	case errors.Is(err, shim.ErrUntyped):
-		return tool.Error("job: not written: podd ended before the input reached job %s; call again if it is still needed", j.ID), item.RecoveryNoEffect, nil
-	case isShort:
-		return tool.Error("job: job %s took %d of %d bytes: it does not read its input now", j.ID, short.Written, len(args.Input)), item.RecoveryFound, nil
 	case err != nil:
 		return tool.Output{}, item.RecoveryUnknown, err
+	case took == 0 && j.runs():
+		return tool.Error("job: not written: podd ended before the input reached job %s; call again if it is still needed", j.ID), item.RecoveryNoEffect, nil
+	case took == 0:
+		return tool.Error("job: not written: podd ended before the input reached job %s, which has ended: %s", j.ID, t.Limits.Redact(j.entry().Status)), item.RecoveryNoEffect, nil
+	case took < len(args.Input):
+		return tool.Error("job: job %s took %d of %d bytes: it does not read its input now", j.ID, took, len(args.Input)), item.RecoveryFound, nil
+	case !j.runs():
+		return t.ended(j, j.read(-1, jobLastBytes), " took the input and"), item.RecoveryFound, nil
 	}
 	args.After, args.Wait, args.Until = nil, 0, ""
 	return t.read(ctx, call, j, args), item.RecoveryFound, nil
+}
+
+// took is how many bytes a job took of the input with a key, which has all of them.
+func (t *jobTool) took(ctx context.Context, j *job, key string, all int) (int, error) {
+	if j.awaitBegun(ctx) && j.note().Terminal && t.Starter != nil {
+		err := t.Starter.Typed(ctx, j.pod.keeper(j.note().Keeper), j.began().tree.ID(), key)
+		short, isShort := errors.AsType[*shim.ShortInputError](err)
+		switch {
+		case err == nil:
+			return all, nil
+		case isShort:
+			return short.Written, nil
+		case errors.Is(err, shim.ErrUntyped):
+			return 0, nil
+		}
+		// If it has just ended, its record says it.
+	}
+	var said note
+	if err := t.Spool.Notes("shell", j.CallID, &said); err != nil {
+		return 0, err
+	}
+	if said.Job == nil || said.Job.Terminal && said.Typed == nil {
+		return 0, fmt.Errorf("nobody noted what was typed into job %s", j.ID)
+	}
+	return said.Typed[key], nil
 }
 
 func (t *jobTool) run(ctx context.Context, call *tool.Invocation, args jobArgs) (tool.Output, error) {
@@ -138,7 +169,7 @@ func (t *jobTool) run(ctx context.Context, call *tool.Invocation, args jobArgs) 
 	j := t.Jobs.byID(args.ID)
 	switch {
 	case j == nil:
-		return tool.Error("job: no job has the id %q: %s", tool.Shorten(args.ID, 20), t.running()), nil
+		return t.noJob(args.ID), nil
 	case args.Action == "stop" && call.Plan:
 		return tool.Error("job: not stopped: this turn only plans, so put the stop into your plan"), nil
 	case args.Action == "stop":
@@ -147,6 +178,10 @@ func (t *jobTool) run(ctx context.Context, call *tool.Invocation, args jobArgs) 
 		return t.write(ctx, call, j, args), nil
 	}
 	return t.read(ctx, call, j, args), nil
+}
+
+func (t *jobTool) noJob(id string) tool.Output {
+	return tool.Error("job: no job has the id %q: %s", tool.Shorten(id, 20), t.running())
 }
 
 // running names the running jobs, for a model that named an unknown one.

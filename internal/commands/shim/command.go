@@ -46,6 +46,9 @@ type Note struct {
 	Failed bool `json:"failed,omitempty"`
 	// Process is written once the command has started.
 	Process *process.ID `json:"process,omitempty"`
+	// Typed is written at the end of a command that had a terminal: how many bytes that took of each of the
+	// last inputs with keys. It is nil before, if the shim was killed, and from one of an older podd.
+	Typed map[string]int `json:"typed,omitzero"`
 }
 
 // Running is a started command. Its tree must be stopped.

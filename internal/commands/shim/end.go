@@ -20,6 +20,8 @@ func end(tree *process.Tree, t *terminal, r *record.Record, w *lease.Watch) (sta
 	<-tree.Exited()
 	if t != nil {
 		t.rest()
+		// Without it the next podd does not know.
+		_ = r.Note(Note{Typed: t.end()})
 	}
 	if status = statusOf(tree.State()); over {
 		status = StatusOver

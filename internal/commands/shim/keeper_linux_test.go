@@ -2,6 +2,7 @@ package shim_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"podd/internal/commands/process"
 	"podd/internal/commands/shim"
+	"podd/pkg/tool/record"
 )
 
 const (
@@ -136,6 +138,15 @@ func TestTerminal(t *testing.T) {
 	}
 	if got := strings.ReplaceAll(string(text), "\r", ""); r.Status() != "5" || !strings.Contains(got, "40 120\n") || !strings.HasSuffix(got, "got words\n") {
 		t.Errorf("status %s, output %q", r.Status(), text)
+	}
+	file, err := os.Open(recordOf(job))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var note shim.Note
+	if err := record.Of(file).Notes(&note); err != nil || !maps.Equal(note.Typed, map[string]int{"late": 0, "key": 2}) {
+		t.Errorf("its record says that was typed: %v, %v", note.Typed, err)
 	}
 	if err := client.Write(t.Context(), k, r.ID(), "", []byte("more\n")); err == nil || !strings.Contains(err.Error(), "it takes no input") {
 		t.Errorf("write to a command that has ended: %v", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +30,8 @@ var errNoInput = errors.New("it takes no input: it has no terminal, or has ended
 type terminal struct {
 	master *os.File
 	copied chan struct{}
+	// over says that the command has ended: nothing is typed any more.
+	over atomic.Bool
 	// typing guards typed, what was typed with keys, oldest first.
 	typing sync.Mutex
 	typed  []typed
@@ -97,22 +100,39 @@ func (t *terminal) write(r asked) error {
 	}
 	if r.asks {
 		// It may still be on its way from a podd that was killed: it is not typed any more.
-		t.remember(r.key, ErrUntyped)
+		t.remember(r.key, 0, ErrUntyped)
 		return ErrUntyped
 	}
+	// end does these in the other order: one of them stops what would be typed after the end.
 	_ = t.master.SetWriteDeadline(time.Now().Add(inputPatience))
+	if t.over.Load() {
+		return errNoInput
+	}
 	n, err := t.master.Write(r.input)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = &ShortInputError{Written: n}
 	}
-	t.remember(r.key, err)
+	t.remember(r.key, n, err)
 	return err
 }
 
+// end is for a command that has ended. It returns how many bytes of each input with a key were typed.
+func (t *terminal) end() map[string]int {
+	t.over.Store(true)
+	_ = t.master.SetWriteDeadline(time.Unix(0, 1))
+	t.typing.Lock()
+	defer t.typing.Unlock()
+	took := make(map[string]int, len(t.typed))
+	for _, input := range t.typed {
+		took[input.key] = input.bytes
+	}
+	return took
+}
+
 // remember keeps what became of input with a key.
-func (t *terminal) remember(key string, err error) {
+func (t *terminal) remember(key string, bytes int, err error) {
 	if key != "" {
-		t.typed = append(t.typed[max(0, len(t.typed)+1-maxTyped):], typed{key, err})
+		t.typed = append(t.typed[max(0, len(t.typed)+1-maxTyped):], typed{key, bytes, err})
 	}
 }
 
@@ -121,8 +141,9 @@ const maxTyped = 256
 
 // typed is an input, and what the command took of it.
 type typed struct {
-	key string
-	err error
+	key   string
+	bytes int
+	err   error
 }
 
 // ErrUntyped says that an input was not typed.

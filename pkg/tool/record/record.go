@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -101,7 +102,8 @@ func (r *Record) Held() bool {
 // Notes decodes all notes into v, later ones over earlier ones. It ignores an incomplete
 // last one.
 func (r *Record) Notes(v any) error {
-	data, err := os.ReadFile(r.file.Name())
+	// By its name another file may be there by now.
+	data, err := io.ReadAll(io.NewSectionReader(r.file, 0, math.MaxInt64))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@
 // quota; both begin when it is kept.
 //
 // A [Job] is such a file with a record beside it, by which a new podd finds the end of
-// the command after the old one was killed. Open does not remove either.
+// the command after the old one was killed. Open does not remove either. A record that is buried is
+// kept like an output.
 //
 // Files are not synced. A kept file may be missing after a power cut, as it may be once
 // the quota is used up. A result that names a file says where the text was, not that it

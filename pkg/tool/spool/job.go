@@ -20,8 +20,12 @@ type Job struct {
 	Record *record.Record
 }
 
-// recordExt ends the name of a record, whose stem is that of the output.
-const recordExt = ".job"
+// recordExt ends the name of a record, whose stem is that of the output, and buriedExt that of one that
+// was buried.
+const (
+	recordExt = ".job"
+	buriedExt = ".ended"
+)
 
 // jobName is the stem of the files of a call. The call's id comes from an endpoint and
 // may contain any characters.
@@ -95,6 +99,10 @@ func (f *Folder) recordPath(name string) string {
 	return filepath.Join(f.dir, "."+name+recordExt)
 }
 
+func (f *Folder) buriedPath(name string) string {
+	return filepath.Join(f.dir, "."+name+buriedExt)
+}
+
 // Records are the paths of the records in the folders of a spool, which need not be open.
 func Records(spoolDir string) ([]string, error) {
 	names, err := fs.Glob(os.DirFS(spoolDir), "*/.*"+recordExt)
@@ -115,12 +123,47 @@ func outputOf(record string) (output string, ok bool) {
 
 // Settle ends the job: it removes the record, and keeps or removes the output.
 func (j *Job) Settle(keep bool) {
+	j.settleOutput(keep)
+	j.removeRecord()
+}
+
+// Bury is Settle, and keeps the record as long as an output, for [Folder.Notes].
+func (j *Job) Bury(keep bool) {
+	j.settleOutput(keep)
+	path := j.Record.File().Name()
+	buried := strings.TrimSuffix(path, recordExt) + buriedExt
+	info, err := os.Stat(path)
+	if err == nil {
+		err = os.Rename(path, buried)
+	}
+	if err != nil {
+		j.removeRecord()
+		return
+	}
+	j.Record.Close()
+	j.Output.spool.add(buried, info.Size())
+}
+
+func (j *Job) settleOutput(keep bool) {
 	if keep {
 		j.Output.Keep()
 	} else {
 		j.Output.Discard()
 	}
-	j.removeRecord()
+}
+
+// Notes decodes into v what the record of a call's command says, also once it is buried.
+func (f *Folder) Notes(tool, id string, v any) error {
+	name := jobName(tool, id)
+	file, err := os.Open(f.recordPath(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = os.Open(f.buriedPath(name))
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return record.Of(file).Notes(v)
 }
 
 // Close leaves the files for OpenJob.

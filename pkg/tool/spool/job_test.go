@@ -78,6 +78,34 @@ func TestJobIsFoundAgain(t *testing.T) {
 	}
 }
 
+// A buried record can be read as long as an output is kept.
+func TestBuriedRecord(t *testing.T) {
+	now := time.Now()
+	c := spool.Config{Dir: t.TempDir(), Now: func() time.Time { return now }}
+	s := open(t, c)
+	f := folder(t, s, "p")
+	j := createJob(t, f, "c")
+	if err := j.Record.Note(note{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(f *spool.Folder, want error) {
+		t.Helper()
+		var n note
+		if err := f.Notes("shell", "c", &n); !errors.Is(err, want) || err == nil && n != (note{1, 2}) {
+			t.Errorf("notes %+v, %v", n, err)
+		}
+	}
+	check(f, nil)
+	j.Bury(false)
+	if _, err := f.OpenJob("shell", "c"); !errors.Is(err, fs.ErrNotExist) || files(t, f) != 1 || s.Bytes() == 0 {
+		t.Errorf("it can be opened: %v; %d files, %d bytes", err, files(t, f), s.Bytes())
+	}
+	check(f, nil)
+	check(folder(t, open(t, c), "p"), nil)
+	now = now.Add(spool.DefaultMaxAge + time.Hour)
+	check(folder(t, s, "p"), fs.ErrNotExist)
+}
+
 func TestJobStatus(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
 	for _, c := range []struct{ slot, want string }{
