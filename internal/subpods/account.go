@@ -191,19 +191,16 @@ func (a *account) end(id string, outcome item.Outcome, told item.Seq) {
 }
 
 // reserved is what the sub-pods in the background keep of what all turns of a pod may use.
-func (w *Wing) reserved(id string) (sum worker.Reserved) {
+func (w *Wing) reserved(ctx context.Context, id string) (sum worker.Reserved, err error) {
 	a := w.known(id)
 	if a == nil {
-		p, release, err := w.Host.Keep(context.Background(), id) //nolint:forbidigo // The pod's turn waits for it.
-		if err == nil {
-			defer release()
-			a, err = w.account(p.Life(), p)
-		}
-		if err != nil && !pod.Stopping(err) {
-			w.Host.Logger.Warn("cannot read what sub-pods in the background reserve", "pod", id, "error", err)
-		}
+		p, release, err := w.Host.Keep(ctx, id)
 		if err != nil {
-			return sum
+			return sum, err
+		}
+		defer release()
+		if a, err = w.account(ctx, p); err != nil {
+			return sum, fmt.Errorf("cannot read what sub-pods in the background reserve: %w", err)
 		}
 	}
 	for _, s := range a.all() {
@@ -211,7 +208,7 @@ func (w *Wing) reserved(id string) (sum worker.Reserved) {
 			sum.Tokens, sum.Cost = item.Sum(sum.Tokens, s.Tokens), sum.Cost+s.Cost
 		}
 	}
-	return sum
+	return sum, nil
 }
 
 // ends is the entry that says that a sub-pod ended.

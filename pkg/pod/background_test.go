@@ -409,3 +409,43 @@ func (m *machine) toldOnce(log []item.Entry) {
 		}
 	}
 }
+
+// A pod with a limit on all turns asks its model nothing while podd can't read what its sub-pods keep of it: it could pass
+// the limit. It goes on when podd can, and its turn ends if that can't be.
+func TestBackgroundShareNotRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		outcome item.Outcome
+	}{
+		"for a while": {item.Errorf(item.KindUnavailable, store.ReasonAway, "the database does not answer"), item.OutcomeFinished},
+		"for ever":    {item.Errorf(item.KindDataLoss, "LOG_DAMAGED", "the log is damaged"), item.OutcomeFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, f := newFaultyHouse(t, greets)
+			h.update(item.PodSpec{Dir: h.dir, SubPods: 1, Limits: item.PodLimits{TotalTokens: 100_000}})
+			f.set(func(b store.Batch) error {
+				if holds[item.TurnStarted](b) {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.onRead = func() error { return c.err }
+				}
+				return nil
+			})
+			s := h.submit("go")
+			if c.outcome == item.OutcomeFinished {
+				h.await(func(p item.Pod) bool { return strings.Contains(p.Status.Reason, "the database does not answer") })
+				if n := len(h.model.Requests()); n > 0 {
+					t.Errorf("%d requests", n)
+				}
+			} else {
+				h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
+			}
+			f.mu.Lock()
+			f.onRead = nil
+			f.mu.Unlock()
+			if end := h.ended(s); end.Outcome != c.outcome || c.outcome == item.OutcomeFailed && end.Reason != "NOT_READ" {
+				t.Errorf("end %+v", end)
+			}
+		})
+	}
+}

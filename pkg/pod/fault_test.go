@@ -23,8 +23,8 @@ type faulty struct {
 	onAppend func(store.Batch) error
 	// onAppended gets each batch once it is stored, before the pod knows.
 	onAppended func(store.Batch)
-	// onRead is called before each read.
-	onRead func()
+	// onRead is called before each read; an error fails it.
+	onRead func() error
 	// onClaim is called before a pod's log is claimed; an error refuses it.
 	onClaim func(pod string) error
 }
@@ -68,7 +68,9 @@ func (f *faulty) Read(ctx context.Context, pod string, after item.Seq, limit int
 	check := f.onRead
 	f.mu.Unlock()
 	if check != nil {
-		check()
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
 	return f.Store.Read(ctx, pod, after, limit)
 }
@@ -206,7 +208,7 @@ func TestPanicWhileACallIsStored(t *testing.T) {
 func TestPanicWhileLoading(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	f.mu.Lock()
-	f.onRead = func() { panic("boom") }
+	f.onRead = func() error { panic("boom") }
 	f.mu.Unlock()
 	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
 	wantError(t, err, item.KindUnavailable, "POD_FAILED")

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"cmp"
+	"context"
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
@@ -66,12 +67,15 @@ func (s *site) config(set *settings) worker.Config {
 }
 
 // reserved is what the wings keep of what all turns of the pod may use.
-func (s *site) reserved() (sum worker.Reserved) {
+func (s *site) reserved(ctx context.Context) (sum worker.Reserved, err error) {
 	for _, w := range s.host.wings {
-		r := w.Reserved(s.journal.id)
+		r, err := w.Reserved(ctx, s.journal.id)
+		if err != nil {
+			return sum, err
+		}
 		sum.Tokens, sum.Cost = item.Sum(sum.Tokens, r.Tokens), sum.Cost+r.Cost
 	}
-	return sum
+	return sum, nil
 }
 
 // ender is a worker that ends a turn. Its tools find the outcome of calls, and work

@@ -28,8 +28,8 @@ type Wing struct {
 	// Deleting is called before a pod is deleted, once it has ended and while nobody can load it. It may read the log.
 	Deleting func(ctx context.Context, p item.Pod)
 	// Reserved is how much of what all turns of a pod may use the wing keeps for others, by the pod's id. It is called in
-	// the goroutine of a turn.
-	Reserved func(id string) worker.Reserved
+	// the goroutine of a turn, which makes no request after an error: it asks again, or ends if the error does not pass.
+	Reserved func(ctx context.Context, id string) (worker.Reserved, error)
 }
 
 // Attach lets a wing take part. It is called before Recover.
@@ -47,7 +47,7 @@ func (h *Host) Attach(w Wing) {
 		w.Deleting = func(context.Context, item.Pod) {}
 	}
 	if w.Reserved == nil {
-		w.Reserved = func(string) worker.Reserved { return worker.Reserved{} }
+		w.Reserved = func(context.Context, string) (worker.Reserved, error) { return worker.Reserved{}, nil }
 	}
 	h.wings = append(h.wings, w)
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,7 +50,24 @@ func (t *gate) mayGoOn(ctx context.Context) error {
 		return ErrShutdown
 	default:
 	}
-	return t.j.withinLimits()
+	reserved, err := t.reserved()
+	return cmp.Or(err, t.j.withinLimits(reserved))
+}
+
+// reserved is what others use of the limits on all turns, once that is known: without it the turn could pass them.
+func (t *gate) reserved() (Reserved, error) {
+	for {
+		r, err := t.w.reserved(t.j.waiting)
+		switch {
+		case err == nil:
+			return r, nil
+		case t.j.waiting.Err() != nil:
+			return r, context.Cause(t.j.waiting)
+		case !Passes(err):
+			return r, failed("NOT_READ", "podd cannot read what sub-pods use of the pod's limits: %v; submit again to continue", err)
+		}
+		t.j.blocked(t.j.waiting, err)
+	}
 }
 
 // join adds what joins the turn, and says whether there was anything. With wait it first

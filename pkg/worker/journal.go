@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/hook"
@@ -49,8 +50,18 @@ func (t *journal) commit(ctx context.Context, b Batch) error {
 		return logFailed(ctx, err)
 	}
 	t.owed, t.now = nil, now
-	t.left.Store(t.remains())
+	t.left.Store(t.remains(ctx))
 	return nil
+}
+
+// blocked shows that the turn waits for something outside of its log. It returns when another try makes sense, or ctx ends.
+func (t *journal) blocked(ctx context.Context, cause error) {
+	defer t.clock.rest()()
+	t.w.Blocked(cause)
+	select {
+	case <-time.After(spaceAgain):
+	case <-ctx.Done():
+	}
 }
 
 // view shows the fold of the log, for what the journal does not have itself.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"time"
 
@@ -44,11 +45,11 @@ type Reserved struct {
 }
 
 // reserved is what is reserved now.
-func (w *Worker) reserved() Reserved {
+func (w *Worker) reserved(ctx context.Context) (Reserved, error) {
 	if w.Reserved == nil || w.Limits.TotalTokens == 0 && w.Limits.TotalCost == 0 {
-		return Reserved{}
+		return Reserved{}, nil
 	}
-	return w.Reserved()
+	return w.Reserved(ctx)
 }
 
 func (l Limits) withDefaults() Limits {
@@ -64,9 +65,8 @@ func (l Limits) withDefaults() Limits {
 var errTurnTime = errors.New("turn time")
 
 // withinLimits says which limit the next step would break.
-func (t *journal) withinLimits() error {
+func (t *journal) withinLimits(reserved Reserved) error {
 	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
-	reserved := t.w.reserved()
 	switch {
 	case p.Step >= l.MaxSteps:
 		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to continue", l.MaxSteps)

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -82,7 +84,7 @@ type leftover struct {
 }
 
 // remains is what the turn may still use now. Only the turn's goroutine calls it.
-func (t *journal) remains() *leftover {
+func (t *journal) remains(ctx context.Context) *leftover {
 	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
 	out := leftover{PodLimits: item.PodLimits{
 		MaxSteps:     l.MaxSteps - p.Step,
@@ -96,16 +98,14 @@ func (t *journal) remains() *leftover {
 	if l.MaxCost > 0 {
 		out.MaxCost = l.MaxCost - p.Spent.Cost
 	}
-	reserved := t.w.reserved()
+	reserved, err := t.w.reserved(ctx)
 	if l.TotalTokens > 0 {
 		out.TotalTokens = l.TotalTokens - item.Sum(total.Tokens(), reserved.Tokens)
 	}
 	if l.TotalCost > 0 {
 		out.TotalCost = l.TotalCost - total.Cost - reserved.Cost
 	}
-	if s := t.withinLimits(); s != nil {
-		out.spent = s
-	} else if out.MaxToolCalls <= 0 || out.MaxTurnTime <= 0 {
+	if out.spent = cmp.Or(err, t.withinLimits(reserved)); out.spent == nil && (out.MaxToolCalls <= 0 || out.MaxTurnTime <= 0) {
 		out.spent = errors.New("the turn has no tool calls or no time left")
 	}
 	return &out

@@ -212,11 +212,7 @@ func (s *saver) take(ctx context.Context, c Changes) (kinds []item.Kind) {
 			s.j.logger.Warn("no checkpoint", "step", s.j.step, "error", err)
 			return append(s.entries(taken), s.uncovered(fmt.Sprintf("podd cannot take back what this turn changes: %v", err))...)
 		}
-		s.w.Blocked(err)
-		select {
-		case <-time.After(spaceAgain):
-		case <-ctx.Done():
-		}
+		s.j.blocked(ctx, err)
 	}
 }
 

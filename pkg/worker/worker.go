@@ -66,7 +66,7 @@ type Config struct {
 	NoQuestions bool
 	// Observe gets the events at the edges; it must not block; nil ignores them.
 	Observe func(hook.Edge)
-	// Blocked is called while the turn waits for space outside of its log, until the next
+	// Blocked is called while the turn waits for something outside of its log, until the next
 	// batch; nil ignores that.
 	Blocked func(cause error)
 	// Working is called when the turn begins to work, and when it only waits or has ended;
@@ -78,8 +78,8 @@ type Config struct {
 	// Limits end a turn that goes on for too long.
 	Limits Limits
 	// Reserved is a part of the limits on all turns that others use now; nil reserves nothing. It is called in the turn's
-	// goroutine.
-	Reserved func() Reserved
+	// goroutine. The turn makes no request after an error: it asks again, or ends if the error does not pass.
+	Reserved func(ctx context.Context) (Reserved, error)
 	// Retry says how a failed request is retried.
 	Retry Retry
 	// Compaction says when a summary replaces older items.
