@@ -98,7 +98,7 @@ TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(i
 
 # What the tests below integrations need.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm /usr/lib/python3/dist-packages/pip:python3-pip chromium:chromium \
-	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc:python3-grpcio
+	/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
 CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
@@ -169,7 +169,7 @@ vet: ## go vet, for Linux and for macOS
 
 .PHONY: lint
 lint: $(LINTER) ## golangci-lint
-	$(LINTER) run ./...
+	$(LINTER) run --allow-parallel-runners ./...
 
 .PHONY: size
 size: ## print where the code is: lines of each package, imports, the widest types, and arrows back up between files
