@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -242,5 +243,77 @@ func TestCancelWhileALookHangs(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, p.log.String())
 			}
 		})
+	}
+}
+
+// Calls about the files of pods whose file system hangs end with a sentence, or with their callers. Other pods work, and
+// podd ends.
+func TestFilesOfAHungWorkspace(t *testing.T) {
+	t.Parallel()
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if len(r.Results()) == 0 {
+			return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"new","content":"x"}`})
+		}
+		return scripted.Say(scripted.Text("hello"))
+	})
+	p := startPodd(t, stateDir(t), url)
+	c := p.client()
+	source := t.TempDir()
+	if out, err := exec.Command("sh", "-c", "cd "+source+" && git init -q -b main . && git -c user.name=n -c user.email=e commit -q --allow-empty -m first").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	dirs := map[string]string{"plain": t.TempDir(), "other": t.TempDir(), "land": source, "apply": source}
+	for name, dir := range dirs {
+		r := &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}}
+		if dir == source {
+			r.Worktree = &poddv1.Worktree{}
+		}
+		if _, err := c.Pods().CreatePod(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		submitTo(t, c, name, "go")
+		untilOf(t, c, name, turnEnded(1))
+	}
+	hang(t, dirs["plain"])
+	hang(t, source)
+	var silent sync.WaitGroup
+	for name, call := range map[string]func(context.Context) error{
+		"diff": func(ctx context.Context) error {
+			stream, err := c.Files().DiffFiles(ctx, &poddv1.DiffFilesRequest{Pod: "plain", LeftOut: true})
+			for err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+		"restore": func(ctx context.Context) error {
+			_, err := c.Files().RestoreFiles(ctx, &poddv1.RestoreFilesRequest{Pod: "plain"})
+			return err
+		},
+		"apply": func(ctx context.Context) error {
+			_, err := c.Checkouts().ApplyCheckout(ctx, &poddv1.ApplyCheckoutRequest{Pod: "apply"})
+			return err
+		},
+		"land": func(ctx context.Context) error {
+			_, err := c.Checkouts().LandCheckout(ctx, &poddv1.LandCheckoutRequest{Pod: "land"})
+			return err
+		},
+		"create": func(ctx context.Context) error {
+			_, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: "new", Spec: &poddv1.PodSpec{Dir: source}, Worktree: &poddv1.Worktree{}})
+			return err
+		},
+	} {
+		silent.Go(func() {
+			if err := call(t.Context()); item.ReasonOf(err) != "WORKSPACE_SILENT" {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	submitTo(t, c, "other", "go")
+	untilOf(t, c, "other", turnEnded(2))
+	silent.Wait()
+	p.signal(syscall.SIGTERM)
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d: %s", code, p.log.String())
 	}
 }

@@ -67,6 +67,18 @@ func (w *Checkouts) Create(ctx context.Context, name string, spec item.PodSpec, 
 	if w.Git == nil {
 		return item.Pod{}, item.Errorf(item.KindUnimplemented, "NO_CHECKOUTS", "this podd makes no checkouts")
 	}
+	var made item.Pod
+	err := pod.Attend(ctx, w.Host, []string{spec.Dir}, func(ctx context.Context) (err error) {
+		made, err = w.create(ctx, name, spec, base, changes)
+		return err
+	})
+	if err != nil {
+		return item.Pod{}, err
+	}
+	return made, nil
+}
+
+func (w *Checkouts) create(ctx context.Context, name string, spec item.PodSpec, base string, changes bool) (item.Pod, error) {
 	var made *checkout.Record
 	p, err := w.Host.CreateIn(ctx, name, spec, func(p item.Pod) (spec item.PodSpec, err error) {
 		r, err := w.Git.Make(ctx, checkout.Wanted{Name: p.Name, ID: p.ID, Dir: p.Spec.Dir, Base: base, Changes: changes})
@@ -102,12 +114,17 @@ func (w *Checkouts) Stays(ctx context.Context, idOrName string) string {
 	if w.Git == nil || err != nil || p.Spec.Checkout.Source == "" {
 		return ""
 	}
-	if r, err := w.Git.Of(p.Spec.Dir); err == nil && r != nil {
-		return r.Dir()
-	} else if err == nil {
-		return ""
+	stays, err := pod.Visit(ctx, w.Host, p.Spec.Dir, func() (string, error) {
+		r, err := w.Git.Of(p.Spec.Dir)
+		if err != nil || r == nil {
+			return "", err
+		}
+		return r.Dir(), nil
+	})
+	if err != nil {
+		return p.Spec.Dir
 	}
-	return p.Spec.Dir
+	return stays
 }
 
 // restoring brings the checkout of a pod back from the trash, if it is there.

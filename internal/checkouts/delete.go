@@ -11,6 +11,7 @@ import (
 	"podd/internal/sanitize"
 	"podd/internal/workspace/checkout"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/store"
 )
 
@@ -21,6 +22,22 @@ func (w *Checkouts) Delete(ctx context.Context, idOrName string, drop []string, 
 	if w.Git == nil {
 		return purgeAt, noCheckout(idOrName, leaveCheckout)
 	}
+	var dirs []string
+	if p, err := w.Host.Store.Pod(ctx, idOrName); err == nil {
+		dirs = pod.Touched(p.Spec)
+	}
+	var at time.Time
+	err = pod.Attend(ctx, w.Host, dirs, func(ctx context.Context) (err error) {
+		at, err = w.delete(ctx, idOrName, drop, now)
+		return err
+	})
+	if err != nil {
+		return purgeAt, err
+	}
+	return at, nil
+}
+
+func (w *Checkouts) delete(ctx context.Context, idOrName string, drop []string, now bool) (purgeAt time.Time, err error) {
 	if drop, err = checkout.Dropped(drop); err != nil {
 		return purgeAt, err
 	}

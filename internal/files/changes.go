@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"podd/internal/tools/builtin"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 )
 
 // Change is the change of one path.
@@ -42,6 +44,42 @@ func (w *Files) Diff(ctx context.Context, idOrName string, s Shown, fn func(Chan
 	if err != nil {
 		return err
 	}
+	return attend(ctx, w.Host, rec, fn, func(ctx context.Context, give func(Change) error) error { return w.diff(ctx, rec, s, give) })
+}
+
+// attend lets work read a pod's files until they do not answer, and passes what it gives to take while ctx lasts.
+func attend[T any](ctx context.Context, h *pod.Host, rec item.Pod, take func(T) error, work func(ctx context.Context, give func(T) error) error) error {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	given := make(chan T)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- pod.Attend(within, h, pod.Touched(rec.Spec), func(ctx context.Context) error {
+			return work(ctx, func(v T) error {
+				select {
+				case given <- v:
+					return nil
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			})
+		})
+	}()
+	var failed error
+	for {
+		select {
+		case v := <-given:
+			if failed = take(v); failed != nil {
+				cancel(failed)
+			}
+		case err := <-ended:
+			return cmp.Or(failed, err)
+		}
+	}
+}
+
+// diff passes changes of files to fn.
+func (w *Files) diff(ctx context.Context, rec item.Pod, s Shown, fn func(Change) error) (err error) {
 	if w.Stores == nil {
 		return noFiles(rec.Name)
 	}
@@ -190,23 +228,32 @@ func (w *Files) LeftOut(ctx context.Context, idOrName string) (paths []string, e
 	if err != nil || w.Stores == nil {
 		return nil, err
 	}
-	for _, dir := range Covered(rec.Spec) {
-		err := w.with(dir, func(w *Workspace) error {
-			left, err := w.LeftOut(ctx)
-			for _, rel := range left {
-				path := filepath.Join(dir, rel)
-				if strings.HasSuffix(rel, "/") {
-					path += "/"
-				}
-				paths = append(paths, path)
+	take := func(path string) error { paths = append(paths, path); return nil }
+	err = attend(ctx, w.Host, rec, take, func(ctx context.Context, give func(string) error) error {
+		for _, dir := range Covered(rec.Spec) {
+			err := w.with(dir, func(w *Workspace) error { return leftOutIn(ctx, w, dir, give) })
+			if err != nil {
+				return failed(rec, err)
 			}
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// leftOutIn passes the paths of a directory that no checkpoint has to give.
+func leftOutIn(ctx context.Context, w *Workspace, dir string, give func(string) error) error {
+	left, err := w.LeftOut(ctx)
+	for _, rel := range left {
+		path := filepath.Join(dir, rel)
+		if strings.HasSuffix(rel, "/") {
+			path += "/"
+		}
+		if err := give(path); err != nil {
 			return err
-		})
-		if err != nil {
-			return nil, failed(rec, err)
 		}
 	}
-	return paths, nil
+	return err
 }
 
 func noFiles(name string) error {

@@ -20,8 +20,8 @@ type Idle struct {
 type work = func(ctx context.Context, p *Idle) error
 
 // Alone does work on a pod that runs nothing meanwhile: no turn, and no background command. Submits that come wait.
-// A busy pod refuses; then is what a person does later: "land it". When ctx ends, the work goes on: a client that is
-// gone does not cancel. What the work sets may be read only after Alone has returned the work's own result.
+// A busy pod refuses; then is what a person does later: "land it". When ctx ends, or a directory of the pod does not
+// answer, the work goes on, and Alone returns: a client that is gone does not cancel. What the work sets may be read only after Alone has returned the work's own result.
 func (h *Host) Alone(ctx context.Context, idOrName, then string, do work) error {
 	return h.alone(ctx, idOrName, func(a *actor) error { return a.free(then) }, do)
 }
@@ -38,11 +38,13 @@ func (h *Host) alone(ctx context.Context, idOrName string, allowed func(*actor) 
 	}
 	var failed error = errInternal // If the work panics.
 	var ended <-chan struct{}
+	var dirs []string
 	doErr := a.mailbox.do(ctx, func() {
 		if err = a.closing; err == nil {
 			err = allowed(a)
 		}
 		if err == nil {
+			dirs = Touched(a.journal.rec.Spec)
 			ended = a.startAlone(func(ctx context.Context, p *Idle) error {
 				failed = do(ctx, p)
 				return nil
@@ -52,12 +54,19 @@ func (h *Host) alone(ctx context.Context, idOrName string, allowed func(*actor) 
 	if doErr != nil || err != nil {
 		return errors.Join(doErr, err)
 	}
-	select {
-	case <-ended:
-		return failed
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := h.attend(ctx, dirs, ended, unanswered); err != nil {
+		return err
 	}
+	return failed
+}
+
+// Touched are the directories in which a pod's files are, with the one that its checkout is of.
+func Touched(s item.PodSpec) []string {
+	dirs := s.Writable()
+	if s.Checkout.Source != "" {
+		dirs = append(dirs, s.Checkout.Source)
+	}
+	return dirs
 }
 
 // startAlone begins work like a turn, in the pod's goroutine. Once ended is closed the pod is idle, or a waiting turn

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -76,10 +77,19 @@ func contained(log *slog.Logger, work func() error) (err error) {
 // errSilent ends the call of a client; silent is what the client gets.
 var errSilent = errors.New("the workspace does not answer")
 
+// reasonSilent is the reason of the errors of a workspace that does not answer.
+const reasonSilent = "WORKSPACE_SILENT"
+
 // silent is the error of a workspace that does not answer.
 func silent(dir string) error {
-	return item.Errorf(item.KindPrecondition, "WORKSPACE_SILENT",
+	return item.Errorf(item.KindPrecondition, reasonSilent,
 		"the workspace %s does not answer: check its file system, then try again", dir)
+}
+
+// unanswered is that of one in which podd is at work.
+func unanswered(dir string) error {
+	return item.Errorf(item.KindPrecondition, reasonSilent,
+		"the workspace %s does not answer: check its file system; what podd began there goes on once it answers", dir)
 }
 
 // visit lets a client's call use the pod's workspace. It gives up when ctx ends, or the
@@ -158,5 +168,69 @@ func Visit[T any](ctx context.Context, h *Host, dir string, look func() (T, erro
 		return got.value, got.err
 	case <-within.Done():
 		return found, context.Cause(within)
+	}
+}
+
+// Attend lets a client's call read and change files in directories for as long as that takes. It gives up when ctx ends,
+// or one of the directories does not answer; the context of work ends then.
+func Attend(ctx context.Context, h *Host, dirs []string, work func(context.Context) error) error {
+	for _, dir := range dirs {
+		if !h.visitors.enter(dir) {
+			return silent(dir)
+		}
+		h.visitors.leave(dir)
+	}
+	within, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	var failed error
+	if !h.pods.start(func() {
+		defer close(ended)
+		failed = contained(h.Logger, func() error { return work(within) })
+	}) {
+		cancel(errStopping)
+		return errStopping
+	}
+	err := h.attend(ctx, dirs, ended, silent)
+	cancel(err)
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// attend waits until work on directories has ended. An error says why it waits no longer; gone is that of a directory
+// that does not answer.
+func (h *Host) attend(ctx context.Context, dirs []string, ended <-chan struct{}, gone func(dir string) error) error {
+	again := time.NewTicker(silentAfter)
+	defer again.Stop()
+	for {
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-again.C:
+		}
+		for _, dir := range dirs {
+			_, err := Visit(ctx, h, dir, func() (struct{}, error) {
+				f, err := os.Open(dir)
+				if err == nil {
+					_, _ = f.Readdirnames(1)
+					_ = f.Close()
+				}
+				return struct{}{}, nil // What is wrong with it the work finds.
+			})
+			select {
+			case <-ended:
+				return nil
+			default:
+			}
+			if item.ReasonOf(err) == reasonSilent {
+				return gone(dir)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 }
