@@ -18,6 +18,9 @@ type ID struct {
 	Mark string `json:"mark"`
 }
 
+// Named is a tree that StartNamed started, by its name alone. It finds processes only on Linux.
+func Named(name string) ID { return ID{Mark: markVariable + "=" + name} }
+
 // ID is the tree's id.
 func (t *Tree) ID() ID { return t.id }
 

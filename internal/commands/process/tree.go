@@ -43,8 +43,16 @@ type Tree struct {
 // Start runs a command as the leader of a tree; Stop must follow. Start makes the
 // command a session of its own, sets its WaitDelay if it is zero, and waits for the command. The
 // environment is cmd.Env and the mark, never this process's own.
-func Start(cmd *exec.Cmd) (*Tree, error) {
+func Start(cmd *exec.Cmd) (*Tree, error) { return newTree().start(cmd) }
+
+// StartNamed is Start for a tree that a later process finds as Named, without having stored its ID.
+func StartNamed(cmd *exec.Cmd, name string) (*Tree, error) {
 	t := newTree()
+	t.id.Mark = Named(name).Mark
+	return t.start(cmd)
+}
+
+func (t *Tree) start(cmd *exec.Cmd) (*Tree, error) {
 	cmd.Env = append(slices.Clone(cmd.Env), t.id.Mark)
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"podd/internal/commands/process"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -51,6 +52,9 @@ func (r *Runner) Reconcile(commands []Command) (tool.Reconcile, error) {
 func (r *Runner) reconcile(ctx context.Context, c Command, l tool.Lost) (tool.Output, item.Recovery, error) {
 	e := event{Version: Version, Event: eventReconcile, Name: c.Name, Turn: l.Turn, Call: describeCall(l.CallID, l.Key, l.Tool, l.Arguments)}
 	e.Call.lostInfo = &lostInfo{Digest: l.Digest(), Started: l.Began.UTC()}
+	if process.Find(process.Named(reconcilerOf(l.Digest()))).Stop(grace) > 0 {
+		return tool.Output{}, item.RecoveryUnknown, errors.New("its reconciler runs already, for an earlier podd, and cannot be ended")
+	}
 	var a answer
 	var err error
 	if e.Pod, err = r.find(ctx, l.Pod); err != nil {
@@ -73,6 +77,10 @@ func (r *Runner) reconcile(ctx context.Context, c Command, l tool.Lost) (tool.Ou
 	}
 	return o.result(l.Tool)
 }
+
+// reconcilerOf names the processes of the reconciler of a call. One that outlives a killed podd ends before the next podd
+// asks again.
+func reconcilerOf(digest string) string { return "reconcile-" + digest }
 
 // outcome is a reconciler's answer.
 type outcome struct{ word, output string }

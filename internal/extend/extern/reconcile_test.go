@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +25,15 @@ var aLost = tool.Lost{
 // reconcile asks a shell script how a call ended. DIGEST in it is that of the call.
 func (b *bench) reconcile(ctx context.Context, t *testing.T, l tool.Lost, script string, timeout time.Duration) (tool.Output, item.Recovery, error) {
 	t.Helper()
+	return b.ask(ctx, l, script, timeout)
+}
+
+func (b *bench) ask(ctx context.Context, l tool.Lost, script string, timeout time.Duration) (tool.Output, item.Recovery, error) {
 	ask, err := b.Reconcile([]extern.Command{{
 		Name: aLost.Tool, Argv: []string{"sh", "-c", strings.ReplaceAll(script, "DIGEST", l.Digest())}, Timeout: timeout,
 	}})
 	if err != nil {
-		t.Fatal(err)
+		return tool.Output{}, "", err
 	}
 	return ask(ctx, l)
 }
@@ -114,6 +122,66 @@ func TestReconcilerThatHangs(t *testing.T) {
 	if _, _, err := b.reconcile(t.Context(), t, aLost, "sleep 600", 0); !errors.Is(err, tool.ErrGoesOn) {
 		t.Errorf("after podd's end: %v", err)
 	}
+}
+
+// askerVariable makes this program a podd that asks a reconciler which hangs, in this workspace.
+const askerVariable = "PODD_TEST_ASKER"
+
+// hangsFirst is a reconciler that hangs the first time, with a child, and then answers.
+var hangsFirst = "if [ -e first ]; then\n" + answers(`"outcome":"done"`) + "\nexit\nfi\nsleep 600 & echo $! >child; echo $$ >.first; mv .first first; wait"
+
+func askerMain() {
+	dir := os.Getenv(askerVariable)
+	find := func(context.Context, string) (item.Pod, error) {
+		return item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir}}, nil
+	}
+	r, err := extern.New(context.Background(), extern.Config{Pod: find})
+	if err == nil {
+		_, _, err = (&bench{Runner: r}).ask(context.Background(), aLost, hangsFirst, time.Hour)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A reconciler that outlives a killed podd has ended when the next podd asks about the call.
+func TestReconcilerEndsBeforeTheNextOne(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds processes by their marks")
+	}
+	b := newBench(t)
+	podd := exec.Command(os.Args[0])
+	podd.Env, podd.Stderr = append(os.Environ(), askerVariable+"="+b.dir), os.Stderr
+	if err := podd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for b.lacks("first") && running(strconv.Itoa(podd.Process.Pid)) {
+		runtime.Gosched()
+	}
+	if err := podd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = podd.Wait()
+	other := aLost
+	other.Key = "k2"
+	for _, l := range []tool.Lost{other, aLost} {
+		if !running(b.file(t, "first")) {
+			t.Error("the first one has ended before anybody asked")
+		}
+		if _, how, err := b.reconcile(t.Context(), t, l, hangsFirst, 0); how != item.RecoveryFound || err != nil {
+			t.Errorf("the next one says %q, %v", how, err)
+		}
+	}
+	for _, name := range []string{"first", "child"} {
+		if running(b.file(t, name)) {
+			t.Errorf("the %s of the killed podd runs on", name)
+		}
+	}
+}
+
+// running says whether a process runs; a zombie does not.
+func running(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(pid) + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 func TestReconcilersThatCannotBe(t *testing.T) {

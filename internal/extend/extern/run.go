@@ -57,7 +57,7 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 	if err != nil {
 		return answer{}, fmt.Errorf("could not start: %w", err)
 	}
-	tree, err := process.Start(cmd)
+	tree, err := e.start(cmd)
 	p.started()
 	if err != nil {
 		p.close()
@@ -77,6 +77,14 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 		a.status, why = status(tree.State())
 	}
 	return a, why
+}
+
+// start starts the command of an event. That of a reconciler can be found by the next podd.
+func (e *event) start(cmd *exec.Cmd) (*process.Tree, error) {
+	if e.Event == eventReconcile {
+		return process.StartNamed(cmd, reconcilerOf(e.Call.Digest))
+	}
+	return process.Start(cmd)
 }
 
 var errTooLong = fmt.Errorf("wrote more than %d bytes to its standard output", maxVerdict)
