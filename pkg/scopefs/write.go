@@ -116,10 +116,16 @@ func (f *FS) RemoveUnfinished(ctx context.Context, path string) error {
 	}
 	defer self.Close()
 	names, err := self.Readdirnames(-1)
+	removed := false
 	for _, name := range names {
 		if Unfinished(name) && abandoned(e.dir, name) {
+			removed = true
 			err = errors.Join(err, ignoreMissing(e.dir.Remove(name)))
 		}
+	}
+	if removed {
+		// After a power cut nobody would remove them again: the call has its result by then.
+		err = errors.Join(err, self.Sync())
 	}
 	return err
 }
