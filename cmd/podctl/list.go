@@ -99,7 +99,7 @@ func (r podRow) sameAs(other podRow) bool {
 func rowOf(pod item.Pod, parent string, now time.Time) podRow {
 	state := podState(pod, now)
 	if parent != "" {
-		state += ", spawned by " + sanitize.Line(parent)
+		state += ", " + spawned(pod.Spec) + " " + sanitize.Line(parent)
 	}
 	dir := sanitize.Line(pod.Spec.Dir)
 	if of := pod.Spec.Checkout; of.Source != "" {
@@ -115,7 +115,15 @@ func rowOf(pod item.Pod, parent string, now time.Time) podRow {
 	}
 }
 
-// podState names a pod's state, with a last turn that a person should look at, its pending pause, wait, approvals, jobs and queue.
+// spawned says, before the name of its parent, whether a call waits for a sub-pod.
+func spawned(spec item.PodSpec) string {
+	if spec.ParentCall == "" {
+		return "in the background of"
+	}
+	return "spawned by"
+}
+
+// podState names a pod's state, with a last turn that a person should look at, its pending pause, wait, approvals, letters, jobs and queue.
 func podState(pod item.Pod, now time.Time) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
@@ -135,6 +143,9 @@ func podState(pod item.Pod, now time.Time) string {
 	}
 	if pod.Status.Questions > 0 {
 		notes = append(notes, plural(pod.Status.Questions, "question"))
+	}
+	if pod.Status.Letters > 0 {
+		notes = append(notes, plural(pod.Status.Letters, "letter"))
 	}
 	if pod.Status.Jobs > 0 {
 		notes = append(notes, plural(pod.Status.Jobs, "job"))

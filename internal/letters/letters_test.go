@@ -3,6 +3,7 @@ package letters_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -127,10 +129,15 @@ func (h *house) after(name string, n int) []item.Entry {
 	})
 }
 
+// patience ends a test that waits in vain.
+const patience = 5 * time.Minute
+
 // until follows a pod's log until an entry that ends it, and returns it.
 func (h *house) until(name string, ends func(item.Entry) bool) (log []item.Entry) {
 	h.t.Helper()
-	for ev, err := range h.host.Logs.Stream(h.t.Context(), pod.StreamQuery{Pod: name, Follow: true}) {
+	ctx, late := context.WithTimeoutCause(h.t.Context(), patience, errors.New("the log has no such entry"))
+	defer late()
+	for ev, err := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: name, Follow: true}) {
 		check(h.t, err)
 		if ev.Record == nil {
 			continue
@@ -141,7 +148,7 @@ func (h *house) until(name string, ends func(item.Entry) bool) (log []item.Entry
 			return log
 		}
 	}
-	h.t.Fatal("the stream ended")
+	h.t.Fatal("the stream ended: ", context.Cause(ctx))
 	return nil
 }
 

@@ -162,6 +162,8 @@ type PodStatus struct {
 	Lifted []Pause
 	// Jobs counts the running background commands, Pending the entries of wings for which podd has work to do.
 	Jobs, Pending int
+	// Letters counts those that no turn has taken.
+	Letters int
 	// Approvals counts the calls that wait for a person, Questions those of them that ask for an answer.
 	Approvals, Questions int
 	// LastOutcome is how the last turn ended; empty while one runs and before the first.

@@ -62,6 +62,11 @@ func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
 	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running()), Pending: len(log.Pending), LastOutcome: t.Outcome}
 	out.Approvals, out.Questions = t.Asks()
+	for _, n := range log.Notes {
+		if n.Ref != "" {
+			out.Letters++
+		}
+	}
 	check, failed := log.FailedCheck()
 	out.CheckFailed = failed
 	from, wakes := log.Wakes()

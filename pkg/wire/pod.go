@@ -86,6 +86,7 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		CheckFailed:  pod.Status.CheckFailed,
 		Questions:    toInt32(pod.Status.Questions),
 		Pending:      toInt32(pod.Status.Pending),
+		Letters:      toInt32(pod.Status.Letters),
 	}
 }
 
@@ -112,6 +113,7 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			CheckFailed:  p.GetCheckFailed(),
 			Questions:    int(p.GetQuestions()),
 			Pending:      int(p.GetPending()),
+			Letters:      int(p.GetLetters()),
 		},
 		First:   item.Seq(p.GetFirstSeq()),
 		Last:    item.Seq(p.GetLastSeq()),

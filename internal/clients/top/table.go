@@ -21,6 +21,7 @@ const (
 	stateColumn
 	waitsColumn
 	turnColumn
+	lettersColumn
 	elapsedColumn
 	contextColumn
 	speedColumn
@@ -30,10 +31,10 @@ const (
 	columnCount
 )
 
-var heads = row{cells: [columnCount]string{"NAME", "STATE", "WAITS-FOR", "TURN", "ELAPSED", "CTX", "TOK/S", "COST", "TODAY", "DIR"}}
+var heads = row{cells: [columnCount]string{"NAME", "STATE", "WAITS-FOR", "TURN", "LETTERS", "ELAPSED", "CTX", "TOK/S", "COST", "TODAY", "DIR"}}
 
 // leftOut are the columns that a narrow terminal has no room for, the first one first.
-var leftOut = []int{dirColumn, turnColumn, todayColumn, speedColumn, contextColumn, costColumn, elapsedColumn}
+var leftOut = []int{dirColumn, turnColumn, todayColumn, speedColumn, lettersColumn, contextColumn, costColumn, elapsedColumn}
 
 // The bounds of the columns that are cut.
 const (
@@ -98,6 +99,9 @@ func rowOf(p *poddv1.WatchedPod, now time.Time) row {
 	}
 	r.cells[waitsColumn] = cmp.Or(waitsFor(p), "-")
 	r.cells[turnColumn] = strconv.FormatInt(pod.GetTurn(), 10)
+	if n := pod.GetLetters(); n > 0 {
+		r.cells[lettersColumn] = strconv.Itoa(int(n))
+	}
 	if work.GetTurnBegan() != nil {
 		r.cells[elapsedColumn] = elapsed(now.Sub(work.GetTurnBegan().AsTime()))
 	}

@@ -27,7 +27,7 @@ func watched(name string, state poddv1.PodState, change func(*poddv1.WatchedPod)
 func fleet() []*poddv1.WatchedPod {
 	began := timestamppb.New(clock.Add(-72 * time.Second))
 	return []*poddv1.WatchedPod{
-		watched("api", poddv1.PodState_POD_STATE_IDLE, func(p *poddv1.WatchedPod) { p.Work = nil }),
+		watched("api", poddv1.PodState_POD_STATE_IDLE, func(p *poddv1.WatchedPod) { p.Work, p.Pod.Letters = nil, 2 }),
 		watched("build", poddv1.PodState_POD_STATE_RUNNING, func(p *poddv1.WatchedPod) {
 			p.Work = &poddv1.PodWork{
 				TurnBegan: began, Tools: []string{"shell", "read_file"}, ContextTokens: 50_000, Window: 200_000,
@@ -59,15 +59,15 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-NAME   STATE    WAITS-FOR                                                                          TURN  ELAPSED  CTX    TOK/S  COST    TODAY   DIR
-site   asks     your 2 approvals                                                                      3        -      -      -       -       -  src/site
-last   failed   turn 3 failed: HTTP 400: no such model                                                3        -      -      -       -       -  src/last
-nogo   failed   The check "make" failed (exit 2).                                                      3        -      -      -       -       -  src/nogo
-eval   paused   paused by a client                                                                    3        -      -      -       -       -  src/eval
-docs   waiting  the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time     3        -      -      -       -       -  site (podd/docs)
-build  running  shell, read_file                                                                      3    1m12s    25%      -   $0.01  $1.50+  src/build
-chat   running  the answer                                                                            3    1m12s  5,000     42  <$0.01       -  src/chat
-api    idle     -                                                                                     3        -      -      -       -       -  src/api
+NAME   STATE    WAITS-FOR                                                                          TURN  LETTERS  ELAPSED  CTX    TOK/S  COST    TODAY   DIR
+site   asks     your 2 approvals                                                                      3        -        -      -      -       -       -  src/site
+last   failed   turn 3 failed: HTTP 400: no such model                                                3        -        -      -      -       -       -  src/last
+nogo   failed   The check "make" failed (exit 2).                                                      3        -        -      -      -       -       -  src/nogo
+eval   paused   paused by a client                                                                    3        -        -      -      -       -       -  src/eval
+docs   waiting  the endpoint answers 503: over\x1b[2Jloaded; trying again soon, for the third time     3        -        -      -      -       -       -  site (podd/docs)
+build  running  shell, read_file                                                                      3        -    1m12s    25%      -   $0.01  $1.50+  src/build
+chat   running  the answer                                                                            3        -    1m12s  5,000     42  <$0.01       -  src/chat
+api    idle     -                                                                                     3        2        -      -      -       -       -  src/api
 `
 	if got := squeezed(out.String()); got != squeezed(want[1:]) {
 		t.Errorf("it is\n%s", out.String())
@@ -91,10 +91,12 @@ func squeezed(text string) string {
 // A narrow terminal has fewer columns, and no line is wider than it.
 func TestNarrow(t *testing.T) {
 	for columns, heads := range map[int]string{
-		150: "NAME STATE WAITS-FOR TURN ELAPSED CTX TOK/S COST TODAY DIR",
-		84:  "NAME STATE WAITS-FOR TURN ELAPSED CTX TOK/S COST TODAY",
-		72:  "NAME STATE WAITS-FOR ELAPSED CTX TOK/S COST TODAY",
-		64:  "NAME STATE WAITS-FOR ELAPSED CTX TOK/S COST",
+		150: "NAME STATE WAITS-FOR TURN LETTERS ELAPSED CTX TOK/S COST TODAY DIR",
+		93:  "NAME STATE WAITS-FOR TURN LETTERS ELAPSED CTX TOK/S COST TODAY",
+		81:  "NAME STATE WAITS-FOR LETTERS ELAPSED CTX TOK/S COST TODAY",
+		73:  "NAME STATE WAITS-FOR LETTERS ELAPSED CTX TOK/S COST",
+		66:  "NAME STATE WAITS-FOR LETTERS ELAPSED CTX COST",
+		57:  "NAME STATE WAITS-FOR ELAPSED CTX COST",
 		46:  "NAME STATE WAITS-FOR ELAPSED",
 		34:  "NAME STATE WAITS-FOR",
 		9:   "NAME",
@@ -188,5 +190,36 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d rows: %d lines", rows, n)
 		}
 		m.View()
+	}
+}
+
+// Without a pod the tree has all, each below its parent if that is known. One in the background is marked.
+func TestTree(t *testing.T) {
+	below := func(parent, call string) func(*poddv1.WatchedPod) {
+		return func(p *poddv1.WatchedPod) { p.Pod.Spec.Parent, p.Pod.Spec.ParentCall = parent, call }
+	}
+	idle := poddv1.PodState_POD_STATE_IDLE
+	pods := []*poddv1.WatchedPod{
+		watched("lead", idle, nil), watched("a", idle, below("pod_lead", "c1")), watched("b", idle, below("pod_lead", "")),
+		watched("c", idle, below("pod_a", "c2")), watched("apart", idle, below("pod_gone", "")), watched("web", idle, nil),
+	}
+	for top, want := range map[string]string{
+		"":         "apart (background)|lead|  a|    c|  b (background)|web",
+		"pod_lead": "lead|  a|    c|  b (background)",
+		"pod_b":    "b (background)",
+		"pod_none": "",
+	} {
+		var out bytes.Buffer
+		some, depths := Tree(pods, top)
+		if err := WriteTree(&out, some, depths, clock); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for line := range strings.Lines(out.String()) {
+			names = append(names, strings.TrimRight(strings.Split(line, "idle")[0], " \n"))
+		}
+		if got := strings.Join(names[1:], "|"); got != want {
+			t.Errorf("below %q are %q, want %q", top, got, want)
+		}
 	}
 }

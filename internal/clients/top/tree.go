@@ -11,13 +11,20 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Tree is the pod with the id top and those below it, each before its sub-pods, which are ordered by name; and how deep each
-// is.
+// Tree is the pod with the id top and those below it, or all pods if that is empty: each before its sub-pods, which are
+// ordered by name; and how deep each is.
 func Tree(pods []*poddv1.WatchedPod, top string) (ordered []*poddv1.WatchedPod, depths []int) {
-	below := make(map[string][]*poddv1.WatchedPod)
+	below, known := make(map[string][]*poddv1.WatchedPod), make(map[string]bool)
+	for _, p := range pods {
+		known[p.GetPod().GetId()] = true
+	}
+	var roots []*poddv1.WatchedPod
 	for _, p := range slices.SortedFunc(slices.Values(pods), byName) {
 		parent := p.GetPod().GetSpec().GetParent()
 		below[parent] = append(below[parent], p)
+		if p.GetPod().GetId() == top || top == "" && !known[parent] {
+			roots = append(roots, p)
+		}
 	}
 	var add func(p *poddv1.WatchedPod, depth int)
 	add = func(p *poddv1.WatchedPod, depth int) {
@@ -28,8 +35,8 @@ func Tree(pods []*poddv1.WatchedPod, top string) (ordered []*poddv1.WatchedPod, 
 			add(child, depth+1)
 		}
 	}
-	if i := slices.IndexFunc(pods, func(p *poddv1.WatchedPod) bool { return p.GetPod().GetId() == top }); i >= 0 {
-		add(pods[i], 0)
+	for _, p := range roots {
+		add(p, 0)
 	}
 	return ordered, depths
 }
@@ -40,7 +47,7 @@ func byName(a, b *poddv1.WatchedPod) int {
 
 // WriteTree writes the pods of a tree: the state of each, its step and cost, and what it waits for.
 func WriteTree(w io.Writer, pods []*poddv1.WatchedPod, depths []int, now time.Time) error {
-	lines := [][]string{{"NAME", "STATE", "TURN", "STEP", "COST", "WAITS-FOR"}}
+	lines := [][]string{{"NAME", "STATE", "TURN", "STEP", "COST", "LETTERS", "WAITS-FOR"}}
 	for i, p := range pods {
 		r, step := rowOf(p, now), "-"
 		if n := p.GetWork().GetStep(); n > 0 {
@@ -50,7 +57,7 @@ func WriteTree(w io.Writer, pods []*poddv1.WatchedPod, depths []int, now time.Ti
 		if p.GetPod().GetSpec().GetParent() != "" && p.GetPod().GetSpec().GetParentCall() == "" {
 			name += " (background)"
 		}
-		lines = append(lines, []string{name, r.cells[stateColumn], r.cells[turnColumn], step, r.cells[costColumn], r.cells[waitsColumn]})
+		lines = append(lines, []string{name, r.cells[stateColumn], r.cells[turnColumn], step, r.cells[costColumn], r.cells[lettersColumn], r.cells[waitsColumn]})
 	}
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {

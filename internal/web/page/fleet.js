@@ -40,8 +40,19 @@ export function state(p) {
   return p.approvals ? "asks" : failed(p) || (p.pod.state ?? "").replace("POD_STATE_", "").toLowerCase() || "unknown";
 }
 
+/** marks are what else a person should know of a pod: that no call waits for it, and how many letters no turn has taken. @param {WatchedPod} p */
+function marks({ pod }) {
+  const background = pod.spec?.parent && !pod.spec.parentCall;
+  return [background && "in the background", pod.letters && plural(pod.letters, "letter")].filter(Boolean).join(" · ");
+}
+
 /** doing is what a pod does or waits for, in one line. @param {WatchedPod} p */
 export function doing(p) {
+  return [does(p), marks(p)].filter(Boolean).join(" · ");
+}
+
+/** @param {WatchedPod} p */
+function does(p) {
   const { pod, work } = p;
   if (p.approvals) return waits(p.approvals - (p.pod.questions ?? 0), p.pod.questions ?? 0);
   switch (need(p)) {

@@ -13,7 +13,7 @@ export interface Usage {
 export interface Pod {
   id: string;
   name: string;
-  spec?: { dir?: string; checkout?: { source?: string; branch?: string }; model?: string; parent?: string; plan?: boolean };
+  spec?: { dir?: string; checkout?: { source?: string; branch?: string }; model?: string; parent?: string; parentCall?: string; plan?: boolean };
   state?: string;
   stateReason?: string;
   lastOutcome?: string;
@@ -24,6 +24,8 @@ export interface Pod {
   queued?: number;
   /** How many waiting calls ask for an answer. */
   questions?: number;
+  /** How many letters no turn has taken. */
+  letters?: number;
   usage?: Usage;
   createdAt?: string;
   lastActivity?: string;

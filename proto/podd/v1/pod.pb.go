@@ -762,7 +762,9 @@ type Pod struct {
 	// Those of approvals that ask for an answer.
 	Questions int32 `protobuf:"varint,22,opt,name=questions,proto3" json:"questions,omitempty"`
 	// What podd still has to do for it beside its turns: letters on their way, ends of sub-pods in the background to be told.
-	Pending       int32 `protobuf:"varint,23,opt,name=pending,proto3" json:"pending,omitempty"`
+	Pending int32 `protobuf:"varint,23,opt,name=pending,proto3" json:"pending,omitempty"`
+	// Letters that no turn of it has taken.
+	Letters       int32 `protobuf:"varint,24,opt,name=letters,proto3" json:"letters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -954,6 +956,13 @@ func (x *Pod) GetQuestions() int32 {
 func (x *Pod) GetPending() int32 {
 	if x != nil {
 		return x.Pending
+	}
+	return 0
+}
+
+func (x *Pod) GetLetters() int32 {
+	if x != nil {
+		return x.Letters
 	}
 	return 0
 }
@@ -4757,7 +4766,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
 	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x05 \x01(\tR\x02by\"\x9a\x06\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\xb4\x06\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -4784,7 +4793,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\flast_outcome\x18\x14 \x01(\x0e2\x10.podd.v1.OutcomeR\vlastOutcome\x12!\n" +
 	"\fcheck_failed\x18\x15 \x01(\bR\vcheckFailed\x12\x1c\n" +
 	"\tquestions\x18\x16 \x01(\x05R\tquestions\x12\x18\n" +
-	"\apending\x18\x17 \x01(\x05R\apending\"{\n" +
+	"\apending\x18\x17 \x01(\x05R\apending\x12\x18\n" +
+	"\aletters\x18\x18 \x01(\x05R\aletters\"{\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12-\n" +

@@ -1035,7 +1035,8 @@ class Pod(Message):
     check_failed: bool
     questions: int
     pending: int
-    def __init__(self, *, id: str | None = ..., name: str | None = ..., spec: PodSpec | None = ..., state: int | None = ..., state_reason: str | None = ..., turn: int | None = ..., first_seq: int | None = ..., last_seq: int | None = ..., queued: int | None = ..., usage: Usage | None = ..., created_at: Timestamp | None = ..., last_activity: Timestamp | None = ..., pause: Pause | None = ..., wait_until: Timestamp | None = ..., jobs: int | None = ..., lifted: Iterable[Pause] | None = ..., node: str | None = ..., movable: bool | None = ..., approvals: int | None = ..., last_outcome: int | None = ..., check_failed: bool | None = ..., questions: int | None = ..., pending: int | None = ...) -> None: ...
+    letters: int
+    def __init__(self, *, id: str | None = ..., name: str | None = ..., spec: PodSpec | None = ..., state: int | None = ..., state_reason: str | None = ..., turn: int | None = ..., first_seq: int | None = ..., last_seq: int | None = ..., queued: int | None = ..., usage: Usage | None = ..., created_at: Timestamp | None = ..., last_activity: Timestamp | None = ..., pause: Pause | None = ..., wait_until: Timestamp | None = ..., jobs: int | None = ..., lifted: Iterable[Pause] | None = ..., node: str | None = ..., movable: bool | None = ..., approvals: int | None = ..., last_outcome: int | None = ..., check_failed: bool | None = ..., questions: int | None = ..., pending: int | None = ..., letters: int | None = ...) -> None: ...
 
 class CreatePodRequest(Message):
     name: str

@@ -116,6 +116,14 @@ local function plan()
   end)
 end
 
+-- marked is a pod in a list: whether no call waits for it, and how many letters no turn has taken.
+local function marked(p)
+  local background = p.spec.parent ~= '' and p.spec.parent_call == ''
+  local n = p.letters or 0
+  local letters = n > 0 and ('  %d letter%s'):format(n, n == 1 and '' or 's') or ''
+  return ('%s  %s%s%s'):format(p.name, p.spec.dir, background and '  in the background' or '', letters)
+end
+
 local function pods()
   bridge.request('ListPods', {}, function(err, r)
     if err then
@@ -125,7 +133,7 @@ local function pods()
     end
     vim.ui.select(r.pods, {
       prompt = 'Open which pod?',
-      format_item = function(p) return ('%s  %s'):format(p.name, p.spec.dir) end,
+      format_item = marked,
     }, function(p)
       if p then
         require('podd.stream').open(p.name)

@@ -47,7 +47,8 @@ export class Tree implements vscode.TreeDataProvider<Pod> {
     const spawned = this.getChildren(p).length > 0;
     const item = new vscode.TreeItem(p.name, spawned ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None);
     item.id = p.id;
-    item.description = `${stateName(p)}${p.queued ? `, ${p.queued} queued` : ""}`;
+    const background = p.spec?.parent && !p.spec.parentCall;
+    item.description = [stateName(p), background && "in the background", p.queued && `${p.queued} queued`, p.letters && `${p.letters} ${p.letters === 1 ? "letter" : "letters"}`].filter(Boolean).join(", ");
     item.tooltip = [p.spec?.dir, p.stateReason].filter(Boolean).join("\n");
     item.iconPath = new vscode.ThemeIcon(icons[p.state] ?? "circle-outline");
     item.contextValue = p.pause ? "paused" : p.state === PodState.IDLE ? "idle" : "busy";

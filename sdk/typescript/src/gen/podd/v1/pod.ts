@@ -255,6 +255,8 @@ export interface Pod {
   questions: number;
   /** What podd still has to do for it beside its turns: letters on their way, ends of sub-pods in the background to be told. */
   pending: number;
+  /** Letters that no turn of it has taken. */
+  letters: number;
 }
 
 export interface CreatePodRequest {
@@ -1526,6 +1528,7 @@ function createBasePod(): Pod {
     checkFailed: false,
     questions: 0,
     pending: 0,
+    letters: 0,
   };
 }
 
@@ -1599,6 +1602,9 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.pending !== 0) {
       writer.uint32(184).int32(message.pending);
+    }
+    if (message.letters !== 0) {
+      writer.uint32(192).int32(message.letters);
     }
     return writer;
   },
@@ -1798,6 +1804,14 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.pending = reader.int32();
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.letters = reader.int32();
             continue;
           }
         }
