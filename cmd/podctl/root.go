@@ -86,7 +86,7 @@ func newRootCommand(p *program) *cobra.Command {
 		new(createOptions).command(p), new(listOptions).command(p), new(topOptions).command(p), newTreeCommand(p), newShowCommand(p), new(updateOptions).command(p), newRenameCommand(p),
 		new(moveOptions).command(p), new(deleteOptions).command(p), newRestoreCommand(p),
 		new(submitOptions).command(p), newRunCommand(p), new(tailOptions).command(p), newAttachCommand(p), new(searchOptions).command(p), new(exportOptions).command(p),
-		newInboxCommand(p), newJobsCommand(p), new(sendOptions).command(p), new(lettersOptions).command(p), new(cancelOptions).command(p), newPauseCommand(p), new(resumeOptions).command(p),
+		newInboxCommand(p), newJobsCommand(p), newTriggerCommand(p), new(sendOptions).command(p), new(lettersOptions).command(p), new(cancelOptions).command(p), newPauseCommand(p), new(resumeOptions).command(p),
 		newApprovalsCommand(p), new(approveOptions).command(p), new(denyOptions).command(p), new(answerOptions).command(p), newRulesCommand(p), new(alertsOptions).command(p),
 		newContextCommand(p), newImageCommand(p), new(trustOptions).command(p), newMCPCommand(p), newWebCommand(p), new(statsOptions).command(p), newCompactCommand(p),
 		new(forkOptions).command(p), new(rewindOptions).command(p), new(diffOptions).command(p), new(undoOptions).command(p),

@@ -33,6 +33,7 @@ import (
 	"podd/internal/shell"
 	"podd/internal/subpods"
 	"podd/internal/trash"
+	"podd/internal/triggers"
 	"podd/internal/workspace"
 	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
@@ -94,12 +95,13 @@ type Daemon struct {
 	Config
 	storage
 	host *pod.Host
-	// trash, checkouts, files, jobs, letters and subPods are wings of the host.
+	// trash, checkouts, files, jobs, letters, subPods and triggers are wings of the host.
 	trash     *trash.Trash
 	checkouts *checkouts.Checkouts
 	files     *files.Files
 	jobs      *shell.Wing
 	letters   *letters.Letters
+	triggers  *triggers.Wing
 	subPods   *subpods.Wing
 	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
@@ -197,7 +199,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -323,6 +325,7 @@ func (d *Daemon) openWings(ctx context.Context) {
 	d.letters = letters.Open(ctx, letters.Config{Host: d.host, Send: d.fleet.Unary})
 	d.undo = append(d.undo, d.letters.Close)
 	d.subPods = subpods.Open(subpods.Config{Host: d.host, Letters: d.letters})
+	d.triggers = triggers.Open(triggers.Config{Host: d.host, Checkouts: d.checkouts, Now: d.Now})
 	d.fleet.Attach(d.host)
 }
 

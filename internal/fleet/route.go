@@ -75,6 +75,10 @@ var routes = map[string]route{
 	poddv1.PodService_Stream_FullMethodName:               thereOrHere,
 	poddv1.PodService_Submit_FullMethodName:               thereAgain,
 	poddv1.PodService_UpdatePod_FullMethodName:            there,
+	poddv1.TriggerService_FireTrigger_FullMethodName:      there,
+	poddv1.TriggerService_PauseTrigger_FullMethodName:     thereAgain,
+	poddv1.TriggerService_RemoveTrigger_FullMethodName:    there,
+	poddv1.TriggerService_SetTrigger_FullMethodName:       there,
 }
 
 // userKey is the metadata with the user who made a call that a node sends on.

@@ -157,6 +157,11 @@ func (c *Client) Checkouts() poddv1.CheckoutServiceClient {
 // Letters is the generated client of LetterService.
 func (c *Client) Letters() poddv1.LetterServiceClient { return poddv1.NewLetterServiceClient(c.conn) }
 
+// Triggers is the generated client of TriggerService.
+func (c *Client) Triggers() poddv1.TriggerServiceClient {
+	return poddv1.NewTriggerServiceClient(c.conn)
+}
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

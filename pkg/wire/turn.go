@@ -13,6 +13,15 @@ var outcomes = enum[item.Outcome]{
 	poddv1.Outcome_OUTCOME_LIMIT:       item.OutcomeLimit,
 }
 
+// OutcomeToProto is the message of an outcome.
+func OutcomeToProto(o item.Outcome) poddv1.Outcome { return poddv1.Outcome(outcomes.number(o)) }
+
+// OutcomeFromProto is the outcome of a message; ok is false if this podd does not know it.
+func OutcomeFromProto(p poddv1.Outcome) (o item.Outcome, ok bool) {
+	o = outcomes.name(int32(p))
+	return o, o != ""
+}
+
 func turnEndedToProto(k item.TurnEnded) *poddv1.TurnEnded {
 	return &poddv1.TurnEnded{
 		Outcome:   poddv1.Outcome(outcomes.number(k.Outcome)),

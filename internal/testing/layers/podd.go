@@ -152,6 +152,7 @@ var ranks = map[string]int{
 	"internal/questions": 5,
 	"internal/trash":     5,
 	"internal/letters":   5,
+	"internal/triggers":  7,
 	"internal/files":     5,
 	"internal/workspace": 6,
 
@@ -198,7 +199,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/letters", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/letters", "internal/triggers", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},
@@ -216,6 +217,7 @@ func homes() map[string][]string {
 		"github.com/anishathalye/porcupine":               {"internal/testing/crash"},
 		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "pkg/llm/exchange", "internal/testing/bench/"},
 		"github.com/pelletier/go-toml/v2":                 {"internal/config", "internal/clients/desk", "pkg/llm/exchange"},
+		"github.com/robfig/cron/v3":                       {"internal/triggers"},
 		"github.com/spf13/cobra":                          {"cmd/", "internal/ops/manpage", "examples/wing"},
 		"github.com/spf13/pflag":                          {"cmd/"},
 		"github.com/tidwall/gjson":                        {"pkg/llm/anthropic", "pkg/llm/exchange", "pkg/llm/openai", "internal/testing/bench/"},

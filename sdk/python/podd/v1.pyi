@@ -2109,6 +2109,155 @@ class McpService:
         """LogoutMcpServer forgets the tokens of a server, and revokes them."""
         ...
 
+class ReceiptKind(enum.IntEnum):
+    """ReceiptKind says what became of a time that was due."""
+    UNSPECIFIED = 0
+    PENDING = 1
+    FIRED = 2
+    JOINED = 3
+    MISSED = 4
+    SKIPPED = 5
+    FAILED = 6
+
+class TriggerSpec(Message):
+    """TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after and event is set."""
+    cron: str
+    zone: str
+    every: Duration
+    at: Timestamp
+    after: str
+    on: MutableSequence[int]
+    event: bool
+    prompt: str
+    new_pod: str
+    checkout: bool
+    missed: str
+    skip_overlap: bool
+    budget_usd: float
+    plan: bool
+    no_questions: bool
+    def __init__(self, *, cron: str | None = ..., zone: str | None = ..., every: Duration | None = ..., at: Timestamp | None = ..., after: str | None = ..., on: Sequence[int] | None = ..., event: bool | None = ..., prompt: str | None = ..., new_pod: str | None = ..., checkout: bool | None = ..., missed: str | None = ..., skip_overlap: bool | None = ..., budget_usd: float | None = ..., plan: bool | None = ..., no_questions: bool | None = ...) -> None: ...
+
+class Trigger(Message):
+    """Trigger is a trigger as it stands now."""
+    pod: str
+    pod_name: str
+    name: str
+    spec: TriggerSpec
+    added: Timestamp
+    by_model: bool
+    next: Timestamp
+    fires: int
+    fires_today: int
+    spent_today_usd: float
+    waiting: int
+    working: int
+    paused: str
+    last: str
+    condition: str
+    def __init__(self, *, pod: str | None = ..., pod_name: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., added: Timestamp | None = ..., by_model: bool | None = ..., next: Timestamp | None = ..., fires: int | None = ..., fires_today: int | None = ..., spent_today_usd: float | None = ..., waiting: int | None = ..., working: int | None = ..., paused: str | None = ..., last: str | None = ..., condition: str | None = ...) -> None: ...
+
+class Receipt(Message):
+    """Receipt says what became of a time that was due, or of several."""
+    seq: int
+    kind: int
+    number: int
+    due: Timestamp
+    first_due: Timestamp
+    count: int
+    event_id: str
+    pod: str
+    pod_name: str
+    submitted_seq: int
+    turn: int
+    outcome: str
+    cost_usd: float
+    cause: str
+    def __init__(self, *, seq: int | None = ..., kind: int | None = ..., number: int | None = ..., due: Timestamp | None = ..., first_due: Timestamp | None = ..., count: int | None = ..., event_id: str | None = ..., pod: str | None = ..., pod_name: str | None = ..., submitted_seq: int | None = ..., turn: int | None = ..., outcome: str | None = ..., cost_usd: float | None = ..., cause: str | None = ...) -> None: ...
+
+class SetTriggerRequest(Message):
+    pod: str
+    name: str
+    spec: TriggerSpec
+    change: bool
+    def __init__(self, *, pod: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., change: bool | None = ...) -> None: ...
+
+class SetTriggerResponse(Message):
+    trigger: Trigger
+    def __init__(self, *, trigger: Trigger | None = ...) -> None: ...
+
+class RemoveTriggerRequest(Message):
+    pod: str
+    name: str
+    def __init__(self, *, pod: str | None = ..., name: str | None = ...) -> None: ...
+
+class RemoveTriggerResponse(Message):
+    def __init__(self) -> None: ...
+
+class PauseTriggerRequest(Message):
+    pod: str
+    name: str
+    resume: bool
+    def __init__(self, *, pod: str | None = ..., name: str | None = ..., resume: bool | None = ...) -> None: ...
+
+class PauseTriggerResponse(Message):
+    trigger: Trigger
+    def __init__(self, *, trigger: Trigger | None = ...) -> None: ...
+
+class FireTriggerRequest(Message):
+    pod: str
+    name: str
+    id: str
+    data: str
+    def __init__(self, *, pod: str | None = ..., name: str | None = ..., id: str | None = ..., data: str | None = ...) -> None: ...
+
+class FireTriggerResponse(Message):
+    receipt: Receipt
+    duplicate: bool
+    def __init__(self, *, receipt: Receipt | None = ..., duplicate: bool | None = ...) -> None: ...
+
+class ListTriggersRequest(Message):
+    pod: str
+    def __init__(self, *, pod: str | None = ...) -> None: ...
+
+class ListTriggersResponse(Message):
+    triggers: MutableSequence[Trigger]
+    def __init__(self, *, triggers: Iterable[Trigger] | None = ...) -> None: ...
+
+class ListReceiptsRequest(Message):
+    pod: str
+    name: str
+    limit: int
+    since: Timestamp
+    def __init__(self, *, pod: str | None = ..., name: str | None = ..., limit: int | None = ..., since: Timestamp | None = ...) -> None: ...
+
+class ListReceiptsResponse(Message):
+    receipts: MutableSequence[Receipt]
+    def __init__(self, *, receipts: Iterable[Receipt] | None = ...) -> None: ...
+
+class TriggerService:
+    """TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
+    whose log has a receipt for each time that it was due."""
+    def __init__(self, channel: grpc.Channel) -> None: ...
+    def SetTrigger(self, request: SetTriggerRequest, timeout: float | None = ..., metadata: Any = ...) -> SetTriggerResponse:
+        """SetTrigger adds a trigger to a pod, or changes it. It needs the client token."""
+        ...
+    def RemoveTrigger(self, request: RemoveTriggerRequest, timeout: float | None = ..., metadata: Any = ...) -> RemoveTriggerResponse:
+        """RemoveTrigger removes a trigger with what waits of it; its turns go on. It needs the client token."""
+        ...
+    def PauseTrigger(self, request: PauseTriggerRequest, timeout: float | None = ..., metadata: Any = ...) -> PauseTriggerResponse:
+        """PauseTrigger pauses a trigger or goes on with it. It needs the client token."""
+        ...
+    def FireTrigger(self, request: FireTriggerRequest, timeout: float | None = ..., metadata: Any = ...) -> FireTriggerResponse:
+        """FireTrigger fires a trigger now. It returns once the fire is on disk: from then on it counts once."""
+        ...
+    def ListTriggers(self, request: ListTriggersRequest, timeout: float | None = ..., metadata: Any = ...) -> ListTriggersResponse:
+        """ListTriggers lists the triggers of a pod or of all, by pod and name."""
+        ...
+    def ListReceipts(self, request: ListReceiptsRequest, timeout: float | None = ..., metadata: Any = ...) -> ListReceiptsResponse:
+        """ListReceipts says what became of each time that a trigger was due, the oldest first."""
+        ...
+
 class DeviceScope(enum.IntEnum):
     """DeviceScope is what a device may do. Each includes the ones before it."""
     UNSPECIFIED = 0

@@ -1,0 +1,417 @@
+package triggers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"podd/internal/triggers"
+	"podd/internal/workspace"
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/llm/openai"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin is the time at which the clock of each test begins.
+var begin = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+// house is a podd with triggers, whose clock a test sets.
+type house struct {
+	t      *testing.T
+	dir    string
+	client *openai.Client
+	host   *pod.Host
+	wing   *triggers.Wing
+	stop   func()
+	// under is put under the next podd.
+	under func(store.Store) store.Store
+	// mu guards now, and answer, which is what the model says; nil fails.
+	mu     sync.Mutex
+	now    time.Time
+	answer func() scripted.Reply
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, dir: t.TempDir(), now: begin, answer: func() scripted.Reply { return scripted.Say(scripted.Text("done")) }}
+	model, err := scripted.Serve(scripted.Config{Handler: func(context.Context, scripted.Request) scripted.Reply {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.answer()
+	}})
+	check(t, err)
+	h.client, err = openai.New(openai.Config{BaseURL: model.URL(), API: "chat"})
+	check(t, err)
+	h.open()
+	t.Cleanup(func() {
+		h.stop()
+		h.client.Close()
+		check(t, model.Close())
+	})
+	_, err = h.host.Create(t.Context(), "site", item.PodSpec{Dir: t.TempDir()})
+	check(t, err)
+	return h
+}
+
+func (h *house) open() {
+	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(h.dir, "podd.db")})
+	check(h.t, err)
+	var under store.Store = s
+	if h.under != nil {
+		under = h.under(s)
+	}
+	w, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(h.dir, "spool")}, workspace.Settings{})
+	check(h.t, err)
+	h.host, err = pod.NewHost(context.Background(), pod.Config{
+		Fixed:    pod.Fixed{Store: under, Workspaces: w, Now: h.clock},
+		Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}},
+	})
+	check(h.t, err)
+	h.wing = triggers.Open(triggers.Config{Host: h.host, Now: h.clock})
+	check(h.t, h.host.Recover(h.t.Context()))
+	h.stop = func() {
+		h.host.Close(context.Background())
+		w.Close()
+		check(h.t, s.Close())
+	}
+}
+
+func (h *house) clock() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+// at sets the clock to so long after the beginning, and has the wing look at it.
+func (h *house) at(after time.Duration) {
+	h.t.Helper()
+	h.mu.Lock()
+	h.now = begin.Add(after)
+	h.mu.Unlock()
+	// A pause that changes nothing has the wing look.
+	_, err := h.wing.Pause(h.t.Context(), "site", "t", "nobody", true)
+	check(h.t, err)
+}
+
+// set adds or changes the trigger t.
+func (h *house) set(spec triggers.Spec, change bool) {
+	h.t.Helper()
+	spec.Prompt = "work"
+	_, err := h.wing.Set(h.t.Context(), triggers.Setting{Pod: "site", Name: "t", Spec: spec, Change: change})
+	check(h.t, err)
+}
+
+// receipts waits until the receipts of the trigger are these, a line each.
+func (h *house) receipts(want ...string) {
+	h.t.Helper()
+	h.await(strings.Join(want, "\n"), func() string {
+		all, err := h.wing.Receipts(h.t.Context(), "site", "t", 0, time.Time{})
+		check(h.t, err)
+		var lines []string
+		for _, r := range all {
+			lines = append(lines, shown(r))
+		}
+		return strings.Join(lines, "\n")
+	})
+}
+
+// await waits until look sees something.
+func (h *house) await(want string, look func() string) {
+	h.t.Helper()
+	seen := ""
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if seen = look(); seen == want {
+			return
+		}
+	}
+	h.t.Fatalf("after a minute it is\n%s\nwant\n%s", seen, want)
+}
+
+// shown is a receipt in a line: 12:10 fired 1 finished.
+func shown(r triggers.Receipt) string {
+	kinds := []string{"", "pending", "fired", "joined", "missed", "skipped", "failed"}
+	line := r.Due.UTC().Format("15:04 ") + kinds[r.Kind]
+	if r.Count > 1 {
+		line = r.First.UTC().Format("15:04-") + line + fmt.Sprintf(" %d times", r.Count)
+	}
+	if r.Number > 0 {
+		line += fmt.Sprintf(" %d", r.Number)
+	}
+	return strings.TrimRight(line+" "+r.Outcome, " ")
+}
+
+// Each due time has one receipt, over restarts, clocks that are set and missed times.
+func TestDueTimes(t *testing.T) {
+	t.Run("in time", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute}, false)
+		h.at(9 * time.Minute)
+		h.at(10 * time.Minute)
+		h.receipts("12:10 fired 1 finished")
+		h.at(20*time.Minute + 30*time.Second)
+		h.receipts("12:10 fired 1 finished", "12:20 fired 2 finished")
+	})
+	t.Run("missed", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute}, false)
+		h.stop()
+		h.now = begin.Add(45 * time.Minute)
+		h.open()
+		h.receipts("12:10-12:30 missed 3 times", "12:40 fired 1 finished")
+	})
+	t.Run("skipped", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute, Missed: "skip"}, false)
+		h.at(45 * time.Minute)
+		h.receipts("12:10-12:40 missed 4 times")
+	})
+	t.Run("all that were missed", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute, Missed: "all:3"}, false)
+		h.at(45 * time.Minute)
+		h.receipts("12:10 missed", "12:20 fired 1 finished", "12:30 fired 2 finished", "12:40 fired 3 finished")
+	})
+	t.Run("a clock set back", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute}, false)
+		h.at(10 * time.Minute)
+		h.receipts("12:10 fired 1 finished")
+		h.at(5 * time.Minute)
+		h.at(10 * time.Minute)
+		h.at(20 * time.Minute)
+		h.receipts("12:10 fired 1 finished", "12:20 fired 2 finished")
+	})
+	t.Run("once", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{At: begin.Add(time.Hour)}, false)
+		h.at(time.Hour)
+		h.receipts("13:00 fired 1 finished")
+		h.at(2 * time.Hour)
+		h.stop()
+		h.open()
+		h.receipts("13:00 fired 1 finished")
+	})
+	t.Run("a pause is a miss", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: 10 * time.Minute, Missed: "skip"}, false)
+		_, err := h.wing.Pause(t.Context(), "site", "t", "me", false)
+		check(t, err)
+		h.mu.Lock()
+		h.now = begin.Add(25 * time.Minute)
+		h.mu.Unlock()
+		h.at(25 * time.Minute)
+		h.receipts("12:10-12:20 missed 2 times")
+	})
+	t.Run("a new condition counts from now", func(t *testing.T) {
+		h := newHouse(t)
+		h.set(triggers.Spec{Every: time.Hour}, false)
+		h.at(30 * time.Minute)
+		h.set(triggers.Spec{Every: 20 * time.Minute}, true)
+		h.at(49 * time.Minute)
+		h.at(50 * time.Minute)
+		h.receipts("12:50 fired 1 finished")
+	})
+}
+
+// A busy pod has one fire waiting; later due times join it, or are skipped.
+func TestBusyTarget(t *testing.T) {
+	h := newHouse(t)
+	hold := make(chan struct{})
+	h.answer = func() scripted.Reply { return scripted.Say(scripted.Wait(hold), scripted.Text("done")) }
+	h.set(triggers.Spec{Every: time.Minute}, false)
+	h.at(time.Minute)
+	h.receipts("12:01 fired 1")
+	h.await("running", func() string {
+		p, err := h.host.Get(t.Context(), "site")
+		check(t, err)
+		return string(p.Status.State)
+	})
+	h.at(2 * time.Minute)
+	h.receipts("12:01 fired 1", "12:02 fired 2")
+	h.at(3 * time.Minute)
+	h.receipts("12:01 fired 1", "12:02 fired 2", "12:03 joined")
+	h.set(triggers.Spec{Every: time.Minute, Skip: true}, true)
+	h.at(4 * time.Minute)
+	h.receipts("12:01 fired 1", "12:02 fired 2", "12:03 joined", "12:04 skipped")
+	close(hold)
+	h.receipts("12:01 fired 1 finished", "12:02 fired 2 finished", "12:03 joined", "12:04 skipped")
+}
+
+// Six events a minute are submitted; more wait, and none is lost. More than a hundred are refused.
+func TestFlood(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true}, false)
+	refused := 0
+	for range 120 {
+		_, _, err := h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t", Data: "x"})
+		if err != nil && item.ReasonOf(err) != "TRIGGER_BUSY" {
+			t.Fatal(err)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 14 || refused > 20 {
+		t.Errorf("%d of 120 events were refused", refused)
+	}
+	minute := time.Duration(0)
+	h.await(fmt.Sprint(120-refused), func() string {
+		all, err := h.wing.Receipts(t.Context(), "site", "t", 0, time.Time{})
+		check(t, err)
+		finished := 0
+		for _, r := range all {
+			if r.Outcome == "finished" {
+				finished++
+			}
+		}
+		if most := 6 * (1 + int(minute/time.Minute)); finished > most {
+			t.Fatalf("%d fires in %s", finished, minute)
+		}
+		if finished >= 6*(1+int(minute/time.Minute)) {
+			minute += time.Minute
+			h.at(minute)
+		}
+		return fmt.Sprint(finished)
+	})
+}
+
+// Five failed turns in a row pause a trigger, with one alert.
+func TestFailures(t *testing.T) {
+	h := newHouse(t)
+	h.answer = func() scripted.Reply { return scripted.Fail(400, "invalid_request_error", "no", 0) }
+	h.set(triggers.Spec{Every: time.Minute}, false)
+	var want []string
+	for n := range 5 {
+		h.at(time.Duration(n+1) * time.Minute)
+		want = append(want, fmt.Sprintf("12:%02d fired %d failed", n+1, n+1))
+		h.receipts(want...)
+	}
+	h.await("5 turns failed", func() string {
+		all, err := h.wing.List(t.Context(), "site")
+		check(t, err)
+		return all[0].Paused
+	})
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
+	check(t, err)
+	told := 0
+	for _, a := range alerts {
+		if a.Source == "triggers" {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("there are %d alerts, want 1: %v", told, alerts)
+	}
+}
+
+// A kill after each write of a fire: the fire has one submit, one turn and one receipt.
+func TestKilledAtEachWrite(t *testing.T) {
+	for _, target := range []string{"", "site-{n}"} {
+		for n, over := 0, false; !over; n++ {
+			t.Run(fmt.Sprintf("%q after %d writes", target, n), func(t *testing.T) { over = killedAfter(t, target, n) })
+		}
+	}
+}
+
+// killedAfter says that a fire needs no more writes than that.
+func killedAfter(t *testing.T, target string, writes int) (over bool) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true, New: target}, false)
+	h.stop()
+	cut := &cutStore{left: writes, killed: make(chan struct{})}
+	h.under = func(s store.Store) store.Store {
+		cut.Store = s
+		return cut
+	}
+	h.open()
+	event := triggers.Event{Pod: "site", Name: "t", ID: "e"}
+	_, _, err := h.wing.Fire(t.Context(), event)
+	acknowledged := err == nil
+	if acknowledged {
+		over = h.settles(cut.killed)
+	}
+	cut.kill()
+	h.stop()
+	h.under = nil
+	h.open()
+	if _, again, err := h.wing.Fire(t.Context(), event); err != nil || acknowledged && !again {
+		t.Fatalf("the event again: known %t, %v", again, err)
+	}
+	h.receipts("12:00 fired 1 finished")
+	pods, err := h.host.List(t.Context(), "")
+	check(t, err)
+	turns := int64(0)
+	for _, p := range pods {
+		turns += p.Status.Turn
+	}
+	if turns != 1 {
+		t.Errorf("the event had %d turns", turns)
+	}
+	return over
+}
+
+// settles waits until the fire has its whole receipt, or podd is killed.
+func (h *house) settles(killed <-chan struct{}) bool {
+	for {
+		all, err := h.wing.Receipts(h.t.Context(), "site", "t", 0, time.Time{})
+		check(h.t, err)
+		if len(all) == 1 && all[0].Outcome != "" {
+			return true
+		}
+		select {
+		case <-killed:
+			return false
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// cutStore is a store that refuses all writes after some.
+type cutStore struct {
+	store.Store
+	mu     sync.Mutex
+	left   int
+	killed chan struct{}
+}
+
+// Append refuses the write after the last one.
+func (s *cutStore) Append(ctx context.Context, b store.Batch) (store.Appended, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left--; s.left == -1 {
+		close(s.killed)
+	}
+	if s.left < 0 {
+		return store.Appended{}, errKilled
+	}
+	return s.Store.Append(ctx, b)
+}
+
+func (s *cutStore) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left >= 0 {
+		s.left = 0
+	}
+}
