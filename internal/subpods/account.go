@@ -99,6 +99,19 @@ func (w *Wing) account(ctx context.Context, p *pod.Hosted) (*account, error) {
 	return a, nil
 }
 
+// open loads a pod, which stays in memory until release is called, with its account.
+func (w *Wing) open(ctx context.Context, id string) (p *pod.Hosted, a *account, release func(), err error) {
+	p, release, err = w.Host.Keep(ctx, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if a, err = w.account(ctx, p); err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	return p, a, release, nil
+}
+
 // known is the account of a pod in memory, by its id; nil if it was not read yet.
 func (w *Wing) known(id string) *account {
 	w.mu.Lock()
@@ -194,14 +207,11 @@ func (a *account) end(id string, outcome item.Outcome, told item.Seq) {
 func (w *Wing) reserved(ctx context.Context, id string) (sum worker.Reserved, err error) {
 	a := w.known(id)
 	if a == nil {
-		p, release, err := w.Host.Keep(ctx, id)
-		if err != nil {
-			return sum, err
-		}
-		defer release()
-		if a, err = w.account(ctx, p); err != nil {
+		var release func()
+		if _, a, release, err = w.open(ctx, id); err != nil {
 			return sum, fmt.Errorf("cannot read what sub-pods in the background reserve: %w", err)
 		}
+		release()
 	}
 	for _, s := range a.all() {
 		if s.told == 0 {

@@ -141,15 +141,11 @@ func (w *Wing) tell(ctx context.Context, p item.Pod, deleted bool) error {
 	if err != nil {
 		return unlessGone(err)
 	}
-	parent, release, err := w.Host.Keep(ctx, p.Spec.Parent)
+	parent, a, release, err := w.open(ctx, p.Spec.Parent)
 	if err != nil {
 		return unlessGone(err)
 	}
 	defer release()
-	a, err := w.account(ctx, parent)
-	if err != nil {
-		return err
-	}
 	a.telling.Lock()
 	defer a.telling.Unlock()
 	s, ok := a.find(p.ID)
@@ -256,15 +252,11 @@ func (s *spawner) start(ctx context.Context, call *tool.Invocation, args argumen
 	if s.depth > 0 {
 		return tool.Error("%s: not run: only the pod at the top of its family starts pods in the background: leave out background", pod.SpawnTool), nil
 	}
-	own, release, err := s.Host.Keep(ctx, s.parent)
+	own, a, release, err := s.open(ctx, s.parent)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer release()
-	a, err := s.account(ctx, own)
-	if err != nil {
-		return tool.Output{}, s.unless(ctx, err)
-	}
 	a.spawning.Lock()
 	defer a.spawning.Unlock()
 	if names := a.working(); len(names) >= cap(s.slots) {
@@ -360,15 +352,11 @@ func (s *spawner) findStarted(ctx context.Context, call *tool.Invocation, args a
 	fail := func(err error) (tool.Output, item.Recovery, error) {
 		return tool.Output{}, item.RecoveryUnknown, s.unless(ctx, err)
 	}
-	own, release, err := s.Host.Keep(ctx, s.parent)
+	own, a, release, err := s.open(ctx, s.parent)
 	if err != nil {
 		return fail(err)
 	}
 	defer release()
-	a, err := s.account(ctx, own)
-	if err != nil {
-		return fail(err)
-	}
 	works := a.all()
 	i := slices.IndexFunc(works, func(w work) bool { return w.Call == call.CallID && w.Turn == call.Turn })
 	if i >= 0 {

@@ -43,15 +43,11 @@ func (s *spawner) waitTool() tool.Tool {
 
 // waitFor waits until sub-pods in the background have ended, from the time that the log says the call began.
 func (s *spawner) waitFor(ctx context.Context, call *tool.Invocation, args waitArguments) (tool.Output, error) {
-	own, release, err := s.Host.Keep(ctx, s.parent)
+	own, a, release, err := s.open(ctx, s.parent)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer release()
-	a, err := s.account(ctx, own)
-	if err != nil {
-		return tool.Output{}, s.unless(ctx, err)
-	}
 	began, since := s.Host.Now(), own.Pod.Last
 	if i := slices.IndexFunc(own.State.Turn.Calls, func(c fold.Call) bool { return c.CallID == call.CallID }); i >= 0 && own.State.Turn.Calls[i].Started != nil {
 		began, since = own.State.Turn.Calls[i].Began, own.State.Turn.Calls[i].Seq
