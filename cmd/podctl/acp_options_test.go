@@ -46,6 +46,7 @@ effort = "medium"
 [models.other]
 efforts = ["low", "max"]
 `)
+	w.podctl("models").run(0) // An editor waits for the lists only for a while.
 	e := w.newEditor(nil)
 	var opened struct {
 		SessionID string `json:"sessionId"`

@@ -267,6 +267,7 @@ func TestSetupIsShown(t *testing.T) {
 	w := newWorld(t, says(nil))
 	w.write(".git/HEAD", "ref: refs/heads/trunk\n")
 	w.podctl("create", "p", "--dir", w.dir).run(0)
+	w.podctl("models").run(0) // Only a list that comes soon lets podd doubt a name.
 	d := w.atDesk()
 	for _, want := range []string{w.dir + ", branch trunk", "model scripted · asks if risky · ", "Type a task", "context "} {
 		d.view.out.await(t, want)

@@ -37,6 +37,21 @@ func TestSubmitShowsTheAnswerAsItComes(t *testing.T) {
 	}
 }
 
+// A person at a terminal sees what is going on before there is an answer.
+func TestTerminalSaysWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply {
+		return scripted.Say(scripted.Wait(gate), scripted.Text("Hello there."))
+	})
+	p, _ := w.onTerminal("submit", "-f", "hello")
+	p.out.await(t, "waiting for the model")
+	close(gate)
+	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "Hello there.") {
+		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
+	}
+}
+
 // Clients come and go, and the turn continues: one is there from the start, one joins in
 // the middle of the answer and gets the text so far, one leaves. Both that stay see the
 // same entries.
@@ -48,7 +63,12 @@ func TestTailsOfOnePod(t *testing.T) {
 	early := w.podctl("tail", "-f", "p", "--after", "0").start()
 	leaves := w.podctl("tail", "-f", "p", "--after", "0").start()
 	live := w.podctl("tail", "-f", "--deltas", "p").start()
+	w.podctl("pause", "p").run(0)
 	submitted := w.podctl("submit", "-f", "-p", "p", "hello").start()
+	for _, p := range []*podctlProcess{early, leaves, live} {
+		p.out.await(t, "submitted")
+	}
+	w.podctl("resume", "p").run(0)
 	submitted.out.await(t, "The ans")
 	leaves.out.await(t, "turn 1 started")
 	live.out.await(t, "The ans")
