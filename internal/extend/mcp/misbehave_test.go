@@ -38,6 +38,9 @@ func TestServerThatHangs(t *testing.T) {
 	b.tools()
 	b.server.Timeout = 300 * time.Millisecond
 	b.fails("freeze", "did not answer within 300ms", "the call may have taken effect")
+	for b.Look(b.server, b.dir).State == mcp.Running { // A slow server answers the ping, and freezes then.
+		b.fails("freeze", "did not answer within 300ms")
+	}
 	b.server.Timeout = time.Minute
 	b.goesOn()
 	b.oneAlert("did not answer within 300ms, did not answer a ping either, and was stopped")
