@@ -83,10 +83,10 @@ func (b *backlog) timer() <-chan time.Time {
 // hold makes the pod retry later. Until then its state says why it waits. The log says so
 // at once, and the alert is stored as soon as the pod's log can be written.
 func (b *backlog) hold(cause error) {
-	if b.stuck == nil {
+	first := b.stuck == nil
+	if first {
 		b.stuck = &stuck{cause: cause, wait: stuckFirst, timer: time.NewTimer(stuckFirst)}
 		b.journal.log.Error("pod is blocked; retrying", "error", cause)
-		b.raise()
 	} else {
 		b.stuck.wait = min(2*b.stuck.wait, stuckMost)
 		b.stuck.timer.Reset(b.stuck.wait)
@@ -95,6 +95,9 @@ func (b *backlog) hold(cause error) {
 	status.State, status.Reason = item.StateWaiting, cantGoOn(cause)
 	b.journal.presence.shown.Store(&status)
 	b.journal.listeners.fleetChanged()
+	if first { // Who sees the alert finds the state.
+		b.raise()
+	}
 }
 
 // raise raises the alert about the reason, once.
