@@ -252,6 +252,7 @@ func TestBackgroundEndedByAPerson(t *testing.T) {
 			}, func(c *options) { c.trashFor = 1 << 50 })
 			h.submit("go")
 			h.waitsIn(1)
+			h.awaitPod(h.only().ID, func(p item.Pod) bool { return p.Status.State == item.StateRunning })
 			if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); !cancelled || err != nil {
 				t.Fatal(cancelled, err)
 			}

@@ -35,7 +35,7 @@ func TestJobOverTurns(t *testing.T) {
 		t.Run(api, func(t *testing.T) {
 			h := newTold(t, api, steps(
 				scripted.Say(waiting("go")), scripted.Say(scripted.Text("started")),
-				scripted.Say(jobCall(`{"action":"read","id":"1","after":0}`)), scripted.Say(scripted.Text("read")),
+				scripted.Say(jobCall(`{"action":"read","id":"1","after":0,"until":"^ready$","wait_seconds":600}`)), scripted.Say(scripted.Text("read")),
 				scripted.Say(scripted.Text("nothing new")),
 				scripted.Say(scripted.Text("it ended")),
 				scripted.Say(jobCall(`{"action":"read","id":"1","after":6}`)), scripted.Say(scripted.Text("read the end")),
@@ -61,7 +61,7 @@ func TestJobOverTurns(t *testing.T) {
 			if got := states(h.log()); strings.Join(got, "|") != strings.Join(want, "|") {
 				t.Errorf("the states are %q, want %q", got, want)
 			}
-			for n, text := range map[int]string{2: "runs as job 1; 1 line, mark 6", 4: "job: 1 runs; 1 line, mark 6", 6: "The end of its output:", 8: "job: 1 has ended: exit 3"} {
+			for n, text := range map[int]string{2: "runs as job 1; ", 4: "job: 1 runs; 1 line, mark 6", 6: "The end of its output:", 8: "job: 1 has ended: exit 3"} {
 				if !strings.Contains(string(requests[n-1]), text) {
 					t.Errorf("request %d does not say %q:\n%s", n, text, requests[n-1])
 				}
@@ -124,6 +124,9 @@ func TestCancelEndsTheJobsOfItsTurn(t *testing.T) {
 	h.run("one")
 	s := h.submit("two")
 	<-started
+	for h.read("pid-go-2") == "" && t.Context().Err() == nil { // The call does not wait for its job for long.
+		runtime.Gosched()
+	}
 	if _, _, err := h.host.Cancel(t.Context(), "p", "enough"); err != nil {
 		t.Fatal(err)
 	}

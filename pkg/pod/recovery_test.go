@@ -9,6 +9,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/store"
 )
 
 // wantAlerts compares the alerts of recovery with texts that they contain, in order.
@@ -64,6 +65,7 @@ func TestResumeWithin(t *testing.T) {
 			})
 			s := h.submit("go")
 			h.marked()
+			f.set(func(store.Batch) error { return errKilled })
 			h.write("go", "")
 			later = c.still
 			h.kill(f)
@@ -108,8 +110,9 @@ func TestResumeReachesAll(t *testing.T) {
 	h := spawning(t, 2, chain(waits), func(o *options) { o.ResumeWithin = 1 })
 	s := h.submit("go")
 	h.marked()
+	h.close()
 	h.write("go", "")
-	h.restart()
+	h.open()
 	for _, p := range h.pods() {
 		h.awaitPod(p.ID, func(p item.Pod) bool { return p.Status.Pause.FromStart() })
 	}

@@ -71,9 +71,10 @@ func TestListOnAFullDisk(t *testing.T) {
 	h.ended(s)
 }
 
-// wantNoSpace fails unless exactly one alert says that the disk was full.
+// wantNoSpace fails unless exactly one alert says that the disk was full, once the pod says that it is not.
 func (h *house) wantNoSpace() {
 	h.t.Helper()
+	h.await(func(p item.Pod) bool { return !strings.Contains(p.Status.Reason, "no space") })
 	alerts, err := h.host.Alerts.List(h.t.Context(), pod.AlertQuery{})
 	n := 0
 	for _, a := range alerts {
