@@ -67,8 +67,8 @@ type app struct {
 	calls      approvals
 	confirming *confirmation
 	notifier
-	// said is the view's own message, until the next key.
-	said string
+	// said is the view's own message, until the next key; doing the last one of a request on its way.
+	said, doing string
 	// armed is the key that takes effect when it is pressed again at once.
 	armed keyKind
 	// quit ends the view; other is then the pod to show next, if anything.

@@ -81,10 +81,10 @@ func (a *app) decide() {
 
 // propose shows the rule that always would add, and asks before it is added.
 func (a *app) propose(q *question, answer view.Answer) {
-	a.said = "asking for the rule"
+	a.begins("asking for the rule")
 	req := &poddv1.GetApprovalRuleRequest{Pod: q.GetPod(), CallSeq: q.GetCallSeq()}
 	ask(a.call, a.Client.Approvals().GetApprovalRule, req, func(resp *poddv1.GetApprovalRuleResponse, err error) {
-		a.said = ""
+		a.over()
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
 			a.said = sanitize.Line(err.Error()) // A long question hides the transcript.
@@ -132,10 +132,10 @@ func (a *app) resolve(q *question, answer view.Answer) {
 
 // sendAnswer sends an answer to a question.
 func (a *app) sendAnswer(q *question, req *poddv1.ResolveApprovalRequest) {
-	a.said = "sending the answer"
+	a.begins("sending the answer")
 	req.Pod, req.CallSeq, req.Digest, req.Client = q.GetPod(), q.GetCallSeq(), q.GetDigest(), a.Name
 	ask(a.send, a.Client.Approvals().ResolveApproval, req, func(resp *poddv1.ResolveApprovalResponse, err error) {
-		a.said = ""
+		a.over()
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
 			a.findPending()

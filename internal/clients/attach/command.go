@@ -166,7 +166,8 @@ func (a *app) completeCommand() bool {
 		return true
 	}
 	if a.askModels() {
-		a.models.tab, a.said = true, "asking for the models"
+		a.models.tab = true
+		a.begins("asking for the models")
 		return true
 	}
 	if words, takes := a.arguments(); takes {
@@ -287,7 +288,7 @@ func (a *app) sendPlan(text editor) {
 }
 
 func (a *app) compact(_ string) {
-	a.said = "summarizing the conversation"
+	a.begins("summarizing the conversation")
 	ask(a.call, a.Client.Pods().Compact, &poddv1.CompactRequest{Pod: a.pod.GetId()}, func(_ *poddv1.CompactResponse, err error) { a.told(err) })
 }
 

@@ -225,3 +225,19 @@ func TestTakeBack(t *testing.T) {
 		t.Errorf("it is %q", got)
 	}
 }
+
+// The answer to a request takes back what was said about it, and nothing that the view said since.
+func TestAnAnswerLeavesWhatIsSaidSince(t *testing.T) {
+	a := scene(t)
+	a.begins("sending")
+	if a.told(nil); a.said != "" {
+		t.Errorf("after the answer it says %q", a.said)
+	}
+	a.begins("sending")
+	a.turn = 3
+	a.prompt.draft.insert("/rewind")
+	a.obey()
+	if a.told(nil); a.said != "/rewind needs an idle pod; Esc interrupts turn 3" {
+		t.Errorf("after the answer and a command it says %q", a.said)
+	}
+}

@@ -50,7 +50,7 @@ func (a *app) exportLog(args string) {
 	if file == "" {
 		file = pod.GetName() + "." + format
 	}
-	a.said = "exporting"
+	a.begins("exporting")
 	var done export.Document
 	a.call(func(ctx context.Context) (err error) {
 		options := client.StreamOptions{Pod: pod.GetId(), After: max(pod.GetFirstSeq()-1, 0)}

@@ -32,9 +32,9 @@ func (a *app) escape(offered, again bool) {
 // stopTurn cancels the running turn. The person's own prompts that no turn has yet go back
 // into the draft first: otherwise they would run next. Those of others do.
 func (a *app) stopTurn() {
-	a.said = "interrupting what you sent"
+	a.begins("interrupting what you sent")
 	if a.turn != 0 {
-		a.said = fmt.Sprintf("interrupting turn %d", a.turn)
+		a.begins(fmt.Sprintf("interrupting turn %d", a.turn))
 	}
 	pod := a.pod.GetId()
 	sent := a.prompt.history.prompts

@@ -52,7 +52,7 @@ func (a *app) open(args string) {
 		a.opened = dir
 	}
 	dir := a.opened
-	a.said = "opening " + view.Picture(found)
+	a.begins("opening " + view.Picture(found))
 	a.call(func(ctx context.Context) error {
 		data, err := a.Client.Image(ctx, found.Digest)
 		if err != nil {

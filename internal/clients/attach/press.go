@@ -113,9 +113,19 @@ func (a *app) leave(again bool) {
 	}
 }
 
+// begins says what a request does, until its answer comes.
+func (a *app) begins(what string) { a.said, a.doing = what, what }
+
+// over takes that back, and nothing that the view said since.
+func (a *app) over() {
+	if a.said == a.doing {
+		a.said = ""
+	}
+}
+
 // told shows the error of a request, if any.
 func (a *app) told(err error) {
-	a.said = ""
+	a.over()
 	if err != nil {
 		a.log.notice(yellow, "! "+err.Error())
 	}
@@ -192,9 +202,6 @@ func (a *app) enter(steer bool) {
 	a.calls.attend(a.prompt.draft.empty())
 }
 
-// sending is said until podd has a prompt.
-const sending = "sending"
-
 // submit sends the draft.
 func (a *app) submit(steer bool) {
 	sent := a.prompt.draft
@@ -210,7 +217,7 @@ func (a *app) submit(steer bool) {
 	a.prompt.history.add(sent, req.GetRequestId())
 	a.keep(sent, req.GetRequestId())
 	a.view = scroll{}
-	a.said = sending
+	a.begins("sending")
 	var resp *poddv1.SubmitResponse
 	a.send(func(ctx context.Context) (err error) {
 		if err = a.bytesOf(ctx, req); err == nil {
