@@ -235,7 +235,7 @@ func TestEverydayJob(t *testing.T) {
 			b := gitBench(t, mode)
 			b.start("c1", "command", `echo ready; until [ -e go ]; do sleep 0.01; done; git add -A && git commit -q -m "$(echo from a job)"; echo done; sleep 600`)
 			b.write("go", "")
-			if out := b.job("action", "read", "id", "1", "after", 0, "wait_seconds", 20, "until", "^done$"); out.IsError {
+			if out := b.job("action", "read", "id", "1", "after", 0, "wait_seconds", 300, "until", "^done$"); out.IsError {
 				t.Errorf("%+v", out)
 			}
 			if got := onHost(t, b.dir, "git log -1 --format=%s"); got != "from a job" {

@@ -78,7 +78,7 @@ func TestShellMovesAtOnce(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, map[string]string{"sub/x/y": ""}, confined(t, mode))
-			out := b.call("shell", object("timeout_seconds", 20, "command",
+			out := b.call("shell", object("timeout_seconds", 300, "command",
 				"echo a >.envrc; echo a >sub/x/.npmrc; mkdir sub/z; echo a >sub/z/.npmrc; while [ -e .envrc ] || [ -e sub/x/.npmrc ] || [ -e sub/z/.npmrc ]; do sleep 0.01; done; echo gone"))
 			if out.Content != "gone\n" {
 				t.Errorf("got %+v", out)

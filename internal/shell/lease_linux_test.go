@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"podd/internal/shell"
 	"podd/pkg/tool"
 	"podd/pkg/tool/record"
+	"podd/pkg/tool/tooltest"
 )
 
 // movable makes the pod one that another node may take over, and gives it a lease in a file.
@@ -30,11 +32,32 @@ func movable(t *testing.T, path string) (adjust func(*setup), l *lease.Lease) {
 	return func(c *setup) { c.Movable, c.Lease = true, l }, l
 }
 
-func renew(t *testing.T, l *lease.Lease) {
+// renewed is for as long as a test needs a lease: it is renewed again and again until stop is called.
+func renewed(t *testing.T, l *lease.Lease) (stop func()) {
 	t.Helper()
-	if err := l.Renewing()(); err != nil {
-		t.Fatal(err)
+	renew := func() {
+		if err := l.Renewing()(); err != nil {
+			t.Error(err)
+		}
 	}
+	renew()
+	stopped := make(chan struct{})
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		again := time.NewTicker(lease.For / 10)
+		defer again.Stop()
+		for {
+			select {
+			case <-again.C:
+				renew()
+			case <-stopped:
+				return
+			}
+		}
+	})
+	stop = sync.OnceFunc(func() { close(stopped); renewing.Wait() })
+	t.Cleanup(stop)
+	return stop
 }
 
 const lostLease = "this node lost its lease in the database, so another node may have the pod"
@@ -43,9 +66,9 @@ const lostLease = "this node lost its lease in the database, so another node may
 func TestToolsEndWithTheLease(t *testing.T) {
 	adjust, l := movable(t, filepath.Join(t.TempDir(), "podd.lease"))
 	b := newBench(t, nil, confined(t, sandbox.Bwrap), adjust)
-	renew(t, l)
+	stop := renewed(t, l)
 	const stays = "(setsid env -i sleep 600 2>/dev/null &); trap '' TERM; echo up; sleep 600; sleep 600"
-	out := b.call("shell", object("command", stays))
+	out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Arguments: object("command", stays), Report: func(string) { stop() }})
 	if !out.IsError || out.Content != "up\n" || !strings.Contains(out.Summary, ", was ended after ") || !strings.Contains(out.Summary, ": "+lostLease+"; it may have taken effect: up; 1 line") {
 		t.Errorf("a command that runs: %+v", out)
 	}
@@ -63,12 +86,12 @@ func TestToolsEndWithTheLease(t *testing.T) {
 	if _, err := os.Stat(b.path("ran")); err == nil {
 		t.Error("something ran")
 	}
-	renew(t, l)
+	stop = renewed(t, l)
 	if out := b.call("shell", object("command", "echo again")); out.IsError || out.Content != "again\n" {
 		t.Errorf("with the next lease: %+v", out)
 	}
-	renew(t, l)
 	b.start("c1", "command", "echo ready; sleep 600")
+	stop()
 	if out := b.job("action", "read", "id", "1", "after", 100, "wait_seconds", 60); !strings.Contains(out.Summary, lostLease) {
 		t.Errorf("a job: %+v", out)
 	}
@@ -89,7 +112,7 @@ func TestMovablePodsNeedBwrap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil, append([]func(*setup){adjust}, c.more...)...)
-			renew(t, l)
+			defer renewed(t, l)()
 			out := b.call("shell", c.args)
 			if _, err := os.Stat(b.path("ran")); err == nil || !out.IsError || !strings.Contains(out.Summary, "not run: ") || !strings.Contains(out.Summary, c.want) {
 				t.Errorf("got %+v", out)
@@ -103,7 +126,7 @@ func TestMovablePodsNeedBwrap(t *testing.T) {
 func TestNewJobOfAMovablePodIsNotLeft(t *testing.T) {
 	adjust, l := movable(t, filepath.Join(t.TempDir(), "podd.lease"))
 	b := newBench(t, nil, confined(t, sandbox.Bwrap), adjust)
-	renew(t, l)
+	defer renewed(t, l)()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(tool.ErrLeave)
 	tl := b.tool("shell")
@@ -147,14 +170,18 @@ func afterItsLease(t *testing.T, hangs bool) (ended bool, out tool.Output) {
 	dir, spoolDir, path := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "podd.lease")
 	t.Setenv(leaseVariable, path)
 	arguments := object("timeout_seconds", 60, "command", "echo up; (setsid sleep 600 2>/dev/null &); : >ready; sleep 600")
-	killAfter(t, dir, spoolDir, arguments, "ready")
-	b := benchAt(t, dir, spoolDir)
-	leader := b.leader()
-	if hangs {
-		shim := parentOf(t, leader)
+	leader, shim := 0, 0
+	killAfter(t, dir, spoolDir, arguments, "ready", func() {
+		leader = (&bench{t: t, spool: filepath.Join(spoolDir, "p")}).leader()
+		if shim = parentOf(t, leader); !hangs {
+			return
+		}
 		if err := syscall.Kill(shim, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+	})
+	b := benchAt(t, dir, spoolDir)
+	if hangs {
 		defer func() { _ = syscall.Kill(shim, syscall.SIGCONT) }()
 		ended = alive(leader)
 		left, err := shell.EndLeased(spoolDir)

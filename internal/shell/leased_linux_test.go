@@ -20,7 +20,7 @@ func TestLeasedTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	begun := 0
+	begun, stop := 0, func() {}
 	foreign, err := tool.NewForeign(tool.Foreign{
 		ToolSpec: item.ToolSpec{Name: "mcp__a__b", Description: "waits", Schema: `{"type":"object"}`},
 		Touches:  func() tool.Access { return tool.Access{} },
@@ -29,6 +29,7 @@ func TestLeasedTools(t *testing.T) {
 			if call.Arguments != "{}" {
 				return tool.FromString("done"), nil
 			}
+			stop()
 			<-ctx.Done()
 			return tool.Output{}, context.Cause(ctx)
 		},
@@ -43,9 +44,7 @@ func TestLeasedTools(t *testing.T) {
 	if _, err := run("{}"); err == nil || begun != 0 || !strings.HasPrefix(err.Error(), "not run: this node lost its lease") {
 		t.Errorf("without a lease: %v, begun %d times", err, begun)
 	}
-	if err := l.Renewing()(); err != nil {
-		t.Fatal(err)
-	}
+	stop = renewed(t, l)
 	if out, err := run(`{"at":"once"}`); err != nil || out.Summary != "done" && out.Content != "done" {
 		t.Errorf("with a lease: %+v, %v", out, err)
 	}

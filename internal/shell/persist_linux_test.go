@@ -72,7 +72,7 @@ func (f field) host(script string) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, 10*time.Second
 	if err := cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
@@ -235,12 +235,12 @@ func TestKeysGoAtOnce(t *testing.T) {
 			t.Parallel()
 			f := newField(t, base, attack{})
 			b := openedAt(t, f.workspace(), confined(t, mode))
-			if out := b.call("shell", object("timeout_seconds", 20, "command", f.words(wait))); out.Content != "gone\n" {
+			if out := b.call("shell", object("timeout_seconds", 300, "command", f.words(wait))); out.Content != "gone\n" {
 				t.Errorf("the command: %+v", out)
 			}
 			b.start("c1", "command", "echo ready; until [ -e go ]; do sleep 0.01; done; rm -rf new; "+f.words(wait)+"; sleep 600")
 			b.write("go", "")
-			if out := b.job("action", "read", "id", "1", "after", 0, "wait_seconds", 20, "until", "^gone$"); out.IsError || !strings.Contains(out.Content, "gone") {
+			if out := b.job("action", "read", "id", "1", "after", 0, "wait_seconds", 300, "until", "^gone$"); out.IsError || !strings.Contains(out.Content, "gone") {
 				t.Errorf("the job: %+v", out)
 			}
 			b.job("action", "stop", "id", "1")

@@ -31,7 +31,7 @@ const (
 	spoolVariable  = "PODD_TEST_SPOOL"
 	// sandboxVariable is the mode of its sandbox, if it has one.
 	sandboxVariable = "PODD_TEST_SANDBOX"
-	// leaseVariable is the path of the lease of a movable pod, which is renewed once.
+	// leaseVariable is the path of the lease of a movable pod.
 	leaseVariable = "PODD_TEST_LEASE"
 	// cachesVariable is the directory of the caches that workspaces share, if there are some.
 	cachesVariable = "PODD_TEST_CACHES"
@@ -78,6 +78,12 @@ func helperSandbox(c *setup) {
 		// Without a lease the command is not run, and says why.
 		if l, err := lease.Open(path); err == nil {
 			_ = l.Renewing()()
+			// It lasts until podd is killed.
+			go func() {
+				for range time.Tick(lease.For / 10) {
+					_ = l.Renewing()()
+				}
+			}()
 			c.Movable, c.Lease = true, l
 		}
 	}
@@ -111,7 +117,7 @@ func benchAt(t *testing.T, dir, spoolDir string, adjust ...func(*setup)) *bench 
 	return b
 }
 
-func killAfter(t *testing.T, dir, spoolDir, arguments, file string) {
+func killAfter(t *testing.T, dir, spoolDir, arguments, file string, before ...func()) {
 	t.Helper()
 	podd := exec.Command(os.Args[0])
 	podd.Dir, podd.Stderr = dir, os.Stderr
@@ -120,6 +126,9 @@ func killAfter(t *testing.T, dir, spoolDir, arguments, file string) {
 		t.Fatal(err)
 	}
 	awaitFile(t, filepath.Join(dir, file))
+	for _, f := range before {
+		f()
+	}
 	if err := podd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -254,9 +263,9 @@ func TestShellRecoversWhatIsHeld(t *testing.T) {
 func TestShellRecoversAndEnds(t *testing.T) {
 	const command = "sleep 600 & setsid sleep 600 & echo $$ >pid; echo up; : >ready; sleep 600"
 	t.Run("timeout", func(t *testing.T) {
-		arguments := object("command", command, "timeout_seconds", 1)
-		b := afterAKill(t, arguments)
-		out, found := b.recover(t.Context(), with(theCall, arguments))
+		// The podd that is killed lets it begin.
+		b := afterAKill(t, object("command", command, "timeout_seconds", 600))
+		out, found := b.recover(t.Context(), with(theCall, object("command", command, "timeout_seconds", 1)))
 		if !found || out.Content != "up\n" || !strings.Contains(out.Summary, "timed out after 1 s and was stopped") || alive(b.pidIn("pid")) {
 			t.Errorf("found %v: %+v", found, out)
 		}
