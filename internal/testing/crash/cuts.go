@@ -46,11 +46,8 @@ func (rn *runner) cutRounds(ctx context.Context, t *Tally) error {
 	return nil
 }
 
-// cutsOfRound is how often a round cuts the power, cutTime how long it may take.
-const (
-	cutsOfRound = 10
-	cutTime     = 3 * roundTime
-)
+// cutsOfRound is how often a round cuts the power.
+const cutsOfRound = 10
 
 // cutRound lets pods make calls of each kind, and kills podd again and again at one of its steps, half
 // the time together with all that the disk has not on its plate.

@@ -15,7 +15,7 @@ import (
 // roundTime bounds a round: one that takes longer is stuck. followTime bounds how long a
 // stream takes to deliver the rest.
 const (
-	roundTime  = time.Minute
+	roundTime  = 3 * time.Minute
 	followTime = 10 * time.Second
 )
 

@@ -157,11 +157,8 @@ func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, 
 		s.store = db.url
 	}
 	most := roundTime
-	switch {
-	case rn.Upgrades > 0:
+	if rn.Upgrades > 0 {
 		most = upgradeTime
-	case s.notes != "":
-		most = cutTime
 	}
 	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages, most)
 	if err != nil {
