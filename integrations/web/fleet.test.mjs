@@ -36,5 +36,8 @@ test("a fleet of a thousand pods", { timeout: 240_000 }, async (its) => {
   await b.page.keyboard.press("/");
   await b.page.keyboard.type("many-99");
   await b.until("the filter", async () => (await b.page.locator("main .row").count()) < 20);
+  podctl("send", "--no-wake", "many-99", "look at it later");
+  const marked = b.page.locator("main .row", { hasText: "1 letter" });
+  await b.until("the mark of a letter", async () => (await marked.count()) === 1 && (await marked.innerText()).includes("many-99"));
   b.clean();
 });
