@@ -82,6 +82,9 @@ func (w *Wing) update(ctx context.Context, p *pod.Hosted, h *home, t *trigger) e
 	if err := w.countTurns(ctx, p, h, t); err != nil {
 		return err
 	}
+	if err := w.renew(ctx, p, h, t); err != nil {
+		return err
+	}
 	for {
 		h.mu.Lock()
 		ok, _ := t.ready(w.now())
@@ -110,11 +113,12 @@ func (w *Wing) countTimes(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 	if len(fires)+len(receipts) == 0 {
 		return nil
 	}
-	return w.store(ctx, p, t, s, fires, receipts)
+	_, err := w.store(ctx, p, t, s, fires, receipts)
+	return err
 }
 
-// store counts fires, and stores the receipts of what does not fire. home.mu is held.
-func (w *Wing) store(ctx context.Context, p *pod.Hosted, t *trigger, s state, fires []due, receipts []passed) error {
+// store counts fires, and stores the receipts of what does not fire. It returns the entry of the first. home.mu is held.
+func (w *Wing) store(ctx context.Context, p *pod.Hosted, t *trigger, s state, fires []due, receipts []passed) (first item.Seq, err error) {
 	var all []item.Kind
 	for _, r := range receipts {
 		r.Pod, r.ID = p.Pod.ID, t.ID
@@ -131,14 +135,13 @@ func (w *Wing) store(ctx context.Context, p *pod.Hosted, t *trigger, s state, fi
 		s.Told = true
 		all = append(all, w.alert(p, item.LevelWarn, fmt.Sprintf("trigger %s has spent its budget of $%.2f for today: it goes on tomorrow", t.Name, t.Budget)))
 	}
-	seq, err := t.record(ctx, p, s, all...)
-	if err != nil {
-		return err
+	if first, err = t.record(ctx, p, s, all...); err != nil {
+		return 0, err
 	}
 	for i, d := range fires {
-		t.open = append(t.open, opened{due: d, seq: seq + item.Seq(len(receipts)+i)})
+		t.open = append(t.open, opened{due: d, seq: first + item.Seq(len(receipts)+i)})
 	}
-	return nil
+	return first, nil
 }
 
 // words are a receipt for people.
@@ -198,7 +201,7 @@ func (w *Wing) countTurns(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 		return err
 	}
 	if len(fires)+len(receipts) > 0 {
-		if err := w.store(ctx, p, t, s, fires, receipts); err != nil {
+		if _, err := w.store(ctx, p, t, s, fires, receipts); err != nil {
 			return err
 		}
 	}

@@ -247,10 +247,10 @@ func (w *Wing) Fire(ctx context.Context, e Event) (r Receipt, again bool, err er
 			r.Number = s.Fires
 			fires = []due{{Pod: p.Pod.ID, ID: t.ID, N: s.Fires, Due: now, Event: e.ID, Data: e.Data}}
 		}
-		if err := w.store(ctx, p, t, s, fires, receipts); err != nil {
+		if r.Seq, err = w.store(ctx, p, t, s, fires, receipts); err != nil {
 			return err
 		}
-		if r.Seq = t.at + 1; e.ID != "" {
+		if e.ID != "" {
 			t.ids[e.ID] = known{r.Number, now}
 		}
 		return nil

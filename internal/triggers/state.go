@@ -273,6 +273,9 @@ func (t *trigger) wake(now time.Time) time.Time {
 	if t.next != nil {
 		at = sooner(at, t.next(t.Cursor))
 	}
+	if t.After != "" {
+		at = sooner(at, now.Add(time.Minute)) // Nobody tells of the pods of other nodes.
+	}
 	return at
 }
 

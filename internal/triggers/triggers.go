@@ -324,12 +324,44 @@ func entry(kind, line string, object any) item.WingEntry {
 func (t *trigger) record(ctx context.Context, p *pod.Hosted, s state, receipts ...item.Kind) (item.Seq, error) {
 	k := entry(kindState, "", standing{t.Pod, t.ID, s})
 	k.Pending, k.Done = true, t.at
+	renewed := t.at-t.set > renewAfter
+	if renewed {
+		again := entry(kindSet, "", t.definition)
+		again.Pending, again.Done = true, t.set
+		receipts = append([]item.Kind{again}, receipts...)
+	}
 	seq, err := p.Record(ctx, func(time.Time, fold.State) []item.Kind { return append([]item.Kind{k}, receipts...) })
 	if err != nil {
 		return 0, err
 	}
 	t.state, t.at = s, seq
+	if renewed {
+		seq++
+		t.set = seq
+	}
 	return seq + 1, nil
+}
+
+// renewAfter is how many entries may follow a pending one of a trigger before podd writes it again: nothing removes a pending
+// entry, nor what follows it.
+const renewAfter = 2048
+
+// renew writes what is pending of a trigger again, if much of the log follows it.
+func (w *Wing) renew(ctx context.Context, p *pod.Hosted, h *home, t *trigger) error {
+	rec, err := w.Host.Store.Pod(ctx, p.Pod.ID)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if rec.Last-min(t.set, t.at) <= renewAfter || !slices.Contains(h.all, t) {
+		return nil
+	}
+	if _, err := t.record(ctx, p, t.state); err != nil || t.at-t.set <= renewAfter {
+		return err
+	}
+	_, err = t.record(ctx, p, t.state)
+	return err
 }
 
 // alert is an alert of a pod, for the commit with what it tells of.

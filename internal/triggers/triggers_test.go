@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"podd/internal/triggers"
 	"podd/internal/workspace"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -414,4 +416,29 @@ func (s *cutStore) kill() {
 	if s.left >= 0 {
 		s.left = 0
 	}
+}
+
+// A trigger that is never due keeps no old part of its pod's log from being removed.
+func TestOldTriggersStayNearTheEnd(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true}, false)
+	p, release, err := h.host.Keep(t.Context(), "site")
+	check(t, err)
+	defer release()
+	seq, err := p.Record(t.Context(), func(time.Time, fold.State) []item.Kind {
+		return slices.Repeat([]item.Kind{item.WingEntry{Wing: "other", Name: "entry"}}, 3000)
+	})
+	check(t, err)
+	h.at(0)
+	h.await("all", func() string {
+		f, err := h.host.Logs.Fold(t.Context(), p.Pod.ID)
+		check(t, err)
+		if pending := f.State.Pending; len(pending) != 2 || pending[0] < seq {
+			return fmt.Sprint(pending)
+		}
+		return "all"
+	})
+	_, _, err = h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})
+	check(t, err)
+	h.receipts("12:00 fired 1 finished")
 }
