@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,18 +28,7 @@ func TestFullDisk(t *testing.T) {
 		inMountNamespace(t)
 		return
 	}
-	disk := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(disk, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m,mode=0700"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
-
+	disk := smallDisk(t, "size=4m")
 	dir, gate := t.TempDir(), make(chan struct{})
 	var first atomic.Int32
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -88,6 +78,119 @@ func TestFullDisk(t *testing.T) {
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())
 	}
+}
+
+// smallDisk mounts a disk of memory, in the mount namespace of the test.
+func smallDisk(t *testing.T, options string) string {
+	t.Helper()
+	disk := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, options+",mode=0700"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	return disk
+}
+
+// The disk of the workspace is full while changes are taken back: an alert says so, and podd goes on when there is space, also
+// after a kill.
+func TestFullDiskWhileChangesAreTakenBack(t *testing.T) {
+	if os.Getenv(onSmallDisk) == "" {
+		inMountNamespace(t)
+		return
+	}
+	for _, kill := range []bool{false, true} {
+		takeBackOnAFullDisk(t, kill)
+	}
+}
+
+func takeBackOnAFullDisk(t *testing.T, kill bool) {
+	t.Helper()
+	dir := smallDisk(t, "nr_inodes=60") // A disk without inodes is full, and has room for bytes.
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kept", "before")
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch r.Steps() {
+		case 0:
+			return scripted.Say(scripted.Call{Name: "read_file", Arguments: `{"path":"kept"}`})
+		case 1:
+			return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"kept","content":"after"}`})
+		}
+		return scripted.Say(scripted.Text("done"))
+	})
+	state := stateDir(t)
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), dir)
+	until(t, p.client(), turnEnded(1))
+	if text, err := os.ReadFile(filepath.Join(dir, "kept")); err != nil || string(text) != "after" {
+		t.Fatalf("kept has %q, %v", text, err)
+	}
+	var ballast []string
+	for n := 0; ; n++ {
+		name := filepath.Join(dir, fmt.Sprint("ballast-", n))
+		if err := os.Mkdir(name, 0o700); err != nil {
+			break
+		}
+		ballast = append(ballast, name)
+	}
+	empty := func() {
+		t.Helper()
+		for _, name := range ballast {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ballast = nil
+	}
+	restored := make(chan error, 1)
+	go func() {
+		_, err := p.client().Files().RestoreFiles(t.Context(), &poddv1.RestoreFilesRequest{Pod: "p"})
+		restored <- err
+	}()
+	first := waitsForSpace(t, p.client(), 0)
+	if kill {
+		p.signal(syscall.SIGKILL)
+		p.wait()
+		p = startPodd(t, state, url)
+		waitsForSpace(t, p.client(), first)
+		empty()
+		if err := <-restored; err == nil {
+			t.Error("the restore of a killed podd has an answer")
+		}
+	} else {
+		empty()
+		if err := <-restored; err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, p.client(), func(e *poddv1.Entry) bool { return e.GetRestore().GetEnded() })
+	if text, err := os.ReadFile(filepath.Join(dir, "kept")); err != nil || string(text) != "before" {
+		t.Errorf("kept has %q, %v", text, err)
+	}
+}
+
+// waitsForSpace awaits the alert that a restore waits for space, after another one. The same alert counts up.
+func waitsForSpace(t *testing.T, c *client.Client, after int64) int64 {
+	t.Helper()
+	for a, err := range c.StreamAlerts(t.Context(), client.AlertOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(a.GetText(), "waits for space on the disk") && a.GetSeq() > after {
+			return a.GetSeq()
+		}
+	}
+	return 0
 }
 
 // checkFullDisk checks the outcome in the log and the alerts.

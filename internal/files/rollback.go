@@ -123,6 +123,9 @@ func (r *rollback) do(ctx context.Context, p *pod.Idle) error {
 		return err
 	}
 	r.out.HeadMoved = git.HeadMoved(rec.Spec.Dir, since)
+	if r.again {
+		return r.goOn(ctx, p, files, line, nil)
+	}
 	plan, err := w.plan(ctx, line, r.back.Merge)
 	if err != nil {
 		return failed(rec, err)
@@ -132,26 +135,63 @@ func (r *rollback) do(ctx context.Context, p *pod.Idle) error {
 		r.out.Paths, r.out.Changed, r.out.Merged = plan.paths(), len(plan.paths()), plan.merged()
 		return nil
 	}
-	if len(r.out.Kept) > 0 && !r.back.Skip && !r.again {
+	if len(r.out.Kept) > 0 && !r.back.Skip {
 		return conflicted(r.out.Kept)
 	}
-	if !r.again {
-		if len(plan.paths()) == 0 {
-			return nil
+	if len(plan.paths()) == 0 {
+		return nil
+	}
+	if files, err = r.begin(ctx, p); err != nil {
+		return err
+	}
+	return r.goOn(ctx, p, files, line, plan)
+}
+
+// goOn does a restore that began, again while the disk is full; an alert says that it waits. Without a plan it makes one. On
+// an error the restore stays open in the log: it goes on when podd starts again.
+func (r *rollback) goOn(ctx context.Context, p *pod.Idle, files fold.Files, line []item.Checkpoint, plan *undo) error {
+	for told := false; ; told = true {
+		err := r.try(ctx, p, files, line, plan)
+		if item.ReasonOf(err) != store.ReasonNoSpace {
+			return err
 		}
-		if files, err = r.begin(ctx, p); err != nil {
+		plan = nil // Some of it may be done.
+		if !told {
+			p.Raise(item.LevelError, "checkpoint", "a restore of files waits for space on the disk, and then goes on: "+err.Error())
+		}
+		select {
+		case <-time.After(spaceEvery):
+		case <-ctx.Done():
 			return err
 		}
 	}
-	if r.out.Undone, err = plan.do(ctx); err != nil {
-		// The restore stays open in the log: it goes on when podd starts again.
-		return failed(rec, err)
+}
+
+// spaceEvery is how often a restore on a full disk tries again.
+const spaceEvery = 2 * time.Second
+
+// try does what is left of a restore.
+func (r *rollback) try(ctx context.Context, p *pod.Idle, files fold.Files, line []item.Checkpoint, plan *undo) (err error) {
+	if plan == nil {
+		if plan, err = r.files.plan(ctx, line, r.back.Merge); err != nil {
+			return failed(p.Pod, err)
+		}
 	}
-	taken, err := w.restored(ctx, rec, files, plan.reaches)
+	done, err := plan.do(ctx)
+	r.out.Changed, r.out.Merged, r.out.Kept = r.out.Changed+done.Changed, append(r.out.Merged, done.Merged...), done.Kept
 	if err != nil {
-		return failed(rec, err)
+		return failed(p.Pod, err)
 	}
-	end := item.Restore{After: after, Pod: rec.ID, Ended: true, Changed: int64(r.out.Changed), Merge: r.back.Merge}
+	return r.end(ctx, p, files, plan.reaches)
+}
+
+// end stores the checkpoints after the restore, and that it ended.
+func (r *rollback) end(ctx context.Context, p *pod.Idle, files fold.Files, reaches []string) error {
+	taken, err := r.files.restored(ctx, p.Pod, files, reaches)
+	if err != nil {
+		return failed(p.Pod, Full(err))
+	}
+	end := item.Restore{After: r.out.After, Pod: p.Pod.ID, Ended: true, Changed: int64(r.out.Changed), Merge: r.back.Merge}
 	for _, k := range r.out.Kept {
 		end.Kept = append(end.Kept, k.Path)
 	}
