@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +35,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	}
+	if signal.Ignored(syscall.SIGINT) {
+		// A shell ignores it for what it starts in the background, and commands would inherit that. podd handles it.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	}
 	goleak.VerifyTestMain(m)
 }
