@@ -43,7 +43,7 @@ func (o *triggerAddOptions) command(p *program) *cobra.Command {
 		Long: "Adds a trigger to a pod: when it is due, podd submits TEXT, followed by standard input as with submit. An @path in TEXT is " +
 			"read when the trigger fires. Give one of --cron, --every, --at, --after and --event.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory.",
-		Example: "  podctl trigger add nightly --cron '30 2 * * 1-5' --zone Europe/Berlin \"review the commits of yesterday\"\n" +
+		Example: "  podctl trigger add nightly --cron '30 2 * * 1-5' --zone Europe/Berlin \"review the commits\"\n" +
 			"  podctl trigger add fix -p site --after ci --on failed \"mend what failed\"",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := o.take(cmd); err != nil {
@@ -363,10 +363,9 @@ func writeFired(w io.Writer, t *poddv1.Trigger, resp *poddv1.FireTriggerResponse
 
 func newTriggerRemoveCommand(p *program) *cobra.Command {
 	return p.onTrigger(&cobra.Command{
-		Use:     "rm TRIGGER",
-		Aliases: []string{"remove", "delete"},
-		Short:   "Remove a trigger",
-		Long:    "Removes a trigger, and its fires that wait. A turn that it began goes on. TRIGGER is NAME or POD/NAME.",
+		Use:   "rm TRIGGER",
+		Short: "Remove a trigger",
+		Long:  "Removes a trigger, and its fires that wait. A turn that it began goes on. TRIGGER is NAME or POD/NAME.",
 	}, func(ctx context.Context, s *session, t *poddv1.Trigger) error {
 		resp, err := s.Triggers().RemoveTrigger(ctx, &poddv1.RemoveTriggerRequest{Pod: t.GetPod(), Name: t.GetName()})
 		return s.answer(resp, err, line("removed trigger %s of pod %s", sanitize.Line(t.GetName()), sanitize.Line(t.GetPodName())))

@@ -84,8 +84,10 @@ func (h *house) open() {
 	w, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(h.dir, "spool")}, workspace.Settings{})
 	check(h.t, err)
 	h.host, err = pod.NewHost(context.Background(), pod.Config{
-		Fixed:    pod.Fixed{Store: under, Workspaces: w, Now: h.clock},
-		Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}},
+		Fixed: pod.Fixed{Store: under, Workspaces: w, Now: h.clock},
+		Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}, Models: fold.Models{Prices: []fold.ModelPrice{
+			{Model: "m", Price: fold.DefaultPrice(), Money: fold.Money{Input: 1, CachedInput: 1, CacheWrite: 1, Output: 1}},
+		}}},
 	})
 	check(h.t, err)
 	h.wing = triggers.Open(triggers.Config{Host: h.host, Now: h.clock})
@@ -441,4 +443,74 @@ func TestOldTriggersStayNearTheEnd(t *testing.T) {
 	_, _, err = h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})
 	check(t, err)
 	h.receipts("12:00 fired 1 finished")
+}
+
+// A spent budget skips the due times of the day, with one alert.
+func TestBudget(t *testing.T) {
+	h := newHouse(t)
+	h.answer = func() scripted.Reply {
+		reply := scripted.Say(scripted.Text("done"))
+		reply.Usage = &item.Usage{Input: 600_000}
+		return reply
+	}
+	h.set(triggers.Spec{Every: time.Hour, Budget: 1}, false)
+	h.at(1 * time.Hour)
+	h.receipts("13:00 fired 1 finished")
+	h.at(2 * time.Hour)
+	h.receipts("13:00 fired 1 finished", "14:00 fired 2 finished")
+	h.at(3 * time.Hour)
+	h.at(4 * time.Hour)
+	h.receipts("13:00 fired 1 finished", "14:00 fired 2 finished", "15:00 skipped", "16:00 skipped")
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
+	check(t, err)
+	if len(alerts) != 1 || !strings.Contains(alerts[0].Text, "has spent its budget of $1.00 for today") {
+		t.Errorf("the alerts are %+v", alerts)
+	}
+	_, err = h.wing.Pause(t.Context(), "site", "t", "me", false)
+	check(t, err)
+	h.set(triggers.Spec{Every: time.Hour, Budget: 1, Missed: "skip"}, true)
+	h.at(25 * time.Hour) // Another day.
+	h.receipts("13:00 fired 1 finished", "14:00 fired 2 finished", "15:00 skipped", "16:00 skipped", "17:00-12:00 missed 20 times", "13:00 fired 3 finished")
+}
+
+// A trigger after a pod's turns has a receipt for each end, also those while podd did not run or the trigger was paused.
+func TestAfterTurns(t *testing.T) {
+	h := newHouse(t)
+	ci, err := h.host.Create(t.Context(), "ci", item.PodSpec{Dir: t.TempDir()})
+	check(t, err)
+	h.set(triggers.Spec{After: "ci", On: []item.Outcome{item.OutcomeFinished}}, false)
+	work := func() {
+		t.Helper()
+		s, err := h.host.Submit(t.Context(), pod.Submit{Pod: ci.ID, Segments: []item.Segment{item.TextSegment{Text: "test"}}})
+		check(t, err)
+		h.await("ended", func() string {
+			ends := 0
+			check(t, h.host.Logs.Entries(t.Context(), ci.ID, s.Seq, nil, func(e item.Entry) bool {
+				if _, ended := e.Kind.(item.TurnEnded); ended {
+					ends++
+				}
+				return true
+			}))
+			if ends > 0 {
+				return "ended"
+			}
+			return "runs"
+		})
+	}
+	work()
+	h.receipts("12:00 fired 1 finished")
+	_, err = h.wing.Pause(t.Context(), "site", "t", "me", false)
+	check(t, err)
+	work()
+	work()
+	h.receipts("12:00 fired 1 finished")
+	h.at(0)
+	h.receipts("12:00 fired 1 finished", "12:00 joined", "12:00 fired 2 finished")
+	check(t, h.host.Delete(t.Context(), "ci"))
+	h.at(time.Minute)
+	h.await("the pod that it waits for was deleted", func() string {
+		all, err := h.wing.List(t.Context(), "site")
+		check(t, err)
+		return all[0].Paused
+	})
 }
