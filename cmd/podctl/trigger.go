@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -80,7 +81,7 @@ func writeTriggerSet(w io.Writer, s *session, t *poddv1.Trigger) error {
 	if t.GetNext() != nil {
 		next = ", next due " + stamp(t.GetNext().AsTime())
 	}
-	return line("trigger %s of pod %s: %s%s", sanitize.Line(t.GetName()), sanitize.Line(t.GetPodName()), sanitize.Line(t.GetCondition()), next)(w)
+	return line("trigger %s of pod %s: %s%s", sanitize.Line(t.GetName()), sanitize.Line(t.GetPodName()), sanitize.Line(view.LocalTimes(t.GetCondition())), next)(w)
 }
 
 // triggerEditOptions are the flags of trigger edit, and the new prompt.
@@ -126,7 +127,7 @@ func newTriggerListCommand(p *program) *cobra.Command {
 				return err
 			}
 			return list(s.program, resp.GetTriggers(), "no triggers; add one with podctl trigger add", "NAME\tCONDITION\tPOD\tNEXT\tLAST\tTODAY\tSTATE", func(t *poddv1.Trigger) []any {
-				return []any{t.GetName(), t.GetCondition(), triggerTarget(t), triggerNext(s, t), orDash(t.GetLast()), triggerToday(t), triggerState(t)}
+				return []any{t.GetName(), view.LocalTimes(t.GetCondition()), triggerTarget(t), triggerNext(s, t), orDash(view.LocalTimes(t.GetLast())), triggerToday(t), triggerState(t)}
 			})
 		}),
 	}
@@ -209,7 +210,7 @@ func (o *triggerShowOptions) run(ctx context.Context, s *session, t *poddv1.Trig
 	}
 	spec := t.GetSpec()
 	if err := (facts{
-		{"trigger", t.GetName()}, {"pod", triggerTarget(t)}, {"condition", t.GetCondition()}, {"state", triggerState(t)}, {"next", when(t.GetNext() != nil, triggerNext(s, t))},
+		{"trigger", t.GetName()}, {"pod", triggerTarget(t)}, {"condition", view.LocalTimes(t.GetCondition())}, {"state", triggerState(t)}, {"next", when(t.GetNext() != nil, triggerNext(s, t))},
 		{"today", triggerToday(t)}, {"budget", when(spec.GetBudgetUsd() > 0, fmt.Sprintf("$%.2f a day", spec.GetBudgetUsd()))},
 		{"missed", spec.GetMissed()}, {"overlap", when(spec.GetSkipOverlap(), "skip")}, {"prompt", beginning(spec.GetPrompt())},
 	}).writeTo(s.stdout); err != nil {

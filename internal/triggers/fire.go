@@ -148,9 +148,9 @@ func (w *Wing) store(ctx context.Context, p *pod.Hosted, t *trigger, s state, fi
 func (r *passed) words() string {
 	words := r.What
 	if r.Count > 1 {
-		words = fmt.Sprintf("%d due times %s, from %s to %s", r.Count, r.What, r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339))
+		words = fmt.Sprintf("%d due times %s, from %s to %s", r.Count, r.What, inUTC(r.First), inUTC(r.Last))
 	} else if r.Event == "" {
-		words += ", due " + r.First.Format(time.RFC3339)
+		words += ", due " + inUTC(r.First)
 	}
 	if r.Why != "" {
 		words += " (" + r.Why + ")"

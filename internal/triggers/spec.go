@@ -87,7 +87,7 @@ func (s *Spec) check(now time.Time) error {
 	case s.Every != 0 && s.Every < leastEvery:
 		return invalid("every %s is too often: the shortest interval is %s", s.Every, leastEvery)
 	case !s.At.IsZero() && !s.At.After(now):
-		return invalid("%s is in the past", s.At.Format(time.RFC3339))
+		return invalid("%s is in the past", inUTC(s.At))
 	case s.Zone != "" && s.Cron == "":
 		return invalid("a zone is for --cron")
 	case len(s.On) > 0 && s.After == "":
@@ -176,12 +176,15 @@ func (s *Spec) condition(after string) string {
 	case s.Every > 0:
 		return "every " + strings.TrimSuffix(strings.TrimSuffix(s.Every.String(), "0s"), "0m")
 	case !s.At.IsZero():
-		return "at " + s.At.Format(time.RFC3339)
+		return "at " + inUTC(s.At)
 	case s.After != "":
 		return strings.TrimSpace(fmt.Sprintf("after %s %s", after, joined(s.On)))
 	}
 	return "event"
 }
+
+// inUTC is a time as clients expect it in a sentence, to show it in their zone.
+func inUTC(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 
 func joined(outcomes []item.Outcome) string {
 	words := make([]string, 0, len(outcomes))
