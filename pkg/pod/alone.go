@@ -21,7 +21,8 @@ type work = func(ctx context.Context, p *Idle) error
 
 // Alone does work on a pod that runs nothing meanwhile: no turn, and no background command. Submits that come wait.
 // A busy pod refuses; then is what a person does later: "land it". When ctx ends, or a directory of the pod does not
-// answer, the work goes on, and Alone returns: a client that is gone does not cancel. What the work sets may be read only after Alone has returned the work's own result.
+// answer, the work goes on, and Alone returns: a client that is gone does not cancel. What the work sets may be read only
+// after Alone has returned the work's own result.
 func (h *Host) Alone(ctx context.Context, idOrName, then string, do work) error {
 	return h.alone(ctx, idOrName, func(a *actor) error { return a.free(then) }, do)
 }
