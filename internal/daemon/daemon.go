@@ -290,6 +290,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		SubPods:    subpods.Tools(func() *subpods.Wing { return d.subPods }),
 		AskUser:    questions.Tool(),
 		Letters:    func(id string) tool.Tool { return d.letters.Tool(id) },
+		Named:      d.namedTools(),
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
 		CacheDir:      filepath.Join(d.StateDir, "caches"),
@@ -309,11 +310,15 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Settings: settings,
 		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Grace: d.Grace, Node: d.fleet.NodeName(), Logger: d.Logger, Now: d.Now},
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.openWings(ctx)
 	}
-	d.openWings(ctx)
-	return nil
+	return err
+}
+
+// namedTools are the tools that a pod has only if its spec or a rule names them.
+func (d *Daemon) namedTools() map[string]func(id string) tool.Tool {
+	return map[string]func(string) tool.Tool{triggers.ToolName: func(id string) tool.Tool { return d.triggers.Tool(id) }}
 }
 
 // openWings opens the wings of the host.

@@ -13,6 +13,7 @@ import (
 	"podd/internal/letters"
 	"podd/internal/questions"
 	"podd/internal/tools/builtin"
+	"podd/internal/triggers"
 	"podd/internal/workspace"
 	"podd/internal/workspace/skills"
 	"podd/pkg/interceptor"
@@ -93,7 +94,7 @@ func (d *Daemon) learn(endpoint string, values ...string) { d.secrets.AddKeys(en
 
 // toolNames are the names of podd's own tools.
 func toolNames() []string {
-	return append(builtin.Names(), skills.ToolName, tool.FindTool, pod.SpawnTool, pod.WaitTool, questions.Name, letters.ToolName)
+	return append(builtin.Names(), skills.ToolName, tool.FindTool, pod.SpawnTool, pod.WaitTool, questions.Name, letters.ToolName, triggers.ToolName)
 }
 
 // CheckSettings refuses limits and reconcilers of unknown tools, and rules that can match no call.

@@ -21,7 +21,9 @@ type Trigger struct {
 	After string
 	Name  string
 	Added time.Time
-	Own   bool
+	// Own says that the pod's model added it. By is the call that did.
+	Own bool
+	By  string
 	Spec
 	State
 }
@@ -129,6 +131,8 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 		if before, after := condition(old.Spec), condition(s.Spec); before != after {
 			made.Added, made.state.Cursor, made.AfterSeq = now, now, seen
 		}
+	case s.Own && h.own() >= maxSchedule:
+		return nil, item.Errorf(item.KindExhausted, "TOO_MANY_TRIGGERS", "you have %d triggers, which is the most: remove one", maxSchedule)
 	case len(h.all) >= maxPod:
 		return nil, item.Errorf(item.KindExhausted, "TOO_MANY_TRIGGERS", "pod %s has %d triggers, which is the most: remove one", p.Pod.Name, maxPod)
 	}
@@ -156,6 +160,16 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 	return made, nil
 }
 
+// own counts the triggers that the model of the pod added.
+func (h *home) own() (n int) {
+	for _, t := range h.all {
+		if t.Own {
+			n++
+		}
+	}
+	return n
+}
+
 // condition are the parts of a spec that say when it is due.
 func condition(s Spec) string {
 	return fmt.Sprint(s.Cron, "\n", s.Zone, "\n", s.Every, "\n", s.At.UnixNano(), "\n", s.After, "\n", s.On)
@@ -163,8 +177,16 @@ func condition(s Spec) string {
 
 // Remove removes a trigger, and the fires that wait. Its turns go on.
 func (w *Wing) Remove(ctx context.Context, idOrName, name string) error {
+	return w.remove(ctx, idOrName, name, false)
+}
+
+// remove is Remove; own refuses a trigger that a person added.
+func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) error {
 	return w.with(ctx, idOrName, func(p *pod.Hosted, h *home) error {
 		t, err := h.find(p, name)
+		if err == nil && own && !t.Own {
+			err = item.Errorf(item.KindPrecondition, "NOT_YOURS", "a person added trigger %s: only a person removes it", name)
+		}
 		if err != nil {
 			return err
 		}
@@ -291,7 +313,7 @@ func (w *Wing) knows(ctx context.Context, t *trigger, id string, now time.Time) 
 func (w *Wing) shown(ctx context.Context, p item.Pod, t *trigger) (Trigger, error) {
 	now := w.now()
 	s := t.on(now)
-	shown := Trigger{Pod: p, Name: t.Name, Added: t.Added, Own: t.Own, Spec: t.Spec, State: State{
+	shown := Trigger{Pod: p, Name: t.Name, Added: t.Added, Own: t.Own, By: t.By, Spec: t.Spec, State: State{
 		Fires: s.Fires, Today: s.Today, Spent: s.Spent, Waiting: len(t.open), Working: len(s.Under), Paused: s.Paused, Last: s.Last,
 	}}
 	if t.next != nil && s.Paused == "" {

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"os"
+	"slices"
 
 	"podd/internal/guard/policy"
 	"podd/internal/letters"
@@ -132,6 +133,11 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	if w.all.Letters != nil && letters.Offered(d.spec, s.Rules) {
 		tools = append(tools, w.all.Letters(w.id))
 	}
+	for name, make := range w.all.Named {
+		if isNamed(name, d.spec, s.Rules) {
+			tools = append(tools, make(w.id))
+		}
+	}
 	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, tools), prefix: w.all.ForeignPrefix, log: w.all.Logger}
 	if movable {
 		own.leased = func(t tool.Tool) tool.Tool { return shell.Leased(t, w.all.Shell.Lease) }
@@ -140,6 +146,12 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)
 	}
 	return own, nil
+}
+
+// isNamed says whether a pod's spec or a rule names a tool, and does not deny it.
+func isNamed(name string, spec item.PodSpec, rules []item.Rule) bool {
+	names := func(r item.Rule) bool { return r.Tool == name && r.Decision != "deny" }
+	return slices.Contains(spec.Tools, name) || slices.ContainsFunc(spec.Rules, names) || slices.ContainsFunc(rules, names)
 }
 
 // asksNobody says that the pod's mode lets nothing ask a person.

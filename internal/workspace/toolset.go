@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,6 +116,7 @@ func (all *Workspaces) checkTools(names, before []string) error {
 	}
 	// In the order for the model.
 	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool, pod.WaitTool, letters.ToolName)
+	known = append(known, slices.Sorted(maps.Keys(all.Named))...)
 	if all.AskUser != nil {
 		known = append(known, questions.Name)
 	}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -60,7 +61,7 @@ func (w *Workspace) follow(p Project) error {
 
 // Follow checks a spec that the pod may get.
 func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error) {
-	if moves = movesTo(w.spec, spec); moves {
+	if moves = w.all.movesTo(w.spec, spec); moves {
 		above, err := w.above()
 		if err != nil {
 			return false, nil, err
@@ -94,9 +95,10 @@ func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error
 }
 
 // movesTo says whether tools have another basis under another spec.
-func movesTo(from, to item.PodSpec) bool {
+func (all *Workspaces) movesTo(from, to item.PodSpec) bool {
 	return from.Dir != to.Dir || !slices.Equal(from.Read, to.Read) || !slices.Equal(from.Write, to.Write) ||
-		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods || letters.Offered(from, nil) != letters.Offered(to, nil)
+		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods || letters.Offered(from, nil) != letters.Offered(to, nil) ||
+		slices.ContainsFunc(slices.Collect(maps.Keys(all.Named)), func(name string) bool { return isNamed(name, from, nil) != isNamed(name, to, nil) })
 }
 
 // opened is the workspace's directory. If it was moved or replaced, or the user has skills since then, it is
@@ -130,7 +132,7 @@ func (w *Workspace) opened() (*directory, error) {
 func (w *Workspace) enter(dir *directory) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dir != nil || w.closed != nil || movesTo(dir.spec, w.spec) {
+	if w.dir != nil || w.closed != nil || w.all.movesTo(dir.spec, w.spec) {
 		return false
 	}
 	w.dir, w.uses = dir, 0
@@ -188,6 +190,9 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	tools := append(shell.New(w.all.Shell, w.all.place(w.id, folder)).Tools(), w.all.Tools...)
 	if w.all.Letters != nil {
 		tools = append(tools, w.all.Letters(w.id))
+	}
+	for _, make := range w.all.Named {
+		tools = append(tools, make(w.id))
 	}
 	if w.all.SubPods != nil {
 		parent := item.Pod{ID: w.id, Spec: item.PodSpec{SubPods: manySlots}}

@@ -59,6 +59,8 @@ type Config struct {
 	AskUser tool.Tool
 	// Letters makes the tool by which a pod, by its id, writes to others; nil means that no pod does. Package letters has it.
 	Letters func(id string) tool.Tool
+	// Named makes the tools, by their names, that a pod, by its id, has only if its spec or a rule names them.
+	Named map[string]func(id string) tool.Tool
 	// SkillsDir has the user's skills, which all pods may read; empty or missing means none.
 	SkillsDir string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with
