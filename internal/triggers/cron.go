@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	_ "time/tzdata" // A machine may have no zones of its own.
 
 	"github.com/robfig/cron/v3"
 )

@@ -86,8 +86,8 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 	if !validName(s.Name) {
 		return set, invalid("a trigger can't be named %q: a name has small letters, digits and dashes, at most %d", s.Name, maxName)
 	}
-	if most := w.Host.Settings().MaxSubmitBytes; len(s.Prompt) > most-maxData {
-		return set, invalid("the prompt has %d bytes; the limit is %d: put long text into a file and name it with @", len(s.Prompt), most-maxData)
+	if most := w.Host.Settings().MaxSubmitBytes / 2; len(s.Prompt) > most {
+		return set, invalid("the prompt has %d bytes; the limit is %d, for the text of an event follows it: put long text into a file and name it with @", len(s.Prompt), most)
 	}
 	if err := s.check(now); err != nil {
 		return set, err
@@ -239,8 +239,8 @@ type Event struct {
 // Fire fires a trigger. It returns once that is on disk. again says that the event was known.
 func (w *Wing) Fire(ctx context.Context, e Event) (r Receipt, again bool, err error) {
 	switch {
-	case len(e.Data) > maxData:
-		return r, false, item.Errorf(item.KindExhausted, "EVENT_TOO_LARGE", "the text of the event has %d bytes; the limit is %d: put it into a file and name that", len(e.Data), maxData)
+	case len(e.Data) > min(maxData, w.Host.Settings().MaxSubmitBytes/4):
+		return r, false, item.Errorf(item.KindExhausted, "EVENT_TOO_LARGE", "the text of the event has %d bytes; the limit is %d: put it into a file and name that", len(e.Data), min(maxData, w.Host.Settings().MaxSubmitBytes/4))
 	case len(e.ID) > maxEventID:
 		return r, false, invalid("the id of the event has %d bytes; the limit is %d", len(e.ID), maxEventID)
 	}

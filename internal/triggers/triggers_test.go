@@ -298,6 +298,25 @@ func TestFlood(t *testing.T) {
 	})
 }
 
+// What cannot be submitted is refused at once: a prompt or a text of an event that is too long.
+func TestTooLong(t *testing.T) {
+	h := newHouse(t)
+	most := h.host.Settings().MaxSubmitBytes
+	_, err := h.wing.Set(t.Context(), triggers.Setting{Pod: "site", Name: "t", Spec: triggers.Spec{Event: true, Prompt: strings.Repeat("x", most/2+1)}})
+	if item.ReasonOf(err) != "BAD_TRIGGER" {
+		t.Errorf("a long prompt: %v", err)
+	}
+	_, err = h.wing.Set(t.Context(), triggers.Setting{Pod: "site", Name: "t", Spec: triggers.Spec{Event: true, Prompt: strings.Repeat("x", most/2)}})
+	check(t, err)
+	_, _, err = h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t", Data: strings.Repeat("x", 64<<10+1)})
+	if item.ReasonOf(err) != "EVENT_TOO_LARGE" {
+		t.Errorf("a long event: %v", err)
+	}
+	_, _, err = h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t", Data: strings.Repeat("x", 64<<10)})
+	check(t, err)
+	h.receipts("12:00 fired 1 finished")
+}
+
 // Five failed turns in a row pause a trigger, with one alert.
 func TestFailures(t *testing.T) {
 	h := newHouse(t)
