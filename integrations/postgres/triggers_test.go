@@ -27,7 +27,7 @@ func TestTriggersFailOver(t *testing.T) {
 	for n := range pods {
 		name := fmt.Sprintf("p-%d", n)
 		tm.pod(name)
-		n1.Podctl("trigger", "add", "soon", "-p", name, "--at", fmt.Sprintf("%dms", 1500+n*2000/pods), "work")
+		n1.Podctl("trigger", "add", "soon", "-p", name, "--at", fmt.Sprintf("%dms", 4000+n*2000/pods), "work")
 	}
 	rig.Await(t, "the first fire", func() bool {
 		return strings.Contains(n3.Podctl("trigger", "list"), "fired") || strings.Contains(n3.Podctl("trigger", "list"), "finished")
