@@ -185,11 +185,7 @@ func (w *Wing) countTurns(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 			return true
 		}
 		s.AfterSeq = e.Seq
-		what, why := t.decide(s)
-		if what == "" && (t.waits(s) || len(fires) > 0) {
-			what, why = merged, "an earlier fire waits"
-		}
-		if what != "" {
+		if what, why := t.decideBehind(s, fires); what != "" {
 			receipts = append(receipts, passed{What: what, Why: why, Count: 1, First: e.Time, Last: e.Time})
 			return true
 		}
@@ -215,11 +211,14 @@ func turnEnds(k wire.KindNumber) bool { return k == wire.KindTurnEnded }
 func (w *Wing) fire(ctx context.Context, p *pod.Hosted, h *home, t *trigger, o opened) error {
 	to, seq, err := w.submit(ctx, p, t, o)
 	refused := err != nil && permanent(err)
-	if err != nil && !refused {
-		return err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err != nil && !refused {
+		if i := slices.IndexFunc(t.open, func(other opened) bool { return other.seq == o.seq }); i >= 0 {
+			t.open[i].tried = true
+		}
+		return err
+	}
 	now := w.now()
 	s := t.on(now)
 	f := fired{Pod: p.Pod.ID, ID: t.ID, N: o.N, To: to.ID, Name: to.Name, Seq: seq}
@@ -265,11 +264,6 @@ func (w *Wing) submit(ctx context.Context, p *pod.Hosted, t *trigger, o opened) 
 		return to, 0, err
 	}
 	id := fmt.Sprintf("trigger/%s/%d", t.ID, o.N)
-	if o.old {
-		if seq, err := w.has(ctx, p, to, o, id); err != nil || seq > 0 {
-			return to, seq, err
-		}
-	}
 	s := pod.Submit{
 		Pod: to.ID, RequestID: id, ParseRefs: true, NoQuestions: t.NoQuestions,
 		Segments: []item.Segment{item.TextSegment{Text: t.Prompt}, item.TextSegment{Text: "\n\n" + t.words(o.due)}},
@@ -305,29 +299,14 @@ func (t *trigger) words(d due) string {
 	return b.String() + ".)"
 }
 
-// has looks for the submit of a fire of an earlier podd; the pod remembers only the latest request ids.
-func (w *Wing) has(ctx context.Context, p *pod.Hosted, to item.Pod, o opened, id string) (seq item.Seq, err error) {
-	from := o.seq
-	if to.ID != p.Pod.ID {
-		from = 0
-	}
-	err = w.Host.Logs.Entries(ctx, to.ID, from, func(k wire.KindNumber) bool { return k == wire.KindSubmitted }, func(e item.Entry) bool {
-		if k, ok := e.Kind.(item.Submitted); ok && k.RequestID == id {
-			seq = e.Seq
-		}
-		return seq == 0
-	})
-	return seq, err
-}
-
-// target is the pod that gets a fire, created unless an earlier podd did.
+// target is the pod that gets a fire, created unless an earlier try did.
 func (w *Wing) target(ctx context.Context, p *pod.Hosted, t *trigger, o opened) (item.Pod, error) {
 	if t.New == "" {
 		return p.Pod, nil
 	}
 	name := t.nameOf(o.N)
 	if made, err := w.Host.Store.Pod(ctx, name); err == nil {
-		if o.old && made.Spec.Parent == p.Pod.ID {
+		if o.tried && made.Spec.Parent == p.Pod.ID {
 			return made, nil
 		}
 		return made, item.Errorf(item.KindExists, "POD_EXISTS", "there is a pod %s already", name)

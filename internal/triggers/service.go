@@ -12,7 +12,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Register serves TriggerService. caller names the person who calls.
+// Register serves TriggerService.
 func (w *Wing) Register(g grpc.ServiceRegistrar) {
 	poddv1.RegisterTriggerServiceServer(g, &service{wing: w})
 }

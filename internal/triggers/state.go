@@ -136,11 +136,11 @@ type trigger struct {
 	seen item.Seq
 }
 
-// opened is a due entry. old says that an earlier podd may have submitted it.
+// opened is a due entry. tried says that it may have a new pod: this podd failed to submit it, or an earlier one had it.
 type opened struct {
 	due
-	seq item.Seq
-	old bool
+	seq   item.Seq
+	tried bool
 }
 
 // known is an event that podd had.
@@ -186,6 +186,15 @@ func (t *trigger) decide(s state) (what, why string) {
 	return "", ""
 }
 
+// decideBehind is decide for a due time that can join a fire: one that waits, or one of fires, which are due just before it.
+func (t *trigger) decideBehind(s state, fires []due) (what, why string) {
+	what, why = t.decide(s)
+	if what == "" && (t.waits(s) || len(fires) > 0) {
+		return merged, "an earlier fire waits"
+	}
+	return what, why
+}
+
 // plan says what becomes of the due times after the cursor, up to now. Nothing does while the trigger is paused.
 func (t *trigger) plan(now time.Time) (s state, fires []due, receipts []passed) {
 	s = t.on(now)
@@ -207,10 +216,7 @@ func (t *trigger) plan(now time.Time) (s state, fires []due, receipts []passed) 
 	}
 	fires, receipts = t.catchUpOn(s, before)
 	for _, at := range prompt {
-		what, why := t.decide(s)
-		if what == "" && (t.waits(s) || len(fires) > 0) {
-			what, why = merged, "an earlier fire waits"
-		}
+		what, why := t.decideBehind(s, fires)
 		if what == "" {
 			fires = append(fires, due{Due: at})
 			continue

@@ -317,6 +317,50 @@ func TestTooLong(t *testing.T) {
 	h.receipts("12:00 fired 1 finished")
 }
 
+// A new pod that cannot get its fire yet gets it later, and no second one is made.
+func TestNewPodGetsItsFireLater(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true, New: "site-{n}"}, false)
+	h.stop()
+	refusing := &refusingStore{refused: make(chan struct{})}
+	h.under = func(s store.Store) store.Store {
+		refusing.Store = s
+		return refusing
+	}
+	h.open()
+	_, _, err := h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})
+	check(t, err)
+	<-refusing.refused
+	h.at(time.Minute)
+	h.receipts("12:00 fired 1 finished")
+	pods, err := h.host.List(t.Context(), "")
+	check(t, err)
+	if len(pods) != 2 {
+		t.Errorf("there are %d pods, want 2", len(pods))
+	}
+}
+
+// refusingStore has no space for the first submit.
+type refusingStore struct {
+	store.Store
+	once    sync.Once
+	refused chan struct{}
+}
+
+// Append refuses the first submit.
+func (s *refusingStore) Append(ctx context.Context, b store.Batch) (appended store.Appended, err error) {
+	if b.Admit != nil {
+		s.once.Do(func() {
+			err = item.Errorf(item.KindExhausted, store.ReasonNoSpace, "no space left")
+			close(s.refused)
+		})
+	}
+	if err != nil {
+		return store.Appended{}, err
+	}
+	return s.Store.Append(ctx, b)
+}
+
 // Five failed turns in a row pause a trigger, with one alert.
 func TestFailures(t *testing.T) {
 	h := newHouse(t)
