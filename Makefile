@@ -95,7 +95,7 @@ test-long: test-need ## run all tests in full
 nightly: test-long crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
-TEST_NEED := git:git python3:python3 gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
+TEST_NEED := git:git python3:python3 curl:curl gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
 
 # What the tests below integrations need.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm /usr/lib/python3/dist-packages/pip:python3-pip chromium:chromium \
