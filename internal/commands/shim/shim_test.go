@@ -279,10 +279,9 @@ func killedAfter(t *testing.T, script string) (job *spool.Job, dir string) {
 // The shim ends with it.
 func TestPoddIsKilled(t *testing.T) {
 	job, dir := killedAfter(t, "echo $PPID >shim; : >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7")
+	// The command may make "ready" before its shim, which runs on, has noted the process.
 	var note shim.Note
-	if err := job.Record.Notes(&note); err != nil || note.Process == nil {
-		t.Fatalf("noted: %+v, %v", note, err)
-	}
+	await(t, func() bool { return job.Record.Notes(&note) == nil && note.Process != nil })
 	if !job.Record.Held() || job.Record.Status() != "" {
 		t.Fatalf("held: %v, status %q", job.Record.Held(), job.Record.Status())
 	}
