@@ -337,6 +337,62 @@ check("VS Code and Neovim give one notice together, and the other one takes over
   }
 });
 
+check("a form asks one question after the other, is left and taken up again, and goes away with an answer from elsewhere", async () => {
+  const questions = [
+    { header: "Base", question: "Which database?", options: [{ label: "bbolt", description: "a $(file)" }, { label: "PostgreSQL", description: "a server" }] },
+    { header: "Parts", question: "Which parts?", multiple: true, options: [{ label: "log", description: "" }, { label: "page", description: "" }, { label: "desk", description: "" }] },
+    { header: "Name", question: "What is it called?" },
+  ];
+  const ask = () => podctl("submit", "-p", "here", `ask ${JSON.stringify({ questions })}`);
+  const rows = e.page.locator(".quick-input-list .monaco-list-row");
+  const row = (text) => rows.filter({ hasText: text }).first();
+  const box = e.page.locator(".quick-input-widget");
+  const input = box.locator(".quick-input-filter input");
+  const title = (text) => box.getByText(`here asks (${text})`).waitFor();
+  ask();
+  await e.command("podd: Open Stream");
+  const page = await e.stream();
+  const answer = () => page.getByRole("button", { name: "Answer…" }).click();
+  await answer();
+  await title("1/3");
+  await row("a $ (file)").waitFor();
+  await row("Let the model decide").waitFor();
+  // Escape leaves the call waiting.
+  await e.page.keyboard.press("Escape");
+  await box.waitFor({ state: "hidden" });
+  assert.ok(waiting("here"));
+  await answer();
+  await title("1/3");
+  await row("PostgreSQL").click();
+  await title("2/3");
+  for (const name of ["log", "desk", "Other…"]) await row(name).click();
+  await box.getByRole("button", { name: "OK" }).click();
+  await e.await("the text", e.prompt.bind(e), (text) => text.startsWith("Parts: Which parts?"));
+  await input.fill("docs");
+  await e.page.keyboard.press("Enter");
+  await title("3/3");
+  await input.fill("orchard");
+  await e.page.keyboard.press("Enter");
+  await page.locator(".ask").waitFor({ state: "detached" });
+  await idle();
+  const said = podctl("tail", "here", "-n", "20");
+  for (const want of ["PostgreSQL", "log, desk, docs", "orchard"]) assert.ok(said.includes(want), said);
+
+  ask();
+  await answer();
+  await title("1/3");
+  podctl("answer", "here", "--dismiss");
+  await box.waitFor({ state: "hidden" });
+  await idle();
+
+  ask();
+  await answer();
+  await title("1/3");
+  await row("Let the model decide").click();
+  await page.locator(".ask").waitFor({ state: "detached" });
+  await idle();
+});
+
 check("a podd that is away is not a podd without pods", async () => {
   const settings = path.join(home, "code", "server", "data", "Machine", "settings.json");
   fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "podd.socket": path.join(home, "nowhere") }));
