@@ -5,6 +5,7 @@ package mcp
 import (
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -151,4 +152,34 @@ func TestExampleOfGoAsks(t *testing.T) {
 		says("provide a random string", "--dismiss"),
 	)
 	want(t, results(t, w), "seven", "(elicitation pending)", "ended")
+}
+
+// The example of mcp-go, a library of others, asks with a choice, a yes or no and a default, and asks only sometimes.
+func TestExampleOfMCPGoAsks(t *testing.T) {
+	dir := t.TempDir()
+	build := exec.Command("go", "install", "github.com/mark3labs/mcp-go/examples/elicitation@v0.43.2")
+	build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+	build.Dir = dir
+	rig.Run(t, build)
+	const create = "mcp__go__create_project"
+	long := map[string]any{"data": strings.Repeat("x", 101)}
+	w := rig.Prepare(t, calls(
+		call(1, create, map[string]any{}),
+		call(2, create, map[string]any{}),
+		call(3, create, map[string]any{}),
+		call(4, "mcp__go__process_data", map[string]any{"data": "short"}),
+		call(5, "mcp__go__process_data", long),
+		call(6, "mcp__go__process_data", long),
+	))
+	w.Configure(fmt.Sprintf("[mcp.servers.go]\ncommand = %q\n", filepath.Join(dir, "elicitation")) + allow)
+	w.Start()
+	answers(t, w,
+		says("projectName: Name of the project (a text, at least 1 character)", each("#2", "#2", "orchard")...),
+		says("Frontend framework to use", each("-", "-", "meadow")...),
+		says("Frontend framework to use", "--dismiss"),
+		says("The data is 101 characters long", each("#1", "it is mine")...),
+		says("The data is 101 characters long", "--dismiss"),
+	)
+	want(t, results(t, w), "Created project 'orchard' with framework: vue, tests: false", "Created project 'meadow' with framework: none, tests: true",
+		"declined", "Processed 5 characters", "Processed 101 characters", "cancelled by user")
 }

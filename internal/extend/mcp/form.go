@@ -220,16 +220,22 @@ func (d *field) hint(t *item.FormTakes) string {
 	if format := map[string]string{"email": "an e-mail address", "uri": "a URL", "date": "a date such as 2026-01-31", "date-time": "a time such as 2026-01-31T12:00:00Z"}[t.Format]; format != "" {
 		what = format
 	}
-	unit := ""
-	if t.Type == item.TakesText {
-		unit = " characters"
+	number := func(n float64) string {
+		digits := strconv.FormatFloat(n, 'f', -1, 64)
+		switch {
+		case t.Type != item.TakesText:
+			return digits
+		case n == 1:
+			return digits + " character"
+		}
+		return digits + " characters"
 	}
 	hints := []string{what}
 	if t.Min != nil {
-		hints = append(hints, "at least "+number(*t.Min)+unit)
+		hints = append(hints, "at least "+number(*t.Min))
 	}
 	if t.Max != nil {
-		hints = append(hints, "at most "+number(*t.Max)+unit)
+		hints = append(hints, "at most "+number(*t.Max))
 	}
 	if t.Pattern != "" {
 		hints = append(hints, "like "+word(t.Pattern))
@@ -242,8 +248,6 @@ func (d *field) hint(t *item.FormTakes) string {
 	}
 	return strings.Join(hints, ", ")
 }
-
-func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // defaultName is the default in the words of the form.
 func (d *field) defaultName() string {
