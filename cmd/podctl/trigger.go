@@ -42,7 +42,7 @@ func (o *triggerAddOptions) command(p *program) *cobra.Command {
 		Use:   "add NAME [TEXT...]",
 		Short: "Add a trigger to a pod",
 		Long: "Adds a trigger to a pod: when it is due, podd submits TEXT, followed by standard input as with submit. An @path in TEXT is " +
-			"read when the trigger fires. Give one of --cron, --every, --at, --after and --event.\n" +
+			"read when the trigger fires. Give one of --cron, --every, --at, --after, --event and --webhook.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory.",
 		Example: "  podctl trigger add nightly --cron '30 2 * * 1-5' --zone Europe/Berlin \"review the commits\"\n" +
 			"  podctl trigger add fix -p site --after ci --on failed \"mend what failed\"",
@@ -81,13 +81,17 @@ func writeTriggerSet(w io.Writer, s *session, t *poddv1.Trigger) error {
 	if t.GetNext() != nil {
 		next = ", next due " + stamp(t.GetNext().AsTime())
 	}
-	return line("trigger %s of pod %s: %s%s", sanitize.Line(t.GetName()), sanitize.Line(t.GetPodName()), sanitize.Line(view.LocalTimes(t.GetCondition())), next)(w)
+	if err := line("trigger %s of pod %s: %s%s", sanitize.Line(t.GetName()), sanitize.Line(t.GetPodName()), sanitize.Line(view.LocalTimes(t.GetCondition())), next)(w); err != nil || !t.GetSpec().GetWebhook() {
+		return err
+	}
+	return line("url: %s\nsecret: podctl trigger show %s/%s --secret", sanitize.Line(webhookURL(t)), sanitize.Line(t.GetPodName()), sanitize.Line(t.GetName()))(w)
 }
 
 // triggerEditOptions are the flags of trigger edit, and the new prompt.
 type triggerEditOptions struct {
 	triggerFlags
-	prompt string
+	prompt    string
+	newSecret bool
 }
 
 func (o *triggerEditOptions) command(p *program) *cobra.Command {
@@ -100,6 +104,7 @@ func (o *triggerEditOptions) command(p *program) *cobra.Command {
 	}, o.run)
 	o.register(p, cmd)
 	cmd.Flags().StringVar(&o.prompt, "prompt", "", "what the pod has to do")
+	cmd.Flags().BoolVar(&o.newSecret, "new-secret", false, "give the webhook another secret")
 	return cmd
 }
 
@@ -111,7 +116,7 @@ func (o *triggerEditOptions) run(ctx context.Context, s *session, t *poddv1.Trig
 	if o.prompt != "" {
 		spec.Prompt = valid(o.prompt)
 	}
-	resp, err := s.Triggers().SetTrigger(ctx, &poddv1.SetTriggerRequest{Pod: t.GetPod(), Name: t.GetName(), Spec: spec, Change: true})
+	resp, err := s.Triggers().SetTrigger(ctx, &poddv1.SetTriggerRequest{Pod: t.GetPod(), Name: t.GetName(), Spec: spec, Change: true, NewSecret: o.newSecret})
 	return s.answer(resp, err, func(w io.Writer) error { return writeTriggerSet(w, s, resp.GetTrigger()) })
 }
 
@@ -167,9 +172,10 @@ func triggerState(t *poddv1.Trigger) string {
 
 // triggerShowOptions are the flags of trigger show.
 type triggerShowOptions struct {
-	limit int32
-	since string
-	from  *timestamppb.Timestamp
+	limit  int32
+	since  string
+	from   *timestamppb.Timestamp
+	secret bool
 }
 
 func (o *triggerShowOptions) command(p *program) *cobra.Command {
@@ -177,7 +183,7 @@ func (o *triggerShowOptions) command(p *program) *cobra.Command {
 		Use:   "show TRIGGER",
 		Short: "Show a trigger, and what became of each time that it was due",
 		Long: "Shows a trigger and its receipts, the oldest first: each time that it was due fired, joined an earlier fire that waited, was " +
-			"missed, skipped, or failed. TRIGGER is NAME or POD/NAME.",
+			"missed, skipped, or failed. TRIGGER is NAME or POD/NAME. With --secret, only shows the secret of a webhook.",
 		Example: "  podctl trigger show nightly --since 7d",
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			from, ok := sinceTime(o.since, p.now())
@@ -193,11 +199,16 @@ func (o *triggerShowOptions) command(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.Int32VarP(&o.limit, "limit", "n", 20, "how many receipts, the newest; at most 1000")
 	f.StringVar(&o.since, "since", "", "only receipts since then: 7d, 12h or 2026-11-20")
+	f.BoolVar(&o.secret, "secret", false, "show only the secret of a webhook")
 	completeWith(cmd, "since")
 	return cmd
 }
 
 func (o *triggerShowOptions) run(ctx context.Context, s *session, t *poddv1.Trigger) error {
+	if o.secret {
+		resp, err := s.Triggers().GetTriggerSecret(ctx, &poddv1.GetTriggerSecretRequest{Pod: t.GetPod(), Name: t.GetName()})
+		return s.answer(resp, err, line("%s", sanitize.Line(resp.GetSecret())))
+	}
 	resp, err := s.Triggers().ListReceipts(ctx, &poddv1.ListReceiptsRequest{Pod: t.GetPod(), Name: t.GetName(), Limit: max(o.limit, 1), Since: o.from})
 	if err != nil {
 		return err
@@ -210,7 +221,7 @@ func (o *triggerShowOptions) run(ctx context.Context, s *session, t *poddv1.Trig
 	}
 	spec := t.GetSpec()
 	if err := (facts{
-		{"trigger", t.GetName()}, {"pod", triggerTarget(t)}, {"condition", view.LocalTimes(t.GetCondition())}, {"state", triggerState(t)}, {"next", when(t.GetNext() != nil, triggerNext(s, t))},
+		{"trigger", t.GetName()}, {"pod", triggerTarget(t)}, {"condition", view.LocalTimes(t.GetCondition())}, {"url", webhookURL(t)}, {"selects", strings.Join(spec.GetSelect(), " ")}, {"state", triggerState(t)}, {"next", when(t.GetNext() != nil, triggerNext(s, t))},
 		{"today", triggerToday(t)}, {"budget", when(spec.GetBudgetUsd() > 0, fmt.Sprintf("$%.2f a day", spec.GetBudgetUsd()))},
 		{"missed", spec.GetMissed()}, {"overlap", when(spec.GetSkipOverlap(), "skip")}, {"prompt", beginning(spec.GetPrompt())},
 	}).writeTo(s.stdout); err != nil {
@@ -224,6 +235,14 @@ func (o *triggerShowOptions) run(ctx context.Context, s *session, t *poddv1.Trig
 		out.row(receiptDue(r), number(r.GetNumber()), receiptWhat(r), orDash(r.GetPodName()), number(r.GetTurn()), receiptCost(r), orDash(receiptWhy(r)))
 	}
 	return out.writeTo(s.stdout)
+}
+
+// webhookURL is where a webhook is fired; empty for another trigger.
+func webhookURL(t *poddv1.Trigger) string {
+	if t.GetSpec().GetWebhook() && t.GetUrl() == "" {
+		return `off: set listen = "127.0.0.1:7634" in [triggers] of the configuration, and restart podd`
+	}
+	return t.GetUrl()
 }
 
 func number(n int64) string {

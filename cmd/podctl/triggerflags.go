@@ -19,7 +19,8 @@ type triggerFlags struct {
 	cron, zone, at, after string
 	on                    []string
 	every                 time.Duration
-	event                 bool
+	event, webhook        bool
+	parts                 []string
 
 	newPod, missed, overlap string
 	checkout                bool
@@ -28,7 +29,7 @@ type triggerFlags struct {
 }
 
 // triggerConditions are the flags that say when a trigger fires.
-var triggerConditions = []string{"cron", "every", "at", "after", "event"}
+var triggerConditions = []string{"cron", "every", "at", "after", "event", "webhook"}
 
 // triggerOutcomes are the words of --on.
 var triggerOutcomes = map[string]poddv1.Outcome{
@@ -45,6 +46,8 @@ func (o *triggerFlags) register(p *program, cmd *cobra.Command) {
 	f.StringVar(&o.after, "after", "", "due when a turn of this POD has ended")
 	f.StringSliceVar(&o.on, "on", nil, "with --after: only these outcomes: finished, failed, cancelled, interrupted, limit")
 	f.BoolVar(&o.event, "event", false, "due only when podctl trigger fire says so")
+	f.BoolVar(&o.webhook, "webhook", false, "due when somebody with its secret posts to its URL")
+	f.StringArrayVar(&o.parts, "select", nil, "with --webhook: only this part of a JSON body, such as .pull_request.title")
 	f.StringVar(&o.newPod, "new", "", "give each fire a new sub-pod of this NAME, with {n} for its number")
 	f.BoolVar(&o.checkout, "checkout", false, "with --new: each in a git checkout of its own")
 	f.StringVar(&o.missed, "missed", "", "due times that podd missed: fire once for all, skip them, or all:N (default once)")
@@ -57,6 +60,7 @@ func (o *triggerFlags) register(p *program, cmd *cobra.Command) {
 	completeWith(cmd, "every", "10m", "1h", "24h")
 	completeWith(cmd, "at")
 	completeWith(cmd, "on", "finished", "failed", "cancelled", "interrupted", "limit")
+	completeWith(cmd, "select")
 	completeWith(cmd, "new")
 	completeWith(cmd, "missed", "once", "skip", "all:5")
 	completeWith(cmd, "overlap", "join", "skip")
@@ -77,7 +81,7 @@ func (o *triggerFlags) take(cmd *cobra.Command) error {
 	case len(conditions) > 1:
 		return usagef("%s cannot be used together: a trigger has one condition", strings.Join(conditions, " and "))
 	case len(conditions) == 0 && cmd.Name() == "add":
-		return usagef("say when the trigger is due: --cron, --every, --at, --after or --event")
+		return usagef("say when the trigger is due: --cron, --every, --at, --after, --event or --webhook")
 	case o.overlap != "" && o.overlap != "join" && o.overlap != "skip":
 		return usagef("--overlap %q is not known: use join or skip", o.overlap)
 	}
@@ -93,8 +97,8 @@ func (o *triggerFlags) take(cmd *cobra.Command) error {
 func (o *triggerFlags) apply(spec *poddv1.TriggerSpec, now time.Time) error {
 	for _, name := range triggerConditions {
 		if o.given(name) {
-			spec.Cron, spec.Every, spec.At, spec.After, spec.Event = "", nil, nil, "", false
-			spec.Zone, spec.On = "", nil
+			spec.Cron, spec.Every, spec.At, spec.After, spec.Event, spec.Webhook = "", nil, nil, "", false, false
+			spec.Zone, spec.On, spec.Select = "", nil, nil
 		}
 	}
 	set := func(name string, do func()) {
@@ -107,6 +111,13 @@ func (o *triggerFlags) apply(spec *poddv1.TriggerSpec, now time.Time) error {
 	set("every", func() { spec.Every = durationpb.New(o.every) })
 	set("after", func() { spec.After = valid(o.after) })
 	set("event", func() { spec.Event = o.event })
+	set("webhook", func() { spec.Event, spec.Webhook = o.webhook, o.webhook })
+	set("select", func() {
+		spec.Select = nil
+		for _, part := range o.parts {
+			spec.Select = append(spec.Select, valid(part))
+		}
+	})
 	set("new", func() { spec.NewPod = valid(o.newPod) })
 	set("checkout", func() { spec.Checkout = o.checkout })
 	set("missed", func() { spec.Missed = valid(o.missed) })

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 
@@ -105,7 +106,7 @@ func (l *loader) check() error {
 	if _, err := briefing.Base(l.BaseInstructions); err != nil {
 		return bad("%s: %v", l.origins["base_instructions"], err)
 	}
-	return cmp.Or(l.checkSummarize(), l.checkLoop(), l.checkNode())
+	return cmp.Or(l.checkSummarize(), l.checkLoop(), l.checkNode(), l.checkTriggers())
 }
 
 // checkSummarize refuses settings without effect: the strategy when no model writes
@@ -175,4 +176,15 @@ func (l *loader) checkNode() error {
 		return bad("%s: node.listen needs a certificate for this node: set node.tls", at)
 	}
 	return nil
+}
+
+// checkTriggers refuses webhooks that other machines could read on their way.
+func (l *loader) checkTriggers() error {
+	t := l.Triggers
+	host, _, _ := net.SplitHostPort(t.Listen)
+	if ip := net.ParseIP(host); t.Listen == "" || len(t.TLS) > 0 || t.Proxy || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return bad("%s: triggers.listen is reachable by other machines: use 127.0.0.1, or set triggers.tls to a certificate and its key, or triggers.proxy = true if a proxy with a certificate stands in front",
+		l.origins["triggers.listen"])
 }

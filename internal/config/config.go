@@ -56,6 +56,7 @@ type Config struct {
 	Snapshots Snapshots
 	Store     StoreConfig
 	Node      NodeConfig
+	Triggers  TriggersConfig
 	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
 	// checks their events.
 	Interceptors, Hooks []Extension
@@ -103,6 +104,16 @@ type NodeConfig struct {
 	TLS []string `toml:"tls" is:"certificates"`
 	// Shared are directories that other nodes have at the same paths.
 	Shared []string `toml:"shared" is:"directories"`
+}
+
+// TriggersConfig says where webhooks arrive.
+type TriggersConfig struct {
+	// Listen is HOST:PORT; empty for nowhere.
+	Listen string `toml:"listen" is:"own address" default:"no webhooks"`
+	// TLS are the files of its certificate and its key.
+	TLS []string `toml:"tls" is:"certificate" default:"none"`
+	// Proxy says that a proxy with a certificate stands in front.
+	Proxy bool `toml:"proxy"`
 }
 
 // Workspaces is the part that workspaces are given.

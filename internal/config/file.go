@@ -98,6 +98,7 @@ type file struct {
 	Snapshots   Snapshots                 `toml:"snapshots"`
 	Store       StoreConfig               `toml:"store"`
 	Node        NodeConfig                `toml:"node"`
+	Triggers    TriggersConfig            `toml:"triggers"`
 	Endpoints   map[string]*endpointTable `toml:"endpoints"`
 	Options     optionKeys                `toml:"options,quiet"`
 	Models      map[string]*modelTable    `toml:"models"`

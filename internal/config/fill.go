@@ -29,7 +29,7 @@ func (l *loader) fill() error {
 	c.ToolOutput = tool.LimitsConfig{Default: out.limit(), Tools: out.Tools.limits(), MaxResultBytes: out.MaxRequestResultBytes}
 	c.Spool = Spool{SpoolBytes: out.SpoolBytes, SpoolAge: out.SpoolAge}
 	c.Sandbox, c.ShellEnv = l.Sandbox.Config, l.Sandbox.Env
-	c.Jobs, c.Retention, c.Snapshots, c.Store, c.Node = l.Jobs, l.Retention, l.Snapshots, l.Store, l.Node
+	c.Jobs, c.Retention, c.Snapshots, c.Store, c.Node, c.Triggers = l.Jobs, l.Retention, l.Snapshots, l.Store, l.Node, l.Triggers
 	for _, t := range l.Interceptor {
 		e := t.extension(t.table, t.Env)
 		e.OnFailure, e.History = t.OnFailure, t.History

@@ -64,11 +64,19 @@ var formats = map[string]format{
 	"address": {
 		must: "an absolute http or https URL without user or fragment, such as " + defaultBaseURL, from: asAddress, mask: withoutQuery, secret: true,
 	},
-	"url":      {must: "an absolute http or https URL without user or fragment, such as https://example.com/mcp", ok: mcp.IsEndpoint, mask: withoutQuery, secret: true},
-	"proxy":    {must: `"none" or a URL such as http://proxy:3128`, ok: isProxy, mask: withoutPassword, secret: true},
-	"database": {must: mustBeDatabase, ok: func(text string) bool { return text == "" || isDatabase(text) }, secret: true},
-	"node":     {must: "1 to 63 lower-case letters, digits and dashes, with at least one letter and no dash first", ok: func(text string) bool { return text == "" || item.ValidPodName(text) }},
-	"listen":   {must: `HOST:PORT where the other nodes reach this one, such as "10.0.0.4:7433"`, ok: isListen},
+	"url":         {must: "an absolute http or https URL without user or fragment, such as https://example.com/mcp", ok: mcp.IsEndpoint, mask: withoutQuery, secret: true},
+	"proxy":       {must: `"none" or a URL such as http://proxy:3128`, ok: isProxy, mask: withoutPassword, secret: true},
+	"database":    {must: mustBeDatabase, ok: func(text string) bool { return text == "" || isDatabase(text) }, secret: true},
+	"node":        {must: "1 to 63 lower-case letters, digits and dashes, with at least one letter and no dash first", ok: func(text string) bool { return text == "" || item.ValidPodName(text) }},
+	"listen":      {must: `HOST:PORT where the other nodes reach this one, such as "10.0.0.4:7433"`, ok: isListen},
+	"own address": {must: `HOST:PORT of this machine, such as "127.0.0.1:7634"`, ok: isOwnAddress},
+	"certificate": {
+		must: `the absolute paths of certificate and key, such as ["/etc/podd/hook.crt", "/etc/podd/hook.key"]`, ok: filepath.IsAbs,
+		from: func(value any) (any, bool) {
+			list, ok := value.([]any)
+			return list, ok && (len(list) == 2 || len(list) == 0)
+		},
+	},
 	"certificates": {
 		must: `the absolute paths of certificate, key and authority, such as ["/etc/podd/n1.crt", "/etc/podd/n1.key", "/etc/podd/ca.crt"]`, ok: filepath.IsAbs,
 		from: func(value any) (any, bool) {
@@ -125,6 +133,16 @@ func isListen(text string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	ip := net.ParseIP(host)
 	return err == nil && n > 0 && host != "" && (ip == nil || !ip.IsUnspecified())
+}
+
+// isOwnAddress says whether podd can try to listen at an address; it may be empty. Port 0 is any free one.
+func isOwnAddress(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return text == ""
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil && host != ""
 }
 
 const mustBeDatabase = `a URL such as "postgres://podd@db.example/podd", without a password: PGPASSWORD or ~/.pgpass has it`

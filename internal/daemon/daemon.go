@@ -136,6 +136,9 @@ type Daemon struct {
 	// models is the catalogue of models in use.
 	models models
 	webSide
+	// hooks is where webhooks arrive; nil for nowhere.
+	hooks    *triggers.Listener
+	webhooks triggers.Webhooks
 	// undo has the functions that release what Open acquired, in order.
 	undo []func()
 }
@@ -242,6 +245,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err := d.openStore(ctx); err != nil {
 		return "", err
 	}
+	if err := d.openWebhooks(ctx); err != nil {
+		return "", err
+	}
 	return token, d.openSpending()
 }
 
@@ -330,7 +336,7 @@ func (d *Daemon) openWings(ctx context.Context) {
 	d.letters = letters.Open(ctx, letters.Config{Host: d.host, Send: d.fleet.Unary})
 	d.undo = append(d.undo, d.letters.Close)
 	d.subPods = subpods.Open(subpods.Config{Host: d.host, Letters: d.letters})
-	d.triggers = triggers.Open(triggers.Config{Host: d.host, Checkouts: d.checkouts, Now: d.Now})
+	d.triggers = triggers.Open(triggers.Config{Host: d.host, Checkouts: d.checkouts, Webhooks: d.webhooks, Now: d.Now})
 	d.fleet.Attach(d.host)
 }
 
@@ -397,6 +403,8 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer func() { <-nodesServed }()
 	webServed := d.serveWeb(d.server, d.Logger)
 	defer func() { <-webServed }()
+	hooksServed := d.serveWebhooks()
+	defer func() { <-hooksServed }()
 	d.logSandbox()
 	d.Manager.Ready(d.readyStatus())
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
@@ -449,6 +457,7 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	}()
 	d.fleet.GiveUp(ctx, closed)
 	<-closed
+	d.hooks.Close()
 	stop, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelStop()
 	d.server.Stop(stop)

@@ -16,6 +16,11 @@ func hiddenPaths(c Config) []string {
 	hidden = append(hidden, c.Hidden...)
 	hidden = append(hidden, c.Settings.KeyFiles()...)
 	hidden = append(hidden, c.Settings.SecretFiles()...)
+	for _, tls := range [][]string{c.Settings.Node.TLS, c.Settings.Triggers.TLS} {
+		if len(tls) > 1 {
+			hidden = append(hidden, tls[1]) // The key.
+		}
+	}
 	for _, file := range []string{c.ConfigFile, c.ConfigPath} {
 		if file == "" {
 			continue

@@ -18,7 +18,7 @@ var fromDatabase = []string{
 	poddv1.ApprovalService_ListRules_FullMethodName, poddv1.FleetService_Search_FullMethodName,
 	poddv1.FleetService_GetUsageSeries_FullMethodName, poddv1.FleetService_Watch_FullMethodName, poddv1.LetterService_ListLetters_FullMethodName,
 	poddv1.PodService_GetStats_FullMethodName, poddv1.PodService_ListInbox_FullMethodName,
-	poddv1.TriggerService_ListReceipts_FullMethodName, poddv1.TriggerService_ListTriggers_FullMethodName,
+	poddv1.TriggerService_GetTriggerSecret_FullMethodName, poddv1.TriggerService_ListReceipts_FullMethodName, poddv1.TriggerService_ListTriggers_FullMethodName,
 }
 
 // Each call about a pod goes to the pod's node, unless the database has the answer.

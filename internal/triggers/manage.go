@@ -21,6 +21,8 @@ type Trigger struct {
 	After string
 	Name  string
 	Added time.Time
+	// URL is that of a webhook; empty if podd does not listen.
+	URL string
 	// Own says that the pod's model added it. By is the call that did.
 	Own bool
 	By  string
@@ -60,21 +62,23 @@ func (w *Wing) with(ctx context.Context, idOrName string, do func(p *pod.Hosted,
 }
 
 // find is a trigger by its name.
-func (h *home) find(p *pod.Hosted, name string) (*trigger, error) {
+func (h *home) find(p item.Pod, name string) (*trigger, error) {
 	if i := slices.IndexFunc(h.all, func(t *trigger) bool { return t.Name == name }); i >= 0 {
 		return h.all[i], nil
 	}
-	return nil, item.Errorf(item.KindNotFound, "TRIGGER_NOT_FOUND", "pod %s has no trigger %q: podctl trigger list shows all", p.Pod.Name, name)
+	return nil, item.Errorf(item.KindNotFound, "TRIGGER_NOT_FOUND", "pod %s has no trigger %q: podctl trigger list shows all", p.Name, name)
 }
 
 // Setting is what sets a trigger.
 type Setting struct {
 	Pod, Name string
 	Spec
-	// Change says that the trigger exists. By is who sets it; Own says that the pod's model does.
-	Change bool
-	By     string
-	Own    bool
+	// Change says that the trigger exists, NewSecret that its webhook gets another secret. By is who sets it; Own says that
+	// the pod's model does.
+	Change    bool
+	NewSecret bool
+	By        string
+	Own       bool
 }
 
 // validName says whether a trigger can have a name: those of pods.
@@ -116,7 +120,7 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 
 // set stores the definition of a trigger, with a state that counts from now if the condition is new.
 func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time, seen item.Seq) (*trigger, error) {
-	old, err := h.find(p, s.Name)
+	old, err := h.find(p.Pod, s.Name)
 	made := &trigger{
 		definition: definition{Pod: p.Pod.ID, ID: strings.ToLower(rand.Text()[:12]), Name: s.Name, By: s.By, Own: s.Own, Added: now, Spec: s.Spec},
 		state:      state{Cursor: now, AfterSeq: seen},
@@ -127,7 +131,7 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 	case err != nil && s.Change:
 		return nil, err
 	case err == nil:
-		made.ID, made.Added, made.Own, made.state, made.open, made.ids = old.ID, old.Added, old.Own, old.on(now), old.open, old.ids
+		made.ID, made.Salt, made.Added, made.Own, made.state, made.open, made.ids = old.ID, old.Salt, old.Added, old.Own, old.on(now), old.open, old.ids
 		if before, after := condition(old.Spec), condition(s.Spec); before != after {
 			made.Added, made.state.Cursor, made.AfterSeq = now, now, seen
 		}
@@ -135,6 +139,9 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 		return nil, item.Errorf(item.KindExhausted, "TOO_MANY_TRIGGERS", "you have %d triggers, which is the most: remove one", maxSchedule)
 	case len(h.all) >= maxPod:
 		return nil, item.Errorf(item.KindExhausted, "TOO_MANY_TRIGGERS", "pod %s has %d triggers, which is the most: remove one", p.Pod.Name, maxPod)
+	}
+	if s.NewSecret {
+		made.Salt = rand.Text()
 	}
 	if err := made.prepare(); err != nil {
 		return nil, err
@@ -183,7 +190,7 @@ func (w *Wing) Remove(ctx context.Context, idOrName, name string) error {
 // remove is Remove; own refuses a trigger that a person added.
 func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) error {
 	return w.with(ctx, idOrName, func(p *pod.Hosted, h *home) error {
-		t, err := h.find(p, name)
+		t, err := h.find(p.Pod, name)
 		if err == nil && own && !t.Own {
 			err = item.Errorf(item.KindPrecondition, "NOT_YOURS", "a person added trigger %s: only a person removes it", name)
 		}
@@ -209,7 +216,7 @@ func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) erro
 // Pause pauses a trigger, or goes on with it. Either a second time changes nothing.
 func (w *Wing) Pause(ctx context.Context, idOrName, name, by string, resume bool) (now Trigger, err error) {
 	err = w.with(ctx, idOrName, func(p *pod.Hosted, h *home) error {
-		t, err := h.find(p, name)
+		t, err := h.find(p.Pod, name)
 		if err != nil {
 			return err
 		}
@@ -239,19 +246,19 @@ type Event struct {
 // Fire fires a trigger. It returns once that is on disk. again says that the event was known.
 func (w *Wing) Fire(ctx context.Context, e Event) (r Receipt, again bool, err error) {
 	switch {
-	case len(e.Data) > min(maxData, w.Host.Settings().MaxSubmitBytes/4):
-		return r, false, item.Errorf(item.KindExhausted, "EVENT_TOO_LARGE", "the text of the event has %d bytes; the limit is %d: put it into a file and name that", len(e.Data), min(maxData, w.Host.Settings().MaxSubmitBytes/4))
+	case len(e.Data) > w.maxData():
+		return r, false, item.Errorf(item.KindExhausted, "EVENT_TOO_LARGE", "the text of the event has %d bytes; the limit is %d: put it into a file and name that", len(e.Data), w.maxData())
 	case len(e.ID) > maxEventID:
 		return r, false, invalid("the id of the event has %d bytes; the limit is %d", len(e.ID), maxEventID)
 	}
 	err = w.with(ctx, e.Pod, func(p *pod.Hosted, h *home) error {
-		t, err := h.find(p, e.Name)
+		t, err := h.find(p.Pod, e.Name)
 		if err != nil {
 			return err
 		}
 		now := w.now()
 		if n, ok, err := w.knows(ctx, t, e.ID, now); err != nil || ok {
-			r, again = Receipt{Kind: Fired, Number: n.n, Due: n.at, First: n.at, Count: 1, Event: e.ID}, true
+			r, again = Receipt{Seq: n.seq, Kind: Fired, Number: n.n, Due: n.at, First: n.at, Count: 1, Event: e.ID}, true
 			return err
 		}
 		s := t.on(now)
@@ -273,12 +280,15 @@ func (w *Wing) Fire(ctx context.Context, e Event) (r Receipt, again bool, err er
 			return err
 		}
 		if e.ID != "" {
-			t.ids[e.ID] = known{r.Number, now}
+			t.ids[e.ID] = known{r.Number, now, r.Seq}
 		}
 		return nil
 	})
 	return r, again, err
 }
+
+// maxData is the longest text of an event, in bytes.
+func (w *Wing) maxData() int { return min(maxData, w.Host.Settings().MaxSubmitBytes/4) }
 
 // knows says whether podd had an event of a trigger in the last days. home.mu is held.
 func (w *Wing) knows(ctx context.Context, t *trigger, id string, now time.Time) (known, bool, error) {
@@ -289,9 +299,9 @@ func (w *Wing) knows(ctx context.Context, t *trigger, id string, now time.Time) 
 		ids := make(map[string]known)
 		err := w.Host.Logs.Entries(ctx, t.Pod, 0, wings, func(e item.Entry) bool {
 			if d, ok := decode[due](e, kindDue); ok && d.ID == t.ID && d.Event != "" {
-				ids[d.Event] = known{d.N, d.Due}
+				ids[d.Event] = known{d.N, d.Due, e.Seq}
 			} else if r, ok := decode[passed](e, kindPassed); ok && r.ID == t.ID && r.Event != "" {
-				ids[r.Event] = known{0, r.Last}
+				ids[r.Event] = known{0, r.Last, e.Seq}
 			}
 			return true
 		})
@@ -313,7 +323,7 @@ func (w *Wing) knows(ctx context.Context, t *trigger, id string, now time.Time) 
 func (w *Wing) shown(ctx context.Context, p item.Pod, t *trigger) (Trigger, error) {
 	now := w.now()
 	s := t.on(now)
-	shown := Trigger{Pod: p, Name: t.Name, Added: t.Added, Own: t.Own, By: t.By, Spec: t.Spec, State: State{
+	shown := Trigger{Pod: p, URL: w.url(p, t), Name: t.Name, Added: t.Added, Own: t.Own, By: t.By, Spec: t.Spec, State: State{
 		Fires: s.Fires, Today: s.Today, Spent: s.Spent, Waiting: len(t.open), Working: len(s.Under), Paused: s.Paused, Last: s.Last,
 	}}
 	if t.next != nil && s.Paused == "" {
@@ -338,18 +348,11 @@ func (w *Wing) List(ctx context.Context, idOrName string) (all []Trigger, err er
 		return nil, err
 	}
 	for _, p := range pods {
-		if p.Status.Pending == 0 {
-			continue
-		}
-		f, err := w.Host.Logs.Fold(ctx, p.ID)
+		triggers, err := w.stored(ctx, p)
 		if err != nil {
 			if idOrName == "" && item.KindOf(err) == item.KindDataLoss {
 				continue // An alert tells of it.
 			}
-			return nil, err
-		}
-		triggers, _, err := w.read(ctx, p.ID, f.State.Pending)
-		if err != nil {
 			return nil, err
 		}
 		for _, t := range triggers {
@@ -361,4 +364,17 @@ func (w *Wing) List(ctx context.Context, idOrName string) (all []Trigger, err er
 		}
 	}
 	return all, nil
+}
+
+// stored are the triggers of a pod by what its log says.
+func (w *Wing) stored(ctx context.Context, p item.Pod) ([]*trigger, error) {
+	if p.Status.Pending == 0 {
+		return nil, nil
+	}
+	f, err := w.Host.Logs.Fold(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := w.read(ctx, p.ID, f.State.Pending)
+	return all, err
 }

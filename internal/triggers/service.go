@@ -28,7 +28,7 @@ func (s *service) SetTrigger(ctx context.Context, r *poddv1.SetTriggerRequest) (
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.wing.Set(ctx, Setting{Pod: r.GetPod(), Name: r.GetName(), Spec: spec, Change: r.GetChange(), By: "a person"})
+	t, err := s.wing.Set(ctx, Setting{Pod: r.GetPod(), Name: r.GetName(), Spec: spec, Change: r.GetChange(), NewSecret: r.GetNewSecret(), By: "a person"})
 	if err != nil {
 		return nil, err
 	}
@@ -82,10 +82,17 @@ func (s *service) ListReceipts(ctx context.Context, r *poddv1.ListReceiptsReques
 	return answer, err
 }
 
+// GetTriggerSecret is the secret of a webhook.
+func (s *service) GetTriggerSecret(ctx context.Context, r *poddv1.GetTriggerSecretRequest) (*poddv1.GetTriggerSecretResponse, error) {
+	secret, err := s.wing.Secret(ctx, r.GetPod(), r.GetName())
+	return &poddv1.GetTriggerSecretResponse{Secret: secret}, err
+}
+
 // specFrom is the spec of a message.
 func specFrom(m *poddv1.TriggerSpec) (Spec, error) {
 	s := Spec{
 		Cron: m.GetCron(), Zone: m.GetZone(), Every: m.GetEvery().AsDuration(), After: m.GetAfter(), Event: m.GetEvent(),
+		Webhook: m.GetWebhook(), Select: m.GetSelect(),
 		Prompt: m.GetPrompt(), New: m.GetNewPod(), Checkout: m.GetCheckout(), Missed: m.GetMissed(), Skip: m.GetSkipOverlap(),
 		Budget: m.GetBudgetUsd(), Plan: m.GetPlan(), NoQuestions: m.GetNoQuestions(),
 	}
@@ -108,7 +115,7 @@ func specFrom(m *poddv1.TriggerSpec) (Spec, error) {
 // message is a trigger as clients get it.
 func message(t Trigger) *poddv1.Trigger {
 	spec := &poddv1.TriggerSpec{
-		Cron: t.Cron, Zone: t.Zone, After: t.Spec.After, Event: t.Event, Prompt: t.Prompt, NewPod: t.New, Checkout: t.Checkout, Missed: t.Missed,
+		Cron: t.Cron, Zone: t.Zone, After: t.Spec.After, Event: t.Event, Webhook: t.Webhook, Select: t.Select, Prompt: t.Prompt, NewPod: t.New, Checkout: t.Checkout, Missed: t.Missed,
 		SkipOverlap: t.Skip, BudgetUsd: t.Budget, Plan: t.Plan, NoQuestions: t.NoQuestions,
 	}
 	if t.Every > 0 {
@@ -121,7 +128,7 @@ func message(t Trigger) *poddv1.Trigger {
 	return &poddv1.Trigger{
 		Pod: t.Pod.ID, PodName: t.Pod.Name, Name: t.Name, Spec: spec, Added: stamp(t.Added), ByModel: t.Own, Next: stamp(t.Next), Fires: t.Fires,
 		FiresToday: int64(t.Today), SpentTodayUsd: t.Spent, Waiting: int32(t.Waiting), Working: int32(t.Working), Paused: t.Paused, Last: t.Last, //nolint:gosec // Few.
-		Condition: t.condition(t.After),
+		Condition: t.condition(t.After), Url: t.URL,
 	}
 }
 

@@ -24,6 +24,9 @@ type Spec struct {
 	On    []item.Outcome `json:"on,omitempty"`
 	// Event says that it fires when somebody says so.
 	Event bool `json:"event,omitempty"`
+	// Webhook says that the event may come by HTTP; Select are the parts of its JSON that count, none for all.
+	Webhook bool     `json:"webhook,omitempty"`
+	Select  []string `json:"select,omitempty"`
 
 	// Prompt is what the turn is given. @path in it is resolved when it fires.
 	Prompt string `json:"prompt"`
@@ -94,6 +97,12 @@ func (s *Spec) check(now time.Time) error {
 		return invalid("outcomes are for --after")
 	case s.Checkout && s.New == "":
 		return invalid("a checkout is for the new pods of --new")
+	case s.Webhook && !s.Event:
+		return invalid("a webhook is an event: give no other condition")
+	case len(s.Select) > 0 && !s.Webhook:
+		return invalid("--select is for the body of a --webhook")
+	case len(s.Select) > maxSelect:
+		return invalid("the trigger selects %d parts; the limit is %d", len(s.Select), maxSelect)
 	case s.Budget < 0:
 		return invalid("the budget is below 0")
 	case s.New != "" && !item.ValidPodName(s.nameOf(1)):
@@ -103,6 +112,11 @@ func (s *Spec) check(now time.Time) error {
 	}
 	if _, err := s.catchUp(); err != nil {
 		return err
+	}
+	for _, path := range s.Select {
+		if _, err := parsePath(path); err != nil {
+			return err
+		}
 	}
 	_, err := s.times(now)
 	return err
@@ -179,6 +193,8 @@ func (s *Spec) condition(after string) string {
 		return "at " + inUTC(s.At)
 	case s.After != "":
 		return strings.TrimSpace(fmt.Sprintf("after %s %s", after, joined(s.On)))
+	case s.Webhook:
+		return "webhook"
 	}
 	return "event"
 }

@@ -17,6 +17,8 @@ type definition struct {
 	By    string    `json:"by,omitempty"`
 	Own   bool      `json:"own,omitempty"`
 	Added time.Time `json:"added"`
+	// Salt changes the secret of its webhook.
+	Salt string `json:"salt,omitempty"`
 	Spec
 }
 
@@ -145,8 +147,9 @@ type opened struct {
 
 // known is an event that podd had.
 type known struct {
-	n  int64
-	at time.Time
+	n   int64
+	at  time.Time
+	seq item.Seq
 }
 
 // late is how old a due time is that counts as missed.

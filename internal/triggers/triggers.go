@@ -34,6 +34,7 @@ type Config struct {
 	Host *pod.Host
 	// Checkouts makes those of new pods.
 	Checkouts *checkouts.Checkouts
+	Webhooks  Webhooks
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

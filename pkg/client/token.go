@@ -16,6 +16,7 @@ import (
 var needToken = map[string]bool{
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
+	poddv1.TriggerService_GetTriggerSecret_FullMethodName: true,
 	poddv1.TriggerService_PauseTrigger_FullMethodName:     true,
 	poddv1.TriggerService_RemoveTrigger_FullMethodName:    true,
 	poddv1.TriggerService_SetTrigger_FullMethodName:       true,

@@ -19,7 +19,7 @@ var forms = []form{
 	key("xoxb-", 10, letters+"-", nil), key("xoxa-", 10, letters+"-", nil), key("xoxp-", 10, letters+"-", nil),
 	key("xoxr-", 10, letters+"-", nil), key("xoxs-", 10, letters+"-", nil), key("xoxe-", 10, letters+"-", nil), key("xapp-", 10, letters+"-", nil),
 	key("eyJ", 60, word+"-.", func(s string) bool { return strings.Count(s, ".") == 2 }),
-	key("AIza", 35, word+"-", nil), key("hf_", 30, letters, varied), key("npm_", 36, letters, varied),
+	key("AIza", 35, word+"-", nil), key("hf_", 30, letters, varied), key("npm_", 36, letters, varied), key("podd_hook_", 64, letters, nil),
 	{"-----BEGIN ", privateKey},
 	{"uthorization", header}, {"UTHORIZATION", header}, {"pi-key", header}, {"PI-KEY", header}, {"pi-Key", header},
 	{"earer ", bearer},

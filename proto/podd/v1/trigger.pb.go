@@ -124,7 +124,11 @@ type TriggerSpec struct {
 	// The turns only plan.
 	Plan bool `protobuf:"varint,14,opt,name=plan,proto3" json:"plan,omitempty"`
 	// Nobody answers questions in its turns.
-	NoQuestions   bool `protobuf:"varint,15,opt,name=no_questions,json=noQuestions,proto3" json:"no_questions,omitempty"`
+	NoQuestions bool `protobuf:"varint,15,opt,name=no_questions,json=noQuestions,proto3" json:"no_questions,omitempty"`
+	// With event: a POST to its URL fires it too.
+	Webhook bool `protobuf:"varint,16,opt,name=webhook,proto3" json:"webhook,omitempty"`
+	// With webhook: the parts of a JSON body that the model gets, such as .pull_request.title; none means the whole body.
+	Select        []string `protobuf:"bytes,17,rep,name=select,proto3" json:"select,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,6 +268,20 @@ func (x *TriggerSpec) GetNoQuestions() bool {
 	return false
 }
 
+func (x *TriggerSpec) GetWebhook() bool {
+	if x != nil {
+		return x.Webhook
+	}
+	return false
+}
+
+func (x *TriggerSpec) GetSelect() []string {
+	if x != nil {
+		return x.Select
+	}
+	return nil
+}
+
 // Trigger is a trigger as it stands now.
 type Trigger struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -290,7 +308,9 @@ type Trigger struct {
 	// What became of the last due time, in a few words.
 	Last string `protobuf:"bytes,14,opt,name=last,proto3" json:"last,omitempty"`
 	// When it fires, in a few words.
-	Condition     string `protobuf:"bytes,15,opt,name=condition,proto3" json:"condition,omitempty"`
+	Condition string `protobuf:"bytes,15,opt,name=condition,proto3" json:"condition,omitempty"`
+	// The URL of a webhook; empty if this podd does not listen.
+	Url           string `protobuf:"bytes,16,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -426,6 +446,13 @@ func (x *Trigger) GetLast() string {
 func (x *Trigger) GetCondition() string {
 	if x != nil {
 		return x.Condition
+	}
+	return ""
+}
+
+func (x *Trigger) GetUrl() string {
+	if x != nil {
+		return x.Url
 	}
 	return ""
 }
@@ -594,7 +621,9 @@ type SetTriggerRequest struct {
 	Spec  *TriggerSpec           `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
 	// Change the trigger, which exists. Otherwise the name must be free. What it counted stays; a changed condition counts from
 	// now.
-	Change        bool `protobuf:"varint,4,opt,name=change,proto3" json:"change,omitempty"`
+	Change bool `protobuf:"varint,4,opt,name=change,proto3" json:"change,omitempty"`
+	// Give a webhook another secret.
+	NewSecret     bool `protobuf:"varint,5,opt,name=new_secret,json=newSecret,proto3" json:"new_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -653,6 +682,13 @@ func (x *SetTriggerRequest) GetSpec() *TriggerSpec {
 func (x *SetTriggerRequest) GetChange() bool {
 	if x != nil {
 		return x.Change
+	}
+	return false
+}
+
+func (x *SetTriggerRequest) GetNewSecret() bool {
+	if x != nil {
+		return x.NewSecret
 	}
 	return false
 }
@@ -1220,11 +1256,107 @@ func (x *ListReceiptsResponse) GetReceipts() []*Receipt {
 	return nil
 }
 
+type GetTriggerSecretRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTriggerSecretRequest) Reset() {
+	*x = GetTriggerSecretRequest{}
+	mi := &file_podd_v1_trigger_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTriggerSecretRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTriggerSecretRequest) ProtoMessage() {}
+
+func (x *GetTriggerSecretRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_trigger_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTriggerSecretRequest.ProtoReflect.Descriptor instead.
+func (*GetTriggerSecretRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_trigger_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GetTriggerSecretRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *GetTriggerSecretRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type GetTriggerSecretResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Secret        string                 `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTriggerSecretResponse) Reset() {
+	*x = GetTriggerSecretResponse{}
+	mi := &file_podd_v1_trigger_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTriggerSecretResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTriggerSecretResponse) ProtoMessage() {}
+
+func (x *GetTriggerSecretResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_trigger_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTriggerSecretResponse.ProtoReflect.Descriptor instead.
+func (*GetTriggerSecretResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_trigger_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetTriggerSecretResponse) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
 var File_podd_v1_trigger_proto protoreflect.FileDescriptor
 
 const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\n" +
-	"\x15podd/v1/trigger.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\"\xbe\x03\n" +
+	"\x15podd/v1/trigger.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\"\xf0\x03\n" +
 	"\vTriggerSpec\x12\x12\n" +
 	"\x04cron\x18\x01 \x01(\tR\x04cron\x12\x12\n" +
 	"\x04zone\x18\x02 \x01(\tR\x04zone\x12/\n" +
@@ -1242,7 +1374,9 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\n" +
 	"budget_usd\x18\r \x01(\x01R\tbudgetUsd\x12\x12\n" +
 	"\x04plan\x18\x0e \x01(\bR\x04plan\x12!\n" +
-	"\fno_questions\x18\x0f \x01(\bR\vnoQuestions\"\xce\x03\n" +
+	"\fno_questions\x18\x0f \x01(\bR\vnoQuestions\x12\x18\n" +
+	"\awebhook\x18\x10 \x01(\bR\awebhook\x12\x16\n" +
+	"\x06select\x18\x11 \x03(\tR\x06select\"\xe0\x03\n" +
 	"\aTrigger\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bpod_name\x18\x02 \x01(\tR\apodName\x12\x12\n" +
@@ -1260,7 +1394,8 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\aworking\x18\f \x01(\x05R\aworking\x12\x16\n" +
 	"\x06paused\x18\r \x01(\tR\x06paused\x12\x12\n" +
 	"\x04last\x18\x0e \x01(\tR\x04last\x12\x1c\n" +
-	"\tcondition\x18\x0f \x01(\tR\tcondition\"\xa6\x03\n" +
+	"\tcondition\x18\x0f \x01(\tR\tcondition\x12\x10\n" +
+	"\x03url\x18\x10 \x01(\tR\x03url\"\xa6\x03\n" +
 	"\aReceipt\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12(\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x14.podd.v1.ReceiptKindR\x04kind\x12\x16\n" +
@@ -1276,12 +1411,14 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\x04turn\x18\v \x01(\x03R\x04turn\x12\x18\n" +
 	"\aoutcome\x18\f \x01(\tR\aoutcome\x12\x19\n" +
 	"\bcost_usd\x18\r \x01(\x01R\acostUsd\x12\x14\n" +
-	"\x05cause\x18\x0e \x01(\tR\x05cause\"{\n" +
+	"\x05cause\x18\x0e \x01(\tR\x05cause\"\x9a\x01\n" +
 	"\x11SetTriggerRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12(\n" +
 	"\x04spec\x18\x03 \x01(\v2\x14.podd.v1.TriggerSpecR\x04spec\x12\x16\n" +
-	"\x06change\x18\x04 \x01(\bR\x06change\"@\n" +
+	"\x06change\x18\x04 \x01(\bR\x06change\x12\x1d\n" +
+	"\n" +
+	"new_secret\x18\x05 \x01(\bR\tnewSecret\"@\n" +
 	"\x12SetTriggerResponse\x12*\n" +
 	"\atrigger\x18\x01 \x01(\v2\x10.podd.v1.TriggerR\atrigger\"<\n" +
 	"\x14RemoveTriggerRequest\x12\x10\n" +
@@ -1312,7 +1449,12 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\x05R\x05limit\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"D\n" +
 	"\x14ListReceiptsResponse\x12,\n" +
-	"\breceipts\x18\x01 \x03(\v2\x10.podd.v1.ReceiptR\breceipts*\xc2\x01\n" +
+	"\breceipts\x18\x01 \x03(\v2\x10.podd.v1.ReceiptR\breceipts\"?\n" +
+	"\x17GetTriggerSecretRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"2\n" +
+	"\x18GetTriggerSecretResponse\x12\x16\n" +
+	"\x06secret\x18\x01 \x01(\tR\x06secret*\xc2\x01\n" +
 	"\vReceiptKind\x12\x1c\n" +
 	"\x18RECEIPT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RECEIPT_KIND_PENDING\x10\x01\x12\x16\n" +
@@ -1320,7 +1462,7 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\x13RECEIPT_KIND_JOINED\x10\x03\x12\x17\n" +
 	"\x13RECEIPT_KIND_MISSED\x10\x04\x12\x18\n" +
 	"\x14RECEIPT_KIND_SKIPPED\x10\x05\x12\x17\n" +
-	"\x13RECEIPT_KIND_FAILED\x10\x062\xd8\x03\n" +
+	"\x13RECEIPT_KIND_FAILED\x10\x062\xb1\x04\n" +
 	"\x0eTriggerService\x12E\n" +
 	"\n" +
 	"SetTrigger\x12\x1a.podd.v1.SetTriggerRequest\x1a\x1b.podd.v1.SetTriggerResponse\x12N\n" +
@@ -1328,7 +1470,8 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\fPauseTrigger\x12\x1c.podd.v1.PauseTriggerRequest\x1a\x1d.podd.v1.PauseTriggerResponse\x12H\n" +
 	"\vFireTrigger\x12\x1b.podd.v1.FireTriggerRequest\x1a\x1c.podd.v1.FireTriggerResponse\x12K\n" +
 	"\fListTriggers\x12\x1c.podd.v1.ListTriggersRequest\x1a\x1d.podd.v1.ListTriggersResponse\x12K\n" +
-	"\fListReceipts\x12\x1c.podd.v1.ListReceiptsRequest\x1a\x1d.podd.v1.ListReceiptsResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\fListReceipts\x12\x1c.podd.v1.ListReceiptsRequest\x1a\x1d.podd.v1.ListReceiptsResponse\x12W\n" +
+	"\x10GetTriggerSecret\x12 .podd.v1.GetTriggerSecretRequest\x1a!.podd.v1.GetTriggerSecretResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_trigger_proto_rawDescOnce sync.Once
@@ -1343,44 +1486,46 @@ func file_podd_v1_trigger_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_trigger_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_trigger_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_podd_v1_trigger_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_podd_v1_trigger_proto_goTypes = []any{
-	(ReceiptKind)(0),              // 0: podd.v1.ReceiptKind
-	(*TriggerSpec)(nil),           // 1: podd.v1.TriggerSpec
-	(*Trigger)(nil),               // 2: podd.v1.Trigger
-	(*Receipt)(nil),               // 3: podd.v1.Receipt
-	(*SetTriggerRequest)(nil),     // 4: podd.v1.SetTriggerRequest
-	(*SetTriggerResponse)(nil),    // 5: podd.v1.SetTriggerResponse
-	(*RemoveTriggerRequest)(nil),  // 6: podd.v1.RemoveTriggerRequest
-	(*RemoveTriggerResponse)(nil), // 7: podd.v1.RemoveTriggerResponse
-	(*PauseTriggerRequest)(nil),   // 8: podd.v1.PauseTriggerRequest
-	(*PauseTriggerResponse)(nil),  // 9: podd.v1.PauseTriggerResponse
-	(*FireTriggerRequest)(nil),    // 10: podd.v1.FireTriggerRequest
-	(*FireTriggerResponse)(nil),   // 11: podd.v1.FireTriggerResponse
-	(*ListTriggersRequest)(nil),   // 12: podd.v1.ListTriggersRequest
-	(*ListTriggersResponse)(nil),  // 13: podd.v1.ListTriggersResponse
-	(*ListReceiptsRequest)(nil),   // 14: podd.v1.ListReceiptsRequest
-	(*ListReceiptsResponse)(nil),  // 15: podd.v1.ListReceiptsResponse
-	(*durationpb.Duration)(nil),   // 16: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(Outcome)(0),                  // 18: podd.v1.Outcome
+	(ReceiptKind)(0),                 // 0: podd.v1.ReceiptKind
+	(*TriggerSpec)(nil),              // 1: podd.v1.TriggerSpec
+	(*Trigger)(nil),                  // 2: podd.v1.Trigger
+	(*Receipt)(nil),                  // 3: podd.v1.Receipt
+	(*SetTriggerRequest)(nil),        // 4: podd.v1.SetTriggerRequest
+	(*SetTriggerResponse)(nil),       // 5: podd.v1.SetTriggerResponse
+	(*RemoveTriggerRequest)(nil),     // 6: podd.v1.RemoveTriggerRequest
+	(*RemoveTriggerResponse)(nil),    // 7: podd.v1.RemoveTriggerResponse
+	(*PauseTriggerRequest)(nil),      // 8: podd.v1.PauseTriggerRequest
+	(*PauseTriggerResponse)(nil),     // 9: podd.v1.PauseTriggerResponse
+	(*FireTriggerRequest)(nil),       // 10: podd.v1.FireTriggerRequest
+	(*FireTriggerResponse)(nil),      // 11: podd.v1.FireTriggerResponse
+	(*ListTriggersRequest)(nil),      // 12: podd.v1.ListTriggersRequest
+	(*ListTriggersResponse)(nil),     // 13: podd.v1.ListTriggersResponse
+	(*ListReceiptsRequest)(nil),      // 14: podd.v1.ListReceiptsRequest
+	(*ListReceiptsResponse)(nil),     // 15: podd.v1.ListReceiptsResponse
+	(*GetTriggerSecretRequest)(nil),  // 16: podd.v1.GetTriggerSecretRequest
+	(*GetTriggerSecretResponse)(nil), // 17: podd.v1.GetTriggerSecretResponse
+	(*durationpb.Duration)(nil),      // 18: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 19: google.protobuf.Timestamp
+	(Outcome)(0),                     // 20: podd.v1.Outcome
 }
 var file_podd_v1_trigger_proto_depIdxs = []int32{
-	16, // 0: podd.v1.TriggerSpec.every:type_name -> google.protobuf.Duration
-	17, // 1: podd.v1.TriggerSpec.at:type_name -> google.protobuf.Timestamp
-	18, // 2: podd.v1.TriggerSpec.on:type_name -> podd.v1.Outcome
+	18, // 0: podd.v1.TriggerSpec.every:type_name -> google.protobuf.Duration
+	19, // 1: podd.v1.TriggerSpec.at:type_name -> google.protobuf.Timestamp
+	20, // 2: podd.v1.TriggerSpec.on:type_name -> podd.v1.Outcome
 	1,  // 3: podd.v1.Trigger.spec:type_name -> podd.v1.TriggerSpec
-	17, // 4: podd.v1.Trigger.added:type_name -> google.protobuf.Timestamp
-	17, // 5: podd.v1.Trigger.next:type_name -> google.protobuf.Timestamp
+	19, // 4: podd.v1.Trigger.added:type_name -> google.protobuf.Timestamp
+	19, // 5: podd.v1.Trigger.next:type_name -> google.protobuf.Timestamp
 	0,  // 6: podd.v1.Receipt.kind:type_name -> podd.v1.ReceiptKind
-	17, // 7: podd.v1.Receipt.due:type_name -> google.protobuf.Timestamp
-	17, // 8: podd.v1.Receipt.first_due:type_name -> google.protobuf.Timestamp
+	19, // 7: podd.v1.Receipt.due:type_name -> google.protobuf.Timestamp
+	19, // 8: podd.v1.Receipt.first_due:type_name -> google.protobuf.Timestamp
 	1,  // 9: podd.v1.SetTriggerRequest.spec:type_name -> podd.v1.TriggerSpec
 	2,  // 10: podd.v1.SetTriggerResponse.trigger:type_name -> podd.v1.Trigger
 	2,  // 11: podd.v1.PauseTriggerResponse.trigger:type_name -> podd.v1.Trigger
 	3,  // 12: podd.v1.FireTriggerResponse.receipt:type_name -> podd.v1.Receipt
 	2,  // 13: podd.v1.ListTriggersResponse.triggers:type_name -> podd.v1.Trigger
-	17, // 14: podd.v1.ListReceiptsRequest.since:type_name -> google.protobuf.Timestamp
+	19, // 14: podd.v1.ListReceiptsRequest.since:type_name -> google.protobuf.Timestamp
 	3,  // 15: podd.v1.ListReceiptsResponse.receipts:type_name -> podd.v1.Receipt
 	4,  // 16: podd.v1.TriggerService.SetTrigger:input_type -> podd.v1.SetTriggerRequest
 	6,  // 17: podd.v1.TriggerService.RemoveTrigger:input_type -> podd.v1.RemoveTriggerRequest
@@ -1388,14 +1533,16 @@ var file_podd_v1_trigger_proto_depIdxs = []int32{
 	10, // 19: podd.v1.TriggerService.FireTrigger:input_type -> podd.v1.FireTriggerRequest
 	12, // 20: podd.v1.TriggerService.ListTriggers:input_type -> podd.v1.ListTriggersRequest
 	14, // 21: podd.v1.TriggerService.ListReceipts:input_type -> podd.v1.ListReceiptsRequest
-	5,  // 22: podd.v1.TriggerService.SetTrigger:output_type -> podd.v1.SetTriggerResponse
-	7,  // 23: podd.v1.TriggerService.RemoveTrigger:output_type -> podd.v1.RemoveTriggerResponse
-	9,  // 24: podd.v1.TriggerService.PauseTrigger:output_type -> podd.v1.PauseTriggerResponse
-	11, // 25: podd.v1.TriggerService.FireTrigger:output_type -> podd.v1.FireTriggerResponse
-	13, // 26: podd.v1.TriggerService.ListTriggers:output_type -> podd.v1.ListTriggersResponse
-	15, // 27: podd.v1.TriggerService.ListReceipts:output_type -> podd.v1.ListReceiptsResponse
-	22, // [22:28] is the sub-list for method output_type
-	16, // [16:22] is the sub-list for method input_type
+	16, // 22: podd.v1.TriggerService.GetTriggerSecret:input_type -> podd.v1.GetTriggerSecretRequest
+	5,  // 23: podd.v1.TriggerService.SetTrigger:output_type -> podd.v1.SetTriggerResponse
+	7,  // 24: podd.v1.TriggerService.RemoveTrigger:output_type -> podd.v1.RemoveTriggerResponse
+	9,  // 25: podd.v1.TriggerService.PauseTrigger:output_type -> podd.v1.PauseTriggerResponse
+	11, // 26: podd.v1.TriggerService.FireTrigger:output_type -> podd.v1.FireTriggerResponse
+	13, // 27: podd.v1.TriggerService.ListTriggers:output_type -> podd.v1.ListTriggersResponse
+	15, // 28: podd.v1.TriggerService.ListReceipts:output_type -> podd.v1.ListReceiptsResponse
+	17, // 29: podd.v1.TriggerService.GetTriggerSecret:output_type -> podd.v1.GetTriggerSecretResponse
+	23, // [23:30] is the sub-list for method output_type
+	16, // [16:23] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
 	16, // [16:16] is the sub-list for extension extendee
 	0,  // [0:16] is the sub-list for field type_name
@@ -1413,7 +1560,7 @@ func file_podd_v1_trigger_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_trigger_proto_rawDesc), len(file_podd_v1_trigger_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,12 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TriggerService_SetTrigger_FullMethodName    = "/podd.v1.TriggerService/SetTrigger"
-	TriggerService_RemoveTrigger_FullMethodName = "/podd.v1.TriggerService/RemoveTrigger"
-	TriggerService_PauseTrigger_FullMethodName  = "/podd.v1.TriggerService/PauseTrigger"
-	TriggerService_FireTrigger_FullMethodName   = "/podd.v1.TriggerService/FireTrigger"
-	TriggerService_ListTriggers_FullMethodName  = "/podd.v1.TriggerService/ListTriggers"
-	TriggerService_ListReceipts_FullMethodName  = "/podd.v1.TriggerService/ListReceipts"
+	TriggerService_SetTrigger_FullMethodName       = "/podd.v1.TriggerService/SetTrigger"
+	TriggerService_RemoveTrigger_FullMethodName    = "/podd.v1.TriggerService/RemoveTrigger"
+	TriggerService_PauseTrigger_FullMethodName     = "/podd.v1.TriggerService/PauseTrigger"
+	TriggerService_FireTrigger_FullMethodName      = "/podd.v1.TriggerService/FireTrigger"
+	TriggerService_ListTriggers_FullMethodName     = "/podd.v1.TriggerService/ListTriggers"
+	TriggerService_ListReceipts_FullMethodName     = "/podd.v1.TriggerService/ListReceipts"
+	TriggerService_GetTriggerSecret_FullMethodName = "/podd.v1.TriggerService/GetTriggerSecret"
 )
 
 // TriggerServiceClient is the client API for TriggerService service.
@@ -46,6 +47,8 @@ type TriggerServiceClient interface {
 	ListTriggers(ctx context.Context, in *ListTriggersRequest, opts ...grpc.CallOption) (*ListTriggersResponse, error)
 	// ListReceipts says what became of each time that a trigger was due, the oldest first.
 	ListReceipts(ctx context.Context, in *ListReceiptsRequest, opts ...grpc.CallOption) (*ListReceiptsResponse, error)
+	// GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token.
+	GetTriggerSecret(ctx context.Context, in *GetTriggerSecretRequest, opts ...grpc.CallOption) (*GetTriggerSecretResponse, error)
 }
 
 type triggerServiceClient struct {
@@ -116,6 +119,16 @@ func (c *triggerServiceClient) ListReceipts(ctx context.Context, in *ListReceipt
 	return out, nil
 }
 
+func (c *triggerServiceClient) GetTriggerSecret(ctx context.Context, in *GetTriggerSecretRequest, opts ...grpc.CallOption) (*GetTriggerSecretResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetTriggerSecretResponse)
+	err := c.cc.Invoke(ctx, TriggerService_GetTriggerSecret_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TriggerServiceServer is the server API for TriggerService service.
 // All implementations must embed UnimplementedTriggerServiceServer
 // for forward compatibility.
@@ -135,6 +148,8 @@ type TriggerServiceServer interface {
 	ListTriggers(context.Context, *ListTriggersRequest) (*ListTriggersResponse, error)
 	// ListReceipts says what became of each time that a trigger was due, the oldest first.
 	ListReceipts(context.Context, *ListReceiptsRequest) (*ListReceiptsResponse, error)
+	// GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token.
+	GetTriggerSecret(context.Context, *GetTriggerSecretRequest) (*GetTriggerSecretResponse, error)
 	mustEmbedUnimplementedTriggerServiceServer()
 }
 
@@ -162,6 +177,9 @@ func (UnimplementedTriggerServiceServer) ListTriggers(context.Context, *ListTrig
 }
 func (UnimplementedTriggerServiceServer) ListReceipts(context.Context, *ListReceiptsRequest) (*ListReceiptsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListReceipts not implemented")
+}
+func (UnimplementedTriggerServiceServer) GetTriggerSecret(context.Context, *GetTriggerSecretRequest) (*GetTriggerSecretResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTriggerSecret not implemented")
 }
 func (UnimplementedTriggerServiceServer) mustEmbedUnimplementedTriggerServiceServer() {}
 func (UnimplementedTriggerServiceServer) testEmbeddedByValue()                        {}
@@ -292,6 +310,24 @@ func _TriggerService_ListReceipts_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TriggerService_GetTriggerSecret_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTriggerSecretRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TriggerServiceServer).GetTriggerSecret(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TriggerService_GetTriggerSecret_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TriggerServiceServer).GetTriggerSecret(ctx, req.(*GetTriggerSecretRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TriggerService_ServiceDesc is the grpc.ServiceDesc for TriggerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -322,6 +358,10 @@ var TriggerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListReceipts",
 			Handler:    _TriggerService_ListReceipts_Handler,
+		},
+		{
+			MethodName: "GetTriggerSecret",
+			Handler:    _TriggerService_GetTriggerSecret_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

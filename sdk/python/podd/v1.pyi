@@ -2136,7 +2136,9 @@ class TriggerSpec(Message):
     budget_usd: float
     plan: bool
     no_questions: bool
-    def __init__(self, *, cron: str | None = ..., zone: str | None = ..., every: Duration | None = ..., at: Timestamp | None = ..., after: str | None = ..., on: Sequence[int] | None = ..., event: bool | None = ..., prompt: str | None = ..., new_pod: str | None = ..., checkout: bool | None = ..., missed: str | None = ..., skip_overlap: bool | None = ..., budget_usd: float | None = ..., plan: bool | None = ..., no_questions: bool | None = ...) -> None: ...
+    webhook: bool
+    select: MutableSequence[str]
+    def __init__(self, *, cron: str | None = ..., zone: str | None = ..., every: Duration | None = ..., at: Timestamp | None = ..., after: str | None = ..., on: Sequence[int] | None = ..., event: bool | None = ..., prompt: str | None = ..., new_pod: str | None = ..., checkout: bool | None = ..., missed: str | None = ..., skip_overlap: bool | None = ..., budget_usd: float | None = ..., plan: bool | None = ..., no_questions: bool | None = ..., webhook: bool | None = ..., select: Sequence[str] | None = ...) -> None: ...
 
 class Trigger(Message):
     """Trigger is a trigger as it stands now."""
@@ -2155,7 +2157,8 @@ class Trigger(Message):
     paused: str
     last: str
     condition: str
-    def __init__(self, *, pod: str | None = ..., pod_name: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., added: Timestamp | None = ..., by_model: bool | None = ..., next: Timestamp | None = ..., fires: int | None = ..., fires_today: int | None = ..., spent_today_usd: float | None = ..., waiting: int | None = ..., working: int | None = ..., paused: str | None = ..., last: str | None = ..., condition: str | None = ...) -> None: ...
+    url: str
+    def __init__(self, *, pod: str | None = ..., pod_name: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., added: Timestamp | None = ..., by_model: bool | None = ..., next: Timestamp | None = ..., fires: int | None = ..., fires_today: int | None = ..., spent_today_usd: float | None = ..., waiting: int | None = ..., working: int | None = ..., paused: str | None = ..., last: str | None = ..., condition: str | None = ..., url: str | None = ...) -> None: ...
 
 class Receipt(Message):
     """Receipt says what became of a time that was due, or of several."""
@@ -2180,7 +2183,8 @@ class SetTriggerRequest(Message):
     name: str
     spec: TriggerSpec
     change: bool
-    def __init__(self, *, pod: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., change: bool | None = ...) -> None: ...
+    new_secret: bool
+    def __init__(self, *, pod: str | None = ..., name: str | None = ..., spec: TriggerSpec | None = ..., change: bool | None = ..., new_secret: bool | None = ...) -> None: ...
 
 class SetTriggerResponse(Message):
     trigger: Trigger
@@ -2235,6 +2239,15 @@ class ListReceiptsResponse(Message):
     receipts: MutableSequence[Receipt]
     def __init__(self, *, receipts: Iterable[Receipt] | None = ...) -> None: ...
 
+class GetTriggerSecretRequest(Message):
+    pod: str
+    name: str
+    def __init__(self, *, pod: str | None = ..., name: str | None = ...) -> None: ...
+
+class GetTriggerSecretResponse(Message):
+    secret: str
+    def __init__(self, *, secret: str | None = ...) -> None: ...
+
 class TriggerService:
     """TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
     whose log has a receipt for each time that it was due."""
@@ -2256,6 +2269,9 @@ class TriggerService:
         ...
     def ListReceipts(self, request: ListReceiptsRequest, timeout: float | None = ..., metadata: Any = ...) -> ListReceiptsResponse:
         """ListReceipts says what became of each time that a trigger was due, the oldest first."""
+        ...
+    def GetTriggerSecret(self, request: GetTriggerSecretRequest, timeout: float | None = ..., metadata: Any = ...) -> GetTriggerSecretResponse:
+        """GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token."""
         ...
 
 class DeviceScope(enum.IntEnum):

@@ -77,6 +77,10 @@ export interface TriggerSpec {
   plan: boolean;
   /** Nobody answers questions in its turns. */
   noQuestions: boolean;
+  /** With event: a POST to its URL fires it too. */
+  webhook: boolean;
+  /** With webhook: the parts of a JSON body that the model gets, such as .pull_request.title; none means the whole body. */
+  select: string[];
 }
 
 /** Trigger is a trigger as it stands now. */
@@ -109,6 +113,8 @@ export interface Trigger {
   last: string;
   /** When it fires, in a few words. */
   condition: string;
+  /** The URL of a webhook; empty if this podd does not listen. */
+  url: string;
 }
 
 /** Receipt says what became of a time that was due, or of several. */
@@ -150,6 +156,8 @@ export interface SetTriggerRequest {
    * now.
    */
   change: boolean;
+  /** Give a webhook another secret. */
+  newSecret: boolean;
 }
 
 export interface SetTriggerResponse {
@@ -214,6 +222,15 @@ export interface ListReceiptsResponse {
   receipts: Receipt[];
 }
 
+export interface GetTriggerSecretRequest {
+  pod: string;
+  name: string;
+}
+
+export interface GetTriggerSecretResponse {
+  secret: string;
+}
+
 function createBaseTriggerSpec(): TriggerSpec {
   return {
     cron: "",
@@ -231,6 +248,8 @@ function createBaseTriggerSpec(): TriggerSpec {
     budgetUsd: 0,
     plan: false,
     noQuestions: false,
+    webhook: false,
+    select: [],
   };
 }
 
@@ -284,6 +303,12 @@ export const TriggerSpec: MessageFns<TriggerSpec> = {
     }
     if (message.noQuestions !== false) {
       writer.uint32(120).bool(message.noQuestions);
+    }
+    if (message.webhook !== false) {
+      writer.uint32(128).bool(message.webhook);
+    }
+    for (const v of message.select) {
+      writer.uint32(138).string(v!);
     }
     return writer;
   },
@@ -431,6 +456,22 @@ export const TriggerSpec: MessageFns<TriggerSpec> = {
             message.noQuestions = reader.bool();
             continue;
           }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.webhook = reader.bool();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.select.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -461,6 +502,7 @@ function createBaseTrigger(): Trigger {
     paused: "",
     last: "",
     condition: "",
+    url: "",
   };
 }
 
@@ -510,6 +552,9 @@ export const Trigger: MessageFns<Trigger> = {
     }
     if (message.condition !== "") {
       writer.uint32(122).string(message.condition);
+    }
+    if (message.url !== "") {
+      writer.uint32(130).string(message.url);
     }
     return writer;
   },
@@ -645,6 +690,14 @@ export const Trigger: MessageFns<Trigger> = {
             }
 
             message.condition = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.url = reader.string();
             continue;
           }
         }
@@ -865,7 +918,7 @@ export const Receipt: MessageFns<Receipt> = {
 };
 
 function createBaseSetTriggerRequest(): SetTriggerRequest {
-  return { pod: "", name: "", spec: undefined, change: false };
+  return { pod: "", name: "", spec: undefined, change: false, newSecret: false };
 }
 
 export const SetTriggerRequest: MessageFns<SetTriggerRequest> = {
@@ -881,6 +934,9 @@ export const SetTriggerRequest: MessageFns<SetTriggerRequest> = {
     }
     if (message.change !== false) {
       writer.uint32(32).bool(message.change);
+    }
+    if (message.newSecret !== false) {
+      writer.uint32(40).bool(message.newSecret);
     }
     return writer;
   },
@@ -928,6 +984,14 @@ export const SetTriggerRequest: MessageFns<SetTriggerRequest> = {
             }
 
             message.change = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.newSecret = reader.bool();
             continue;
           }
         }
@@ -1548,6 +1612,109 @@ export const ListReceiptsResponse: MessageFns<ListReceiptsResponse> = {
   },
 };
 
+function createBaseGetTriggerSecretRequest(): GetTriggerSecretRequest {
+  return { pod: "", name: "" };
+}
+
+export const GetTriggerSecretRequest: MessageFns<GetTriggerSecretRequest> = {
+  encode(message: GetTriggerSecretRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetTriggerSecretRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetTriggerSecretRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetTriggerSecretResponse(): GetTriggerSecretResponse {
+  return { secret: "" };
+}
+
+export const GetTriggerSecretResponse: MessageFns<GetTriggerSecretResponse> = {
+  encode(message: GetTriggerSecretResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.secret !== "") {
+      writer.uint32(10).string(message.secret);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetTriggerSecretResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetTriggerSecretResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.secret = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
  * whose log has a receipt for each time that it was due.
@@ -1618,6 +1785,18 @@ export const TriggerServiceService = {
       Buffer.from(ListReceiptsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListReceiptsResponse => ListReceiptsResponse.decode(value),
   },
+  /** GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token. */
+  getTriggerSecret: {
+    path: "/podd.v1.TriggerService/GetTriggerSecret" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetTriggerSecretRequest): Buffer =>
+      Buffer.from(GetTriggerSecretRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetTriggerSecretRequest => GetTriggerSecretRequest.decode(value),
+    responseSerialize: (value: GetTriggerSecretResponse): Buffer =>
+      Buffer.from(GetTriggerSecretResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetTriggerSecretResponse => GetTriggerSecretResponse.decode(value),
+  },
 } as const;
 
 export interface TriggerServiceServer extends UntypedServiceImplementation {
@@ -1633,6 +1812,8 @@ export interface TriggerServiceServer extends UntypedServiceImplementation {
   listTriggers: handleUnaryCall<ListTriggersRequest, ListTriggersResponse>;
   /** ListReceipts says what became of each time that a trigger was due, the oldest first. */
   listReceipts: handleUnaryCall<ListReceiptsRequest, ListReceiptsResponse>;
+  /** GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token. */
+  getTriggerSecret: handleUnaryCall<GetTriggerSecretRequest, GetTriggerSecretResponse>;
 }
 
 export interface TriggerServiceClient extends Client {
@@ -1731,6 +1912,22 @@ export interface TriggerServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListReceiptsResponse) => void,
+  ): ClientUnaryCall;
+  /** GetTriggerSecret returns the secret of a webhook, as the podd that answers knows it. It needs the client token. */
+  getTriggerSecret(
+    request: GetTriggerSecretRequest,
+    callback: (error: ServiceError | null, response: GetTriggerSecretResponse) => void,
+  ): ClientUnaryCall;
+  getTriggerSecret(
+    request: GetTriggerSecretRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetTriggerSecretResponse) => void,
+  ): ClientUnaryCall;
+  getTriggerSecret(
+    request: GetTriggerSecretRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetTriggerSecretResponse) => void,
   ): ClientUnaryCall;
 }
 
