@@ -38,10 +38,7 @@ func (w *world) opener() (env []string, opened string) {
 	dir := w.t.TempDir()
 	opened = filepath.Join(dir, "opened")
 	for _, name := range []string{"xdg-open", "open"} {
-		script := "#!/bin/sh\nls -l \"$1\" > " + opened + "; echo opener runs >&2; exit 5\n"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
-			w.t.Fatal(err)
-		}
+		writeProgram(w.t, filepath.Join(dir, name), "#!/bin/sh\nls -l \"$1\" > "+opened+"; echo opener runs >&2; exit 5\n")
 	}
 	return []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "DISPLAY=:0"}, opened
 }

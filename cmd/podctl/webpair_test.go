@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rsc.io/qr"
@@ -111,6 +112,17 @@ func pairs(t *testing.T, page *webtest.Page, p *podctlProcess, typed func(string
 	}
 }
 
+// writeProgram writes a program. No child that another test starts meanwhile has the file open,
+// which the system would not run.
+func writeProgram(t *testing.T, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // web open opens this machine's browser at the page, and web revoke ends what it may do.
 func TestOpenAndRevoke(t *testing.T) {
 	t.Parallel()
@@ -120,9 +132,7 @@ func TestOpenAndRevoke(t *testing.T) {
 	dir := t.TempDir()
 	opened := filepath.Join(dir, "opened")
 	for _, name := range []string{"xdg-open", "open"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho \"$1\" > "+opened+"\n"), 0o700); err != nil { //nolint:gosec // It is a program.
-			t.Fatal(err)
-		}
+		writeProgram(t, filepath.Join(dir, name), "#!/bin/sh\necho \"$1\" > "+opened+"\n")
 	}
 	p, typed := w.onTerminalWith([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "web", "open", "--scope", "control")
 	p.out.await(t, "and type the code ")
@@ -202,9 +212,7 @@ func TestPairOnLoopback(t *testing.T) {
 		t.Errorf("it shows %s", p.out.String())
 	}
 	// The other machine is this one, so the port is taken.
-	if err := os.WriteFile(filepath.Join(w.dir, "ssh"), []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\nunset PODD_HOST\nexec \"$@\"\n"), 0o700); err != nil { //nolint:gosec // It is a program.
-		t.Fatal(err)
-	}
+	writeProgram(t, filepath.Join(w.dir, "ssh"), "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\nunset PODD_HOST\nexec \"$@\"\n")
 	w.env = append(w.env, "PATH="+w.dir+string(os.PathListSeparator)+os.Getenv("PATH"), "PODD_HOST=ssh://build1")
 	p, _ = w.onTerminal("web", "pair")
 	address := regexp.MustCompile(`http://(\S+),`).FindStringSubmatch(said.String())[1]
