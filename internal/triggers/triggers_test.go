@@ -138,16 +138,20 @@ func (h *house) receipts(want ...string) {
 	})
 }
 
-// await waits until look sees something.
+// await waits until look sees something, as long as what it sees changes.
 func (h *house) await(want string, look func() string) {
 	h.t.Helper()
-	seen := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if seen = look(); seen == want {
+	seen, changed := "", time.Now()
+	for ; time.Since(changed) < time.Minute; time.Sleep(5 * time.Millisecond) {
+		now := look()
+		if now == want {
 			return
 		}
+		if now != seen {
+			seen, changed = now, time.Now()
+		}
 	}
-	h.t.Fatalf("after a minute it is\n%s\nwant\n%s", seen, want)
+	h.t.Fatalf("for a minute it is\n%s\nwant\n%s", seen, want)
 }
 
 // shown is a receipt in a line: 12:10 fired 1 finished.
