@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/commands/process"
 	"podd/pkg/tool"
 )
 
@@ -86,16 +87,7 @@ type capture struct {
 }
 
 // read reads to the end.
-func (c *capture) read() {
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := c.file.Read(buffer)
-		c.add(buffer[:n])
-		if err != nil {
-			return
-		}
-	}
-}
+func (c *capture) read() { process.ReadPipe(c.file, c.add) }
 
 func (c *capture) add(more []byte) {
 	before := c.over()

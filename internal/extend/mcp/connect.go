@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"podd/internal/commands/process"
 	"podd/pkg/version"
 )
 
@@ -168,7 +169,7 @@ func (m *Manager) overPipes(ctx context.Context, l *link, r resolved, noise func
 	said, silent := &tail{}, make(chan struct{})
 	go func() {
 		defer close(silent)
-		said.read(stderr)
+		process.ReadPipe(stderr, said.add)
 	}()
 	conversing, broken := context.WithCancelCause(context.WithoutCancel(ctx))
 	l.quit = func(leave time.Duration) {
@@ -192,8 +193,9 @@ func (m *Manager) overPipes(ctx context.Context, l *link, r resolved, noise func
 		case !within(tree.Exited(), leaveTime):
 			return fmt.Errorf("%w%s", why, m.Redact(said.last()))
 		}
-		// Its last output may still be in the pipe.
-		within(silent, noticeTime)
+		// Its last output may still be in the pipe, which a child of it may have.
+		_ = stderr.SetReadDeadline(time.Now().Add(noticeTime))
+		<-silent
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
 	return &pipes{conversation: &l.talk, input: input{stdin, broken}, output: stdout, lines: linesOf(stdout), noise: noise}, nil

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"os"
 	"strings"
 	"sync"
 
@@ -17,19 +16,12 @@ type tail struct {
 	text []byte
 }
 
-// read reads to the end, however much there is.
-func (t *tail) read(file *os.File) {
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := file.Read(buffer)
-		t.mu.Lock()
-		t.text = append(t.text, buffer[max(0, n-maxTail):n]...)
-		t.text = append(t.text[:0], t.text[max(0, len(t.text)-maxTail):]...)
-		t.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
+// add adds text, however much there is.
+func (t *tail) add(more []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, more[max(0, len(more)-maxTail):]...)
+	t.text = append(t.text[:0], t.text[max(0, len(t.text)-maxTail):]...)
 }
 
 // all is the kept text.
