@@ -157,7 +157,7 @@ func TestEscapeJSON(t *testing.T) {
 func TestHelpNamesEveryVerb(t *testing.T) {
 	var out, stderr bytes.Buffer
 	p := program{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr, env: func(string) string { return "" }, now: time.Now}
-	for _, args := range [][]string{nil, {"--help"}, {"help"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"help"}} {
 		out.Reset()
 		if code := run(t.Context(), args, p); code != 0 || stderr.Len() != 0 {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
