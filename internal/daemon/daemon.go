@@ -304,7 +304,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Movable:       d.fleet.Movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
-		SkillsDir:     skillsDir(d.ConfigPath),
+		SkillsDirs:    skillsDirs(d.ConfigPath, homeDir()), InstructionsFile: beside(d.ConfigPath, "AGENTS.md"),
 		ForeignPrefix: mcp.Prefix,
 		Logger:        d.Logger,
 	}, inWorkspaces)

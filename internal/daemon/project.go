@@ -10,16 +10,24 @@ import (
 	"podd/pkg/tool"
 )
 
-// skillsDir is the directory of the user's skills, beside the configuration.
-func skillsDir(configPath string) string {
+// skillsDirs are where a user's skills are: beside the configuration, and where other agents
+// look for them.
+func skillsDirs(configPath, home string) (dirs []string) {
+	if dir := beside(configPath, "skills"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if home != "" {
+		dirs = append(dirs, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"))
+	}
+	return dirs
+}
+
+// beside is the path of a file beside the configuration; empty without a place for that.
+func beside(configPath, name string) string {
 	if configPath == "" {
 		return ""
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(configPath), "skills"))
-	if err != nil {
-		return filepath.Join(filepath.Dir(configPath), "skills")
-	}
-	return dir
+	return filepath.Join(filepath.Dir(configPath), name)
 }
 
 // project is what a workspace's configuration adds, as far as it is trusted.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"podd/internal/guard/policy"
@@ -28,8 +29,8 @@ type directory struct {
 	depth int
 	// parent is the name of the pod that spawned it; empty for one that a person made.
 	parent string
-	// skillsDir is the user's directory of skills; empty without one.
-	skillsDir string
+	// skillsDirs are the user's directories of skills.
+	skillsDirs []string
 	// own are the pod's own tools, made for settings and remade when those change. They
 	// belong to the pod's goroutine.
 	own      toolset
@@ -55,10 +56,8 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	// A tool can read what was cut from the file that the marker names.
 	read := append([]string{folder.Dir()}, spec.Read...)
 	shown := []string{folder.Dir()}
-	skillsDir := w.skillsDir()
-	if skillsDir != "" {
-		read, shown = append(read, skillsDir), append(shown, skillsDir)
-	}
+	skillsDirs := w.skillsDirs()
+	read, shown = append(read, skillsDirs...), append(shown, skillsDirs...)
 	fs, err := scopefs.Open(scopefs.Config{
 		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Checkouts: w.all.CheckoutDir, Within: outer,
 		OnApproved: w.all.Shell.Sandbox.Allow,
@@ -66,19 +65,23 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	if err != nil {
 		return nil, w.noDirectory(err)
 	}
-	d := &directory{spec: spec, fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}
+	d := &directory{spec: spec, fs: fs, spool: folder, depth: len(above), skillsDirs: skillsDirs}
 	if len(above) > 0 {
 		d.parent = above[0].Name
 	}
 	return d, nil
 }
 
-// skillsDir is the user's directory of skills; empty without one.
-func (w *Workspace) skillsDir() string {
-	if info, err := os.Stat(w.all.SkillsDir); w.all.SkillsDir == "" || err != nil || !info.IsDir() {
-		return ""
+// skillsDirs are the user's directories of skills that there are, by their real paths.
+func (w *Workspace) skillsDirs() (dirs []string) {
+	for _, dir := range w.all.SkillsDirs {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				dirs = append(dirs, dir)
+			}
+		}
 	}
-	return w.all.SkillsDir
+	return dirs
 }
 
 // noDirectory is the error for a pod's directory that can't be opened; it says what to

@@ -20,10 +20,11 @@ type ground struct {
 	settings *Settings
 	project  Project
 	skills   skills.Found
-	said     instructions.Found
-	told     told
-	// own are the pod's own tools, once a worker has them.
-	own toolset
+	// said is what the workspace says, own what the person's own file says.
+	said, own instructions.Found
+	told      told
+	// tools are the pod's own, once a worker has them.
+	tools toolset
 	// saver takes the checkpoints of the turn; nil without any.
 	saver *files.Saver
 }
@@ -36,7 +37,8 @@ func (w *Workspace) Look() (pod.Ground, error) {
 	}
 	files := w.toldBy(dir.fs)
 	g := &ground{
-		workspace: w, dir: dir, settings: w.all.settings(), skills: skills.Find(files, dir.skillsDir), said: instructions.Read(files),
+		workspace: w, dir: dir, settings: w.all.settings(), skills: skills.Find(files, dir.skillsDirs...), said: instructions.Read(files, w.wider(dir)),
+		own: instructions.ReadOwn(w.all.InstructionsFile, w.all.Home),
 	}
 	if g.told, err = w.gather(g.settings, files); err != nil {
 		return nil, err
@@ -67,10 +69,10 @@ func (g *ground) Use() (done func()) {
 
 // Equip gives a worker the pod's own tools, and the workspace's instructions.
 func (g *ground) Equip(c *worker.Config) (err error) {
-	if g.own, err = g.workspace.ownTools(g.settings, g.dir); err != nil {
+	if g.tools, err = g.workspace.ownTools(g.settings, g.dir); err != nil {
 		return err
 	}
-	c.Instructions = joined(c.Instructions, g.skills.List(true))
+	c.Instructions = joined(joined(c.Instructions, g.own.Text), g.skills.List(true))
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
 	if stores := g.workspace.all.stores; stores != nil {
@@ -79,7 +81,7 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	}
 	c.NoQuestions = g.workspace.asksNobody(g.settings, g.dir)
 	c.Executes, c.Output, c.Boot = executed(g.dir.fs), g.settings.ToolOutput, g.workspace.all.boot
-	c.Tools, err = g.own.with(g.skill())
+	c.Tools, err = g.tools.with(g.skill())
 	return err
 }
 
@@ -89,7 +91,7 @@ func (g *ground) Offered(ctx context.Context, start bool) (*tool.Registry, error
 	if foreign == nil {
 		return nil, nil
 	}
-	return g.own.with(append(g.skill(), foreign(ctx, start)...))
+	return g.tools.with(append(g.skill(), foreign(ctx, start)...))
 }
 
 // skill is the tool that returns skills; nil without skills.
@@ -100,8 +102,8 @@ func (g *ground) skill() []tool.Tool {
 	return nil
 }
 
-// says is the workspace's text: its instructions file, then its configuration, then its
-// skills, and which skills are left out.
+// says is the workspace's text: its instructions, then its configuration, then its skills,
+// and what is left out.
 func (g *ground) says(p Project) func() (text string, warnings []string) {
 	return func() (string, []string) {
 		text := g.said.Text
@@ -110,10 +112,11 @@ func (g *ground) says(p Project) func() (text string, warnings []string) {
 		}
 		text = joined(text, g.skills.List(false))
 		// The text includes the warnings, so that an unchanged text warns only once.
-		for _, note := range g.skills.Notes {
+		notes := slices.Concat(g.own.Warnings, g.skills.Notes)
+		for _, note := range notes {
 			text = joined(text, "["+note+"]")
 		}
-		return text, slices.Concat(g.said.Warnings, g.skills.Notes)
+		return text, slices.Concat(g.said.Warnings, notes)
 	}
 }
 

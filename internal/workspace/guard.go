@@ -54,3 +54,14 @@ func (w *Workspace) referenced(fs *scopefs.FS) *scopefs.FS {
 func (w *Workspace) toldBy(fs *scopefs.FS) *scopefs.FS {
 	return w.guarded(fs, func(linked bool) (bool, string) { return linked, "" })
 }
+
+// wider opens a workspace with one more directory to read, for the instructions above it.
+func (w *Workspace) wider(d *directory) func(root string) (*scopefs.FS, error) {
+	return func(root string) (*scopefs.FS, error) {
+		fs, err := scopefs.Open(scopefs.Config{Dir: d.spec.Dir, Read: []string{root}, Hidden: w.all.Hidden})
+		if err != nil {
+			return nil, err
+		}
+		return w.toldBy(fs), nil
+	}
+}

@@ -13,8 +13,7 @@ import (
 
 // Explain returns the parts of a setup in the order in which they are sent; see
 // [pod.Workspaces].
-func (all *Workspaces) Explain(s item.Setup, perToken float64) (parts []pod.FixedPart, source string) {
-	source = instructions.Source(s.ProjectInstructions)
+func (all *Workspaces) Explain(s item.Setup, perToken float64) (parts []pod.FixedPart, files string) {
 	text := func(kind, name, text string) {
 		if text != "" {
 			parts = append(parts, pod.FixedPart{Kind: kind, Name: name, Bytes: len(text), Tokens: fold.Estimate(len(text), perToken)})
@@ -28,7 +27,13 @@ func (all *Workspaces) Explain(s item.Setup, perToken float64) (parts []pod.Fixe
 	for _, skill := range listed {
 		text("skill", skill.Name+" (user)", skill.Line)
 	}
-	text("project", source, said)
+	var sources []string
+	for _, part := range instructions.Parts(said) {
+		text("project", part.File, part.Text)
+		if part.File != "" {
+			sources = append(sources, part.File)
+		}
+	}
 	for _, skill := range offered {
 		text("skill", skill.Name+" (workspace)", skill.Line)
 	}
@@ -49,5 +54,5 @@ func (all *Workspaces) Explain(s item.Setup, perToken float64) (parts []pod.Fixe
 		last.Bytes += len(t.Name) + len(t.Description) + len(t.Schema)
 		last.Tokens = fold.Estimate(last.Bytes, perToken)
 	}
-	return parts, source
+	return parts, strings.Join(sources, ", ")
 }

@@ -107,7 +107,7 @@ func (w *Workspace) opened() (*directory, error) {
 	w.mu.Lock()
 	old := w.dir
 	w.mu.Unlock()
-	if old != nil && (old.fs.Stale() || old.skillsDir == "" && w.skillsDir() != "") {
+	if old != nil && (old.fs.Stale() || !slices.Equal(old.skillsDirs, w.skillsDirs())) {
 		w.leave(old)
 	}
 	for {
@@ -217,7 +217,7 @@ func (w *Workspace) RuleFor(ctx context.Context, asked item.ApprovalRequested) (
 	if err != nil {
 		return nil, err
 	}
-	more := (&ground{skills: skills.Find(w.toldBy(dir.fs), dir.skillsDir)}).skill()
+	more := (&ground{skills: skills.Find(w.toldBy(dir.fs), dir.skillsDirs...)}).skill()
 	if foreign := w.followed().Tools; foreign != nil {
 		more = append(more, foreign(ctx, false)...)
 	}

@@ -61,8 +61,11 @@ type Config struct {
 	Letters func(id string) tool.Tool
 	// Named makes the tools, by their names, that a pod, by its id, has only if its spec or a rule names them.
 	Named map[string]func(id string) tool.Tool
-	// SkillsDir has the user's skills, which all pods may read; empty or missing means none.
-	SkillsDir string
+	// SkillsDirs have the user's skills, which all pods may read, the preferred ones first. Some
+	// may be missing.
+	SkillsDirs []string
+	// InstructionsFile has the user's instructions for all pods; a missing one is empty.
+	InstructionsFile string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with
 	// the Project; empty means that no such tools exist.
 	ForeignPrefix string

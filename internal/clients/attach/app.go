@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"podd/internal/clients/desk"
 	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -92,7 +91,7 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 	dir := pod.GetSpec().GetDir()
 	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24, pod: pod, log: newBlockList(),
-		own: templates(desk.File(cfg.Env, "prompts")), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
+		own: ownPrompts(cfg, dir), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
 		said: "reading the pod's log",
 	}
 	a.setup.dir = cfg.short(dir)

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,38 @@ func TestTemplates(t *testing.T) {
 		if _, err := list[0].fill(*written(typed)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", typed, err, want)
 		}
+	}
+}
+
+// Prompts that a person wrote for other agents are there too, and those of the workspace.
+func TestPromptsOfOtherAgents(t *testing.T) {
+	home, work := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		home + "/.config/podd/prompts/review.md": "podd's", home + "/.claude/commands/review.md": "Claude's", home + "/.claude/commands/ship.md": "---\nargument-hint: [where]\n---\nShip it.",
+		home + "/.codex/prompts/plan-it.md": "Plan.", work + "/.claude/commands/ship.md": "The workspace's", work + "/.claude/commands/lint.md": "Lint.", work + "/.agents/commands/bad.md": "Li\u202ent.",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := Config{Env: func(name string) string { return map[string]string{"HOME": home}[name] }}
+	names := func() (list []string) {
+		for _, p := range ownPrompts(cfg, work) {
+			filled, err := p.fill(*written("to 'the moon'"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, p.name+": "+filled.whole())
+		}
+		return list
+	}
+	want := []string{"review: podd's\n\nto 'the moon'", "ship: Ship it.\n\nto 'the moon'", "plan-it: Plan.\n\nto 'the moon'", "lint: Lint.\n\nto 'the moon'"}
+	if got := names(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	cfg.Remote = true
+	if got := names(); !slices.Equal(got, want[:3]) {
+		t.Errorf("%q of another machine", got)
 	}
 }
 

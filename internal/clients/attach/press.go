@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"podd/internal/clients/desk"
 	"podd/pkg/client"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
@@ -272,7 +271,7 @@ func (a *app) keep(sent editor, request string) {
 // offer asks for what completes the draft.
 func (a *app) offer() {
 	if a.prompt.draft.text() == "/" {
-		a.own = templates(desk.File(a.Env, "prompts")) // A person may have written one meanwhile.
+		a.own = ownPrompts(a.Config, a.pod.GetSpec().GetDir()) // A person may have written one meanwhile.
 	}
 	a.askModels()
 	a.askPods()

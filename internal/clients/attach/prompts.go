@@ -12,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"podd/internal/clients/desk"
+	"podd/internal/sanitize"
 )
 
 // mostTemplate is the longest prompt of a person's own, in bytes.
@@ -27,6 +30,28 @@ type template struct {
 
 // templateName is the name of a prompt, without .md.
 var templateName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+// ownPrompts are a person's prompts: podd's, those for other agents, and those of a workspace, which
+// may come from other people and have nothing hidden. Of one name the first counts.
+func ownPrompts(cfg Config, workspace string) (list []template) {
+	add := func(dir string, usable func(template) bool) {
+		for _, t := range templates(dir) {
+			if usable(t) && !slices.ContainsFunc(list, func(other template) bool { return other.name == t.name }) {
+				list = append(list, t)
+			}
+		}
+	}
+	home := cfg.Env("HOME")
+	for _, dir := range []string{desk.File(cfg.Env, "prompts"), filepath.Join(home, ".claude", "commands"), filepath.Join(home, ".codex", "prompts")} {
+		add(dir, func(template) bool { return true })
+	}
+	if !cfg.Remote {
+		for _, dir := range []string{".agents/commands", ".claude/commands"} {
+			add(filepath.Join(workspace, dir), func(t template) bool { return sanitize.Terminal(t.text) == t.text })
+		}
+	}
+	return list
+}
 
 // templates reads the prompts in a directory. It leaves out what it cannot use.
 func templates(dir string) (list []template) {
@@ -94,13 +119,13 @@ func parseTemplate(name, text string) template {
 var placeholder = regexp.MustCompile(`\$(\$|[1-9]|ARGUMENTS\b|[A-Z][A-Z0-9_]*\b)`)
 
 // fill puts arguments in their places: $1 to $9, $ARGUMENTS, and names of the front matter
-// in capitals. $$ is a dollar sign.
+// in capitals. $$ is a dollar sign. Arguments for which there is no place come last.
 func (t template) fill(typed editor) (filled editor, err error) {
 	words, err := wordsOf(typed.cells)
 	if err != nil {
 		return editor{}, err
 	}
-	text, at := strings.TrimRight(t.text, "\n"), 0
+	text, at, placed := strings.TrimRight(t.text, "\n"), 0, false
 	for _, found := range placeholder.FindAllStringIndex(text, -1) {
 		name := text[found[0]+1 : found[1]]
 		filled.write(text[at:found[0]], byView)
@@ -117,15 +142,21 @@ func (t template) fill(typed editor) (filled editor, err error) {
 			filled.write(name, byView)
 		case name == "ARGUMENTS":
 			filled.place(typed.cells)
+			placed = true
 		case i < 0:
 			filled.write("$"+name, byView)
 		case i < len(words):
 			filled.place(words[i])
+			placed = true
 		default:
 			return editor{}, fmt.Errorf("/%s needs %s", t.name, what)
 		}
 	}
 	filled.write(text[at:], byView)
+	if !placed && len(words) > 0 {
+		filled.write("\n\n", byView)
+		filled.place(typed.cells)
+	}
 	return filled, nil
 }
 

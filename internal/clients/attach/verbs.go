@@ -39,7 +39,7 @@ var instead = map[string]string{
 	"init":       "send a prompt such as: write an AGENTS.md for this repository",
 	"login":      "podd takes an API key from its environment; /doctor says whether it has one",
 	"logout":     "podd takes an API key from its environment; /doctor says whether it has one",
-	"memory":     "podd reads AGENTS.md or CLAUDE.md of the directory; instructions in ~/.config/podd/config.toml are for all pods",
+	"memory":     "podd reads AGENTS.md or CLAUDE.md of the directory and those above; ~/.config/podd/AGENTS.md is for all pods",
 	"mention":    "type @ and a few letters of a path",
 	"pause":      "podctl pause POD, in your shell; Esc interrupts the turn",
 	"review":     "send a prompt, or write a command of your own: ~/.config/podd/prompts/review.md",

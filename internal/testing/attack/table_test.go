@@ -133,6 +133,7 @@ func daemonAttacks() []attack {
 		{"AGENTS.md with invisible instructions", "CWE-1007", "visible instructions", "internal/workspace/instructions", "TestHostileFiles"},
 		{"AGENTS.md of 5 GB", "CWE-400", "bounded instructions", "internal/workspace/instructions", "TestHostileFiles"},
 		{"AGENTS.md that is a link to a secret", "CWE-59", "os.Root", "internal/workspace/instructions", "TestHostileFiles"},
+		{"AGENTS.md above the scope that imports a secret", "CWE-22", "imports in scope", "internal/workspace/instructions", "TestAboveTheScope"},
 		{"AGENTS.md that is a named pipe", "CWE-66", "regular files", "internal/workspace/instructions", "TestHostileFiles"},
 		{"a configuration in a newly cloned workspace", "CWE-829, CVE-2025-59536", "asked first", "internal/guard/trust", "TestTrust"},
 		{"one that changes after it was trusted", "CWE-494, CVE-2025-54136", "as trusted", "internal/guard/trust", "TestTrust"},

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"strings"
+	"sync"
 
+	"podd/internal/workspace/instructions"
 	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
@@ -34,6 +37,8 @@ func (a *readArgs) check() error {
 type reader struct {
 	*files
 	limit tool.Limit
+	// told are the instructions of directories that the model was told about or has read.
+	told sync.Map
 }
 
 func newReadFile(f *files, c Config) tool.Tool {
@@ -81,7 +86,23 @@ func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) 
 		return tool.Error("read_file: %s has %s; start_line %d is past the end", r.show(args.Path), tool.Plural(int64(p.lines), "line"), p.first), nil
 	}
 	digest()
-	return p.output(r.show(args.Path), r.Rel(args.Path)), nil
+	out := p.output(r.show(args.Path), r.Rel(args.Path))
+	out.Summary = tool.Bound(out.Summary + r.instructionsFor(r.Rel(args.Path)))
+	return out, nil
+}
+
+// instructionsFor tells once of instructions for the directory of a file, by its path to show.
+func (r *reader) instructionsFor(rel string) (note string) {
+	if filepath.IsAbs(rel) {
+		return ""
+	}
+	r.told.Store(filepath.Join(r.Dir(), rel), true)
+	for _, file := range instructions.Below(r.FS, filepath.Dir(filepath.Join(r.Dir(), rel))) {
+		if _, told := r.told.LoadOrStore(file, true); !told {
+			note += "; " + r.show(file) + " has instructions for its directory: read it"
+		}
+	}
+	return note
 }
 
 // image is the answer for a file that is not text.

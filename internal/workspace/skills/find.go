@@ -51,12 +51,12 @@ type Found struct {
 	Notes []string
 }
 
-// Find looks for skills in the user's directory, which is in the scope or empty, and in
-// the workspace of fs.
-func Find(fs *scopefs.FS, user string) Found {
+// Find looks for skills in the user's directories, which are in the scope, and in the
+// workspace of fs.
+func Find(fs *scopefs.FS, user ...string) Found {
 	f := Found{fs: fs}
-	if user != "" {
-		f.addDir(user, true)
+	for _, dir := range user {
+		f.addDir(dir, true)
 	}
 	for _, dir := range workspaceDirs {
 		f.addDir(filepath.Join(fs.Dir(), dir), false)
