@@ -18,7 +18,7 @@ import (
 func newTriggerCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trigger",
-		Short: "Let a pod work without you: at a time, after a turn, at an event",
+		Short: "Let a pod work without you: at a time, after a turn, when files change, at an event",
 		Long: "Manages triggers, which submit a prompt to a pod when they are due. podd keeps a receipt for each time that one was due: " +
 			"podctl trigger show has what became of it.",
 	}
@@ -42,7 +42,7 @@ func (o *triggerAddOptions) command(p *program) *cobra.Command {
 		Use:   "add NAME [TEXT...]",
 		Short: "Add a trigger to a pod",
 		Long: "Adds a trigger to a pod: when it is due, podd submits TEXT, followed by standard input as with submit. An @path in TEXT is " +
-			"read when the trigger fires. Give one of --cron, --every, --at, --after, --event and --webhook.\n" +
+			"read when the trigger fires. Give one of --cron, --every, --at, --after, --file, --event and --webhook.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory.",
 		Example: "  podctl trigger add nightly --cron '30 2 * * 1-5' --zone Europe/Berlin \"review the commits\"\n" +
 			"  podctl trigger add fix -p site --after ci --on failed \"mend what failed\"",

@@ -16,11 +16,11 @@ import (
 type triggerFlags struct {
 	given func(name string) bool
 
-	cron, zone, at, after string
-	on                    []string
-	every                 time.Duration
-	event, webhook        bool
-	parts                 []string
+	cron, zone, at, after, file string
+	on                          []string
+	every                       time.Duration
+	event, webhook              bool
+	parts                       []string
 
 	newPod, missed, overlap string
 	checkout                bool
@@ -29,7 +29,7 @@ type triggerFlags struct {
 }
 
 // triggerConditions are the flags that say when a trigger fires.
-var triggerConditions = []string{"cron", "every", "at", "after", "event", "webhook"}
+var triggerConditions = []string{"cron", "every", "at", "after", "file", "event", "webhook"}
 
 // triggerOutcomes are the words of --on.
 var triggerOutcomes = map[string]poddv1.Outcome{
@@ -45,6 +45,7 @@ func (o *triggerFlags) register(p *program, cmd *cobra.Command) {
 	f.StringVar(&o.at, "at", "", "due once, at a TIME such as 2026-12-01T09:00, or in a DURATION such as 45m")
 	f.StringVar(&o.after, "after", "", "due when a turn of this POD has ended")
 	f.StringSliceVar(&o.on, "on", nil, "with --after: only these outcomes: finished, failed, cancelled, interrupted, limit")
+	f.StringVar(&o.file, "file", "", "due when files differ whose paths in the pod's directory match this PATTERN, such as 'inbox/**'")
 	f.BoolVar(&o.event, "event", false, "due only when podctl trigger fire says so")
 	f.BoolVar(&o.webhook, "webhook", false, "due when somebody with its secret posts to its URL")
 	f.StringArrayVar(&o.parts, "select", nil, "with --webhook: only this part of a JSON body, such as .pull_request.title")
@@ -59,6 +60,7 @@ func (o *triggerFlags) register(p *program, cmd *cobra.Command) {
 	completeWith(cmd, "zone")
 	completeWith(cmd, "every", "10m", "1h", "24h")
 	completeWith(cmd, "at")
+	completeWith(cmd, "file")
 	completeWith(cmd, "on", "finished", "failed", "cancelled", "interrupted", "limit")
 	completeWith(cmd, "select")
 	completeWith(cmd, "new")
@@ -81,7 +83,7 @@ func (o *triggerFlags) take(cmd *cobra.Command) error {
 	case len(conditions) > 1:
 		return usagef("%s cannot be used together: a trigger has one condition", strings.Join(conditions, " and "))
 	case len(conditions) == 0 && cmd.Name() == "add":
-		return usagef("say when the trigger is due: --cron, --every, --at, --after, --event or --webhook")
+		return usagef("say when the trigger is due: --cron, --every, --at, --after, --file, --event or --webhook")
 	case o.overlap != "" && o.overlap != "join" && o.overlap != "skip":
 		return usagef("--overlap %q is not known: use join or skip", o.overlap)
 	}
@@ -97,7 +99,7 @@ func (o *triggerFlags) take(cmd *cobra.Command) error {
 func (o *triggerFlags) apply(spec *poddv1.TriggerSpec, now time.Time) error {
 	for _, name := range triggerConditions {
 		if o.given(name) {
-			spec.Cron, spec.Every, spec.At, spec.After, spec.Event, spec.Webhook = "", nil, nil, "", false, false
+			spec.Cron, spec.Every, spec.At, spec.After, spec.File, spec.Event, spec.Webhook = "", nil, nil, "", "", false, false
 			spec.Zone, spec.On, spec.Select = "", nil, nil
 		}
 	}
@@ -118,6 +120,7 @@ func (o *triggerFlags) apply(spec *poddv1.TriggerSpec, now time.Time) error {
 			spec.Select = append(spec.Select, valid(part))
 		}
 	})
+	set("file", func() { spec.File = valid(o.file) })
 	set("new", func() { spec.NewPod = valid(o.newPod) })
 	set("checkout", func() { spec.Checkout = o.checkout })
 	set("missed", func() { spec.Missed = valid(o.missed) })

@@ -46,7 +46,7 @@ func (w *watch) add(fd int) bool {
 		return false
 	}
 	var fs unix.Statfs_t
-	if err := unix.Fstatfs(fd, &fs); err != nil || remote(uint32(fs.Type)) { //nolint:gosec // Kinds have 32 bits.
+	if err := unix.Fstatfs(fd, &fs); err != nil || Remote(uint32(fs.Type)) { //nolint:gosec // Kinds have 32 bits.
 		return false
 	}
 	_, err := unix.InotifyAddWatch(w.fd, fmt.Sprintf("/proc/self/fd/%d", fd), interest)
@@ -59,8 +59,8 @@ const (
 	gpfs   = 0x47504653
 )
 
-// remote says that others than this machine's kernel may change the files of such a file system: statfs(2) has its kind.
-func remote(kind uint32) bool {
+// Remote says that others than this machine's kernel may change the files of such a file system: statfs(2) has its kind.
+func Remote(kind uint32) bool {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.V9FS_MAGIC,
 		unix.FUSE_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC,

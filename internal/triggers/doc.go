@@ -1,5 +1,5 @@
 // Package triggers is the wing by which pods work without a person at the keyboard: at a time, after a turn of another pod,
-// when somebody says so.
+// when files differ, when somebody says so.
 //
 // A trigger belongs to a pod, whose log has all of it: what it is, how it stands, and a receipt for each time that was due.
 // So it moves, is backed up and is deleted with its pod, and the podd that has the pod is the one that fires it. A fork and a
@@ -14,6 +14,10 @@
 //
 // A kill anywhere repeats what is missing: the pod knows the request id. Due times up to the cursor never fire again, so a
 // clock that is set back doubles nothing.
+//
+// What a trigger saw of its files is a third pending entry, stored in the commit of the fire that counts the difference. Whose
+// a change is follows from its time: what changed while a call of the pod ran is the pod's, which needs neither checkpoints
+// nor a turn that is watched from its beginning, and holds after a kill.
 //
 // Time is what the wall clock says: podd looks at it every ten seconds at least, so a machine that slept or a clock that was
 // set is noticed then.

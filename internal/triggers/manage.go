@@ -104,13 +104,23 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 		}
 		s.After, seen = after.ID, after.Last
 	}
+	saw, err := w.sees(ctx, s.Pod, &s.Spec)
+	if err != nil {
+		return set, err
+	}
 	err = w.with(ctx, s.Pod, func(p *pod.Hosted, h *home) error {
 		if s.After == p.Pod.ID {
 			return invalid("a pod can't have a trigger after its own turns: each would begin the next")
 		}
-		t, err := h.set(ctx, p, s, now, seen)
+		if saw != nil {
+			saw.From = max(p.State.Turn.Began-1, 0)
+		}
+		t, err := h.set(ctx, p, s, state{Cursor: now, AfterSeq: seen, saw: saw})
 		if err != nil {
 			return err
+		}
+		if s.File == "" {
+			w.unfollow(p.Pod.ID, t.ID)
 		}
 		set, err = w.shown(ctx, p.Pod, t)
 		return err
@@ -118,12 +128,13 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 	return set, err
 }
 
-// set stores the definition of a trigger, with a state that counts from now if the condition is new.
-func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time, seen item.Seq) (*trigger, error) {
+// set stores the definition of a trigger, which counts from a state on if the condition is new.
+func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, from state) (*trigger, error) {
+	now := from.Cursor
 	old, err := h.find(p.Pod, s.Name)
 	made := &trigger{
 		definition: definition{Pod: p.Pod.ID, ID: strings.ToLower(rand.Text()[:12]), Name: s.Name, By: s.By, Own: s.Own, Added: now, Spec: s.Spec},
-		state:      state{Cursor: now, AfterSeq: seen},
+		state:      from,
 	}
 	switch {
 	case err == nil && !s.Change:
@@ -133,7 +144,7 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 	case err == nil:
 		made.ID, made.Salt, made.Added, made.Own, made.state, made.open, made.ids = old.ID, old.Salt, old.Added, old.Own, old.on(now), old.open, old.ids
 		if before, after := condition(old.Spec), condition(s.Spec); before != after {
-			made.Added, made.state.Cursor, made.AfterSeq = now, now, seen
+			made.Added, made.state.Cursor, made.AfterSeq, made.saw = now, now, from.AfterSeq, from.saw
 		}
 	case s.Own && h.own() >= maxSchedule:
 		return nil, item.Errorf(item.KindExhausted, "TOO_MANY_TRIGGERS", "you have %d triggers, which is the most: remove one", maxSchedule)
@@ -143,23 +154,35 @@ func (h *home) set(ctx context.Context, p *pod.Hosted, s Setting, now time.Time,
 	if s.NewSecret {
 		made.Salt = rand.Text()
 	}
+	if made.saw == from.saw && made.saw != nil {
+		made.saw.Pod, made.saw.ID = made.Pod, made.ID
+	}
 	if err := made.prepare(); err != nil {
 		return nil, err
 	}
-	verb, done, at := "added", item.Seq(0), item.Seq(0)
-	if old != nil {
-		verb, done, at = "changed", old.set, old.at
+	if old == nil {
+		old = new(trigger)
 	}
+	verb := map[bool]string{false: "added", true: "changed"}[s.Change]
 	definition := entry(kindSet, fmt.Sprintf("trigger %s %s: %s", s.Name, verb, sanitize.Line(made.condition("a pod"))), made.definition)
-	definition.Pending, definition.Done = true, done
+	definition.Pending, definition.Done = true, old.set
 	standing := entry(kindState, "", standing{made.Pod, made.ID, made.state})
-	standing.Pending, standing.Done = true, at
-	seq, err := p.Record(ctx, func(time.Time, fold.State) []item.Kind { return []item.Kind{definition, standing} })
+	standing.Pending, standing.Done = true, old.at
+	all := []item.Kind{definition, standing}
+	switch {
+	case made.saw != old.saw && made.saw != nil:
+		all = append(all, sighted(made.saw, old.filed))
+	case made.saw != old.saw:
+		all = append(all, item.WingEntry{Wing: wing, Name: kindRemoved, Done: old.filed})
+	}
+	seq, err := p.Record(ctx, func(time.Time, fold.State) []item.Kind { return all })
 	if err != nil {
 		return nil, err
 	}
-	made.set, made.at = seq, seq+1
-	if old == nil {
+	if made.set, made.at, made.filed = seq, seq+1, old.filed; made.saw != old.saw {
+		made.filed = seq + 2
+	}
+	if !s.Change {
 		h.all = append(h.all, made)
 	} else {
 		h.all[slices.Index(h.all, old)] = made
@@ -179,7 +202,7 @@ func (h *home) own() (n int) {
 
 // condition are the parts of a spec that say when it is due.
 func condition(s Spec) string {
-	return fmt.Sprint(s.Cron, "\n", s.Zone, "\n", s.Every, "\n", s.At.UnixNano(), "\n", s.After, "\n", s.On)
+	return fmt.Sprint(s.Cron, "\n", s.Zone, "\n", s.Every, "\n", s.At.UnixNano(), "\n", s.After, "\n", s.On, "\n", s.File)
 }
 
 // Remove removes a trigger, and the fires that wait. Its turns go on.
@@ -200,6 +223,10 @@ func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) erro
 		removed := entry(kindRemoved, fmt.Sprintf("trigger %s removed", name), passed{Pod: p.Pod.ID, ID: t.ID, What: "removed"})
 		removed.Done = t.set
 		all := []item.Kind{removed, item.WingEntry{Wing: wing, Name: kindRemoved, Done: t.at}}
+		if t.saw != nil {
+			all = append(all, item.WingEntry{Wing: wing, Name: kindRemoved, Done: t.filed})
+			defer w.unfollow(p.Pod.ID, t.ID)
+		}
 		for _, o := range t.open {
 			k := entry(kindFired, "", fired{Pod: p.Pod.ID, ID: t.ID, N: o.N, Cause: "the trigger was removed"})
 			k.Done = o.seq

@@ -91,7 +91,7 @@ func (s *service) GetTriggerSecret(ctx context.Context, r *poddv1.GetTriggerSecr
 // specFrom is the spec of a message.
 func specFrom(m *poddv1.TriggerSpec) (Spec, error) {
 	s := Spec{
-		Cron: m.GetCron(), Zone: m.GetZone(), Every: m.GetEvery().AsDuration(), After: m.GetAfter(), Event: m.GetEvent(),
+		Cron: m.GetCron(), Zone: m.GetZone(), Every: m.GetEvery().AsDuration(), After: m.GetAfter(), File: m.GetFile(), Event: m.GetEvent(),
 		Webhook: m.GetWebhook(), Select: m.GetSelect(),
 		Prompt: m.GetPrompt(), New: m.GetNewPod(), Checkout: m.GetCheckout(), Missed: m.GetMissed(), Skip: m.GetSkipOverlap(),
 		Budget: m.GetBudgetUsd(), Plan: m.GetPlan(), NoQuestions: m.GetNoQuestions(),
@@ -115,7 +115,8 @@ func specFrom(m *poddv1.TriggerSpec) (Spec, error) {
 // message is a trigger as clients get it.
 func message(t Trigger) *poddv1.Trigger {
 	spec := &poddv1.TriggerSpec{
-		Cron: t.Cron, Zone: t.Zone, After: t.Spec.After, Event: t.Event, Webhook: t.Webhook, Select: t.Select, Prompt: t.Prompt, NewPod: t.New, Checkout: t.Checkout, Missed: t.Missed,
+		Cron: t.Cron, Zone: t.Zone, After: t.Spec.After, File: t.File, Event: t.Event, Webhook: t.Webhook, Select: t.Select, Prompt: t.Prompt,
+		NewPod: t.New, Checkout: t.Checkout, Missed: t.Missed,
 		SkipOverlap: t.Skip, BudgetUsd: t.Budget, Plan: t.Plan, NoQuestions: t.NoQuestions,
 	}
 	if t.Every > 0 {

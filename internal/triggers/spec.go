@@ -10,7 +10,7 @@ import (
 )
 
 // Spec says when a trigger fires, and what it does then. It is stored: fields may be added, and those of stored entries keep
-// their meaning. Exactly one of Cron, Every, At, After and Event is set.
+// their meaning. Exactly one of Cron, Every, At, After, File and Event is set.
 type Spec struct {
 	// Cron has five fields or a word such as @daily, in the zone. Zone is a name of the zone database; empty is that of the
 	// machine.
@@ -22,6 +22,8 @@ type Spec struct {
 	// After is the id of a pod: the trigger fires when a turn of it has ended; On are the outcomes, none for all.
 	After string         `json:"after,omitempty"`
 	On    []item.Outcome `json:"on,omitempty"`
+	// File is a pattern of paths in the pod's directory: the trigger fires when the content of such files differs.
+	File string `json:"file,omitempty"`
 	// Event says that it fires when somebody says so.
 	Event bool `json:"event,omitempty"`
 	// Webhook says that the event may come by HTTP; Select are the parts of its JSON that count, none for all.
@@ -77,14 +79,14 @@ func invalid(format string, args ...any) error {
 // check refuses what can never work. now is when the trigger is set.
 func (s *Spec) check(now time.Time) error {
 	conditions := 0
-	for _, set := range []bool{s.Cron != "", s.Every != 0, !s.At.IsZero(), s.After != "", s.Event} {
+	for _, set := range []bool{s.Cron != "", s.Every != 0, !s.At.IsZero(), s.After != "", s.File != "", s.Event} {
 		if set {
 			conditions++
 		}
 	}
 	switch {
 	case conditions != 1:
-		return invalid("the trigger has %d conditions: give exactly one of --cron, --every, --at, --after and --event", conditions)
+		return invalid("the trigger has %d conditions: give exactly one of --cron, --every, --at, --after, --file, --event and --webhook", conditions)
 	case strings.TrimSpace(s.Prompt) == "":
 		return invalid("the trigger has no prompt: say what the pod has to do")
 	case s.Every != 0 && s.Every < leastEvery:
@@ -117,6 +119,9 @@ func (s *Spec) check(now time.Time) error {
 		if _, err := parsePath(path); err != nil {
 			return err
 		}
+	}
+	if err := s.checkFile(); err != nil {
+		return err
 	}
 	_, err := s.times(now)
 	return err
@@ -195,6 +200,8 @@ func (s *Spec) condition(after string) string {
 		return strings.TrimSpace(fmt.Sprintf("after %s %s", after, joined(s.On)))
 	case s.Webhook:
 		return "webhook"
+	case s.File != "":
+		return "file " + s.File
 	}
 	return "event"
 }

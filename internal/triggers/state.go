@@ -51,6 +51,8 @@ type state struct {
 	Paused string `json:"paused,omitempty"`
 	// Last is the newest receipt, in a few words.
 	Last string `json:"last,omitempty"`
+	// saw is what it saw of its files, which is an entry of its own; nil without files.
+	saw *sight
 }
 
 // under is a fire whose turn has not ended.
@@ -71,10 +73,11 @@ type due struct {
 	Due time.Time `json:"due"`
 	// Missed are the due times before it that did not fire.
 	Missed int `json:"missed,omitempty"`
-	// Event is the id of an event, Data its text. Ended is the turn of After.
+	// Event is the id of an event, Data its text. Ended is the turn of After, Files are the changes of File.
 	Event string `json:"event,omitempty"`
 	Data  string `json:"data,omitempty"`
 	Ended string `json:"ended,omitempty"`
+	Files string `json:"files,omitempty"`
 }
 
 // fired is the object of an entry by which a fire has its submit, or can never have it.
@@ -125,8 +128,8 @@ const (
 type trigger struct {
 	definition
 	state
-	// set and at are the entries of the definition and of the state.
-	set, at item.Seq
+	// set, at and filed are the entries of the definition, of the state and of what it saw of its files.
+	set, at, filed item.Seq
 	// open are the due entries without a submit, oldest first.
 	open []opened
 	// next are its times; nil if it has none.
@@ -136,6 +139,8 @@ type trigger struct {
 	ids map[string]known
 	// seen is how far the log of the pod of After was read.
 	seen item.Seq
+	// view is what is known of its files. Only a look at the pod uses it.
+	view view
 }
 
 // opened is a due entry. tried says that it may have a new pod: this podd failed to submit it, or an earlier one had it.
@@ -284,6 +289,13 @@ func (t *trigger) wake(now time.Time) time.Time {
 	}
 	if t.After != "" {
 		at = sooner(at, now.Add(time.Minute)) // Nobody tells of the pods of other nodes.
+	}
+	if t.view.blind {
+		at = sooner(at, now.Add(lookAgain))
+	}
+	if t.File != "" && t.spent(t.on(now)) {
+		y, m, d := now.In(t.zone).Date()
+		at = sooner(at, time.Date(y, m, d+1, 0, 0, 0, 0, t.zone))
 	}
 	return at
 }

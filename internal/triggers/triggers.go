@@ -22,6 +22,7 @@ const (
 	kindSet     = "set"
 	kindRemoved = "removed"
 	kindState   = "state"
+	kindFiles   = "files"
 	kindDue     = "due"
 	kindFired   = "fired"
 	kindEnded   = "ended"
@@ -53,6 +54,9 @@ type Wing struct {
 	// next says when to look at a pod; looking are those that a goroutine looks at, and whether to look again.
 	next    map[string]time.Time
 	looking map[string]bool
+	// watcher watches the files of triggers; nil without any. stirred are the pods whose files changed just now.
+	watcher *watcher
+	stirred map[string]bool
 	// watched are the pods after whose turns others have triggers: the ids of those.
 	watched map[string][]string
 }
@@ -75,7 +79,7 @@ func Open(c Config) *Wing {
 	}
 	w := &Wing{
 		Config: c, poked: make(chan struct{}, 1), looks: make(chan struct{}, maxLooks), homes: make(map[string]*home),
-		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string),
+		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string), stirred: make(map[string]bool),
 	}
 	c.Host.Attach(pod.Wing{Settled: w.settled})
 	c.Host.Go(w.run)
@@ -177,6 +181,9 @@ func (w *Wing) lookUntilDone(ctx context.Context, id string) {
 		if err != nil && !gone {
 			w.Host.Logger.Warn("cannot look at the triggers of a pod: podd tries again", "pod", id, "error", err)
 			next = w.now().Add(tick)
+		}
+		if gone {
+			w.unfollow(id, "")
 		}
 		w.mu.Lock()
 		again := w.looking[id]
@@ -282,7 +289,11 @@ func (t *trigger) take(e item.Entry) {
 		t.definition, t.set = d, e.Seq
 	}
 	if s, ok := decode[standing](e, kindState); ok {
+		s.saw = t.saw
 		t.state, t.at = s.state, e.Seq
+	}
+	if s, ok := decode[sight](e, kindFiles); ok {
+		t.saw, t.filed = &s, e.Seq
 	}
 	if d, ok := decode[due](e, kindDue); ok {
 		t.open = append(t.open, opened{d, e.Seq, true})
@@ -293,6 +304,9 @@ func (t *trigger) take(e item.Entry) {
 func (t *trigger) prepare() (err error) {
 	if t.zone, err = t.location(); err != nil {
 		return err
+	}
+	if t.saw != nil {
+		t.view.sight = *t.saw
 	}
 	t.next, err = t.times(t.Added)
 	return err
@@ -325,13 +339,18 @@ func entry(kind, line string, object any) item.WingEntry {
 func (t *trigger) record(ctx context.Context, p *pod.Hosted, s state, receipts ...item.Kind) (item.Seq, error) {
 	k := entry(kindState, "", standing{t.Pod, t.ID, s})
 	k.Pending, k.Done = true, t.at
-	renewed := t.at-t.set > renewAfter
+	all := []item.Kind{k}
+	renewed, filed := t.at-t.oldest() > renewAfter, s.saw != t.saw
 	if renewed {
 		again := entry(kindSet, "", t.definition)
 		again.Pending, again.Done = true, t.set
-		receipts = append([]item.Kind{again}, receipts...)
+		all = append(all, again)
+		filed = s.saw != nil
 	}
-	seq, err := p.Record(ctx, func(time.Time, fold.State) []item.Kind { return append([]item.Kind{k}, receipts...) })
+	if filed {
+		all = append(all, sighted(s.saw, t.filed))
+	}
+	seq, err := p.Record(ctx, func(time.Time, fold.State) []item.Kind { return append(slices.Clip(all), receipts...) })
 	if err != nil {
 		return 0, err
 	}
@@ -340,7 +359,26 @@ func (t *trigger) record(ctx context.Context, p *pod.Hosted, s state, receipts .
 		seq++
 		t.set = seq
 	}
+	if filed {
+		seq++
+		t.filed = seq
+	}
 	return seq + 1, nil
+}
+
+// sighted is the entry of what a trigger saw of its files, instead of an earlier one.
+func sighted(s *sight, before item.Seq) item.WingEntry {
+	k := entry(kindFiles, "", s)
+	k.Pending, k.Done = true, before
+	return k
+}
+
+// oldest is the oldest entry that is pending of the trigger besides its fires.
+func (t *trigger) oldest() item.Seq {
+	if t.saw != nil {
+		return min(t.set, t.at, t.filed)
+	}
+	return min(t.set, t.at)
 }
 
 // renewAfter is how many entries may follow a pending one of a trigger before podd writes it again: nothing removes a pending
@@ -355,10 +393,10 @@ func (w *Wing) renew(ctx context.Context, p *pod.Hosted, h *home, t *trigger) er
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if rec.Last-min(t.set, t.at) <= renewAfter || !slices.Contains(h.all, t) {
+	if rec.Last-t.oldest() <= renewAfter || !slices.Contains(h.all, t) {
 		return nil
 	}
-	if _, err := t.record(ctx, p, t.state); err != nil || t.at-t.set <= renewAfter {
+	if _, err := t.record(ctx, p, t.state); err != nil || t.at-t.oldest() <= renewAfter {
 		return err
 	}
 	_, err = t.record(ctx, p, t.state)

@@ -21,17 +21,11 @@ const maxGlob = 1000
 // It returns at most most paths, 1000 for zero or less; more says that there are others.
 // A malformed pattern is an [item.Error] with reason BAD_PATTERN.
 func (f *FS) Glob(ctx context.Context, pattern string, most int) (paths []string, more bool, err error) {
-	if !doublestar.ValidatePattern(pattern) {
-		return nil, false, item.Errorf(item.KindInvalid, "BAD_PATTERN",
-			"the pattern %s is malformed: close each bracket and brace, or put a backslash before it", Display(pattern))
-	}
 	if most <= 0 {
 		most = maxGlob
 	}
-	base, rest := doublestar.SplitPattern(pattern)
-	err = f.walk(ctx, base, WalkOptions{MaxDepth: depthOf(rest)}, func(rel string, e Entry) error {
-		// Depth 0 is a file where the pattern needs a directory.
-		if e.IsDir() || e.Depth == 0 || !doublestar.MatchUnvalidated(rest, rel) {
+	err = f.GlobWalk(ctx, pattern, func(e Entry) error {
+		if e.IsDir() {
 			return nil
 		}
 		if len(paths) == most {
@@ -43,6 +37,33 @@ func (f *FS) Glob(ctx context.Context, pattern string, most int) (paths []string
 	})
 	return paths, more, err
 }
+
+// GlobWalk calls fn for the files that Glob finds, and for the directories in which it looks for them, as Walk does.
+func (f *FS) GlobWalk(ctx context.Context, pattern string, fn func(Entry) error) error {
+	if err := CheckGlob(pattern); err != nil {
+		return err
+	}
+	base, rest := doublestar.SplitPattern(pattern)
+	return f.walk(ctx, base, WalkOptions{MaxDepth: depthOf(rest)}, func(rel string, e Entry) error {
+		// Depth 0 is a file where the pattern needs a directory.
+		if !e.IsDir() && (e.Depth == 0 || !doublestar.MatchUnvalidated(rest, rel)) {
+			return nil
+		}
+		return fn(e)
+	})
+}
+
+// CheckGlob refuses a malformed pattern: reason BAD_PATTERN.
+func CheckGlob(pattern string) error {
+	if !doublestar.ValidatePattern(pattern) {
+		return item.Errorf(item.KindInvalid, "BAD_PATTERN",
+			"the pattern %s is malformed: close each bracket and brace, or put a backslash before it", Display(pattern))
+	}
+	return nil
+}
+
+// MatchesGlob says whether a pattern that CheckGlob accepts matches a path, both clean and relative to the workspace.
+func MatchesGlob(pattern, path string) bool { return doublestar.MatchUnvalidated(pattern, path) }
 
 // GlobBase is the directory that a pattern names before its first wildcard, including
 // "..": where Glob begins.

@@ -230,7 +230,7 @@ func homes() map[string][]string {
 		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
 		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/testing/crash", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/testing/crash", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "internal/triggers", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
 		"golang.org/x/text":                               {"pkg/scopefs"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},

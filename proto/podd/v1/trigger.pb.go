@@ -92,7 +92,7 @@ func (ReceiptKind) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_trigger_proto_rawDescGZIP(), []int{0}
 }
 
-// TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after and event is set.
+// TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after, file and event is set.
 type TriggerSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Five fields, or a word such as @daily.
@@ -128,7 +128,10 @@ type TriggerSpec struct {
 	// With event: a POST to its URL fires it too.
 	Webhook bool `protobuf:"varint,16,opt,name=webhook,proto3" json:"webhook,omitempty"`
 	// With webhook: the parts of a JSON body that the model gets, such as .pull_request.title; none means the whole body.
-	Select        []string `protobuf:"bytes,17,rep,name=select,proto3" json:"select,omitempty"`
+	Select []string `protobuf:"bytes,17,rep,name=select,proto3" json:"select,omitempty"`
+	// Fires when the content of files differs whose paths in the pod's directory match this pattern, such as inbox/**. What a
+	// call of the pod changes does not fire.
+	File          string `protobuf:"bytes,18,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +283,13 @@ func (x *TriggerSpec) GetSelect() []string {
 		return x.Select
 	}
 	return nil
+}
+
+func (x *TriggerSpec) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
 }
 
 // Trigger is a trigger as it stands now.
@@ -1356,7 +1366,7 @@ var File_podd_v1_trigger_proto protoreflect.FileDescriptor
 
 const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\n" +
-	"\x15podd/v1/trigger.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\"\xf0\x03\n" +
+	"\x15podd/v1/trigger.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\"\x84\x04\n" +
 	"\vTriggerSpec\x12\x12\n" +
 	"\x04cron\x18\x01 \x01(\tR\x04cron\x12\x12\n" +
 	"\x04zone\x18\x02 \x01(\tR\x04zone\x12/\n" +
@@ -1376,7 +1386,8 @@ const file_podd_v1_trigger_proto_rawDesc = "" +
 	"\x04plan\x18\x0e \x01(\bR\x04plan\x12!\n" +
 	"\fno_questions\x18\x0f \x01(\bR\vnoQuestions\x12\x18\n" +
 	"\awebhook\x18\x10 \x01(\bR\awebhook\x12\x16\n" +
-	"\x06select\x18\x11 \x03(\tR\x06select\"\xe0\x03\n" +
+	"\x06select\x18\x11 \x03(\tR\x06select\x12\x12\n" +
+	"\x04file\x18\x12 \x01(\tR\x04file\"\xe0\x03\n" +
 	"\aTrigger\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bpod_name\x18\x02 \x01(\tR\apodName\x12\x12\n" +

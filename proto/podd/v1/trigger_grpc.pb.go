@@ -32,8 +32,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
-// whose log has a receipt for each time that it was due.
+// TriggerService starts work without a person: at a time, after a turn of another pod, when files change, at an event. A
+// trigger belongs to a pod, whose log has a receipt for each time that it was due.
 type TriggerServiceClient interface {
 	// SetTrigger adds a trigger to a pod, or changes it. It needs the client token.
 	SetTrigger(ctx context.Context, in *SetTriggerRequest, opts ...grpc.CallOption) (*SetTriggerResponse, error)
@@ -133,8 +133,8 @@ func (c *triggerServiceClient) GetTriggerSecret(ctx context.Context, in *GetTrig
 // All implementations must embed UnimplementedTriggerServiceServer
 // for forward compatibility.
 //
-// TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
-// whose log has a receipt for each time that it was due.
+// TriggerService starts work without a person: at a time, after a turn of another pod, when files change, at an event. A
+// trigger belongs to a pod, whose log has a receipt for each time that it was due.
 type TriggerServiceServer interface {
 	// SetTrigger adds a trigger to a pod, or changes it. It needs the client token.
 	SetTrigger(context.Context, *SetTriggerRequest) (*SetTriggerResponse, error)

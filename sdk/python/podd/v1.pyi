@@ -2120,7 +2120,7 @@ class ReceiptKind(enum.IntEnum):
     FAILED = 6
 
 class TriggerSpec(Message):
-    """TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after and event is set."""
+    """TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after, file and event is set."""
     cron: str
     zone: str
     every: Duration
@@ -2138,7 +2138,8 @@ class TriggerSpec(Message):
     no_questions: bool
     webhook: bool
     select: MutableSequence[str]
-    def __init__(self, *, cron: str | None = ..., zone: str | None = ..., every: Duration | None = ..., at: Timestamp | None = ..., after: str | None = ..., on: Sequence[int] | None = ..., event: bool | None = ..., prompt: str | None = ..., new_pod: str | None = ..., checkout: bool | None = ..., missed: str | None = ..., skip_overlap: bool | None = ..., budget_usd: float | None = ..., plan: bool | None = ..., no_questions: bool | None = ..., webhook: bool | None = ..., select: Sequence[str] | None = ...) -> None: ...
+    file: str
+    def __init__(self, *, cron: str | None = ..., zone: str | None = ..., every: Duration | None = ..., at: Timestamp | None = ..., after: str | None = ..., on: Sequence[int] | None = ..., event: bool | None = ..., prompt: str | None = ..., new_pod: str | None = ..., checkout: bool | None = ..., missed: str | None = ..., skip_overlap: bool | None = ..., budget_usd: float | None = ..., plan: bool | None = ..., no_questions: bool | None = ..., webhook: bool | None = ..., select: Sequence[str] | None = ..., file: str | None = ...) -> None: ...
 
 class Trigger(Message):
     """Trigger is a trigger as it stands now."""
@@ -2249,8 +2250,8 @@ class GetTriggerSecretResponse(Message):
     def __init__(self, *, secret: str | None = ...) -> None: ...
 
 class TriggerService:
-    """TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
-    whose log has a receipt for each time that it was due."""
+    """TriggerService starts work without a person: at a time, after a turn of another pod, when files change, at an event. A
+    trigger belongs to a pod, whose log has a receipt for each time that it was due."""
     def __init__(self, channel: grpc.Channel) -> None: ...
     def SetTrigger(self, request: SetTriggerRequest, timeout: float | None = ..., metadata: Any = ...) -> SetTriggerResponse:
         """SetTrigger adds a trigger to a pod, or changes it. It needs the client token."""

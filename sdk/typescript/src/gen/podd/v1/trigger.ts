@@ -41,7 +41,7 @@ export enum ReceiptKind {
   UNRECOGNIZED = -1,
 }
 
-/** TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after and event is set. */
+/** TriggerSpec says when a trigger fires, and what it does then. Exactly one of cron, every, at, after, file and event is set. */
 export interface TriggerSpec {
   /** Five fields, or a word such as @daily. */
   cron: string;
@@ -81,6 +81,11 @@ export interface TriggerSpec {
   webhook: boolean;
   /** With webhook: the parts of a JSON body that the model gets, such as .pull_request.title; none means the whole body. */
   select: string[];
+  /**
+   * Fires when the content of files differs whose paths in the pod's directory match this pattern, such as inbox/**. What a
+   * call of the pod changes does not fire.
+   */
+  file: string;
 }
 
 /** Trigger is a trigger as it stands now. */
@@ -250,6 +255,7 @@ function createBaseTriggerSpec(): TriggerSpec {
     noQuestions: false,
     webhook: false,
     select: [],
+    file: "",
   };
 }
 
@@ -309,6 +315,9 @@ export const TriggerSpec: MessageFns<TriggerSpec> = {
     }
     for (const v of message.select) {
       writer.uint32(138).string(v!);
+    }
+    if (message.file !== "") {
+      writer.uint32(146).string(message.file);
     }
     return writer;
   },
@@ -470,6 +479,14 @@ export const TriggerSpec: MessageFns<TriggerSpec> = {
             }
 
             message.select.push(reader.string());
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.file = reader.string();
             continue;
           }
         }
@@ -1716,8 +1733,8 @@ export const GetTriggerSecretResponse: MessageFns<GetTriggerSecretResponse> = {
 };
 
 /**
- * TriggerService starts work without a person: at a time, after a turn of another pod, at an event. A trigger belongs to a pod,
- * whose log has a receipt for each time that it was due.
+ * TriggerService starts work without a person: at a time, after a turn of another pod, when files change, at an event. A
+ * trigger belongs to a pod, whose log has a receipt for each time that it was due.
  */
 export type TriggerServiceService = typeof TriggerServiceService;
 export const TriggerServiceService = {
