@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/testing/logs"
 	"podd/pkg/llm/scripted"
 )
 
@@ -89,6 +90,7 @@ func newWorld(t *testing.T, h scripted.Handler) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	logs.AtEnd(t, dir)
 	w := &world{t: t, dir: dir, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home", "PODD_STATE_DIR=" + dir + "/state",
 		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test", "GORACE=exitcode=99 atexit_sleep_ms=0",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"podd/internal/testing/logs"
 	"podd/pkg/llm/scripted"
 )
 
@@ -72,6 +74,12 @@ func runScripts(t *testing.T, p testscript.Params) {
 		env.Values[daemonKey{}] = new(*daemon)
 		env.Values[oauthKey{}] = new(*protected)
 		env.Values[heldKey{}] = new(chan struct{})
+		env.Defer(func() {
+			for _, text := range logs.Check(context.Background(), env.WorkDir) {
+				env.T().Log(text)
+				defer env.T().FailNow()
+			}
+		})
 		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){

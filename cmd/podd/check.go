@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"podd/internal/ops/keeper"
 	"podd/internal/sanitize"
+	"podd/internal/spec"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -19,38 +21,90 @@ import (
 )
 
 func newCheckCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "check",
+	var logs bool
+	cmd := &cobra.Command{
+		Use:   "check [--log [POD...]]",
 		Short: "Check the store for damage",
 		Long: "Reads the whole store and prints a line for each problem. It changes nothing. It works with a running podd\n" +
-			"and without one.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var harm, harmless []string
-			err := p.keep(cmd.Context(), keepers{
-				database: func(ctx context.Context, c keeper.DatabaseConfig) (err error) {
-					harm, harmless, err = keeper.CheckDatabase(ctx, c)
-					return err
-				},
-				online: func(ctx context.Context, c *client.Client) error {
-					resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
-					harm, harmless = resp.GetFindings(), resp.GetHarmless()
-					return err
-				},
-				offline: func(ctx context.Context, c keeper.Config) (err error) {
-					if err := keeper.MustExist(c); err != nil {
-						return err
-					}
-					harm, harmless, err = keeper.CheckFile(ctx, c)
-					return err
-				},
-			})
-			if err != nil {
-				return err
+			"and without one. With --log it checks instead that the logs of pods, or of all pods, are as podd writes them:\n" +
+			"each finding names an invariant of docs/spec.md, and an entry. Without a running podd it opens the store, as podd does.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if !logs && len(args) > 0 {
+				return usageError{errors.New("podd check takes pods only with --log")}
 			}
-			return p.report(harm, harmless)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if logs {
+				return p.checkLogs(cmd.Context(), args)
+			}
+			return p.checkStore(cmd.Context())
 		},
 	}
+	cmd.Flags().BoolVar(&logs, "log", false, "check what the logs of pods say")
+	return cmd
+}
+
+func (p *program) checkStore(ctx context.Context) error {
+	var harm, harmless []string
+	err := p.keep(ctx, keepers{
+		database: func(ctx context.Context, c keeper.DatabaseConfig) error {
+			return keeper.WithDatabase(ctx, c, func(d *keeper.Database) (err error) {
+				harm, harmless, err = d.Check(ctx)
+				return err
+			})
+		},
+		online: func(ctx context.Context, c *client.Client) error {
+			resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
+			harm, harmless = resp.GetFindings(), resp.GetHarmless()
+			return err
+		},
+		offline: func(ctx context.Context, c keeper.Config) (err error) {
+			if err := keeper.MustExist(c); err != nil {
+				return err
+			}
+			harm, harmless, err = keeper.CheckFile(ctx, c)
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return p.report(harm, harmless)
+}
+
+func (p *program) checkLogs(ctx context.Context, pods []string) error {
+	var found []string
+	err := p.keep(ctx, keepers{
+		database: func(ctx context.Context, c keeper.DatabaseConfig) error {
+			return keeper.WithDatabase(ctx, c, func(d *keeper.Database) (err error) {
+				found, err = spec.Pods(ctx, d.Store(), pods...)
+				return err
+			})
+		},
+		online: func(ctx context.Context, c *client.Client) error {
+			resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{Logs: true, Pods: pods})
+			found = resp.GetFindings()
+			return err
+		},
+		offline: func(ctx context.Context, c keeper.Config) error {
+			return withKeeper(ctx, c, func(k *keeper.Keeper) (err error) {
+				found, err = spec.Pods(ctx, k.Store(), pods...)
+				return err
+			})
+		},
+	})
+	for _, text := range found {
+		fmt.Fprintln(p.stdout, sanitize.Line(text))
+	}
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return item.Errorf(item.KindDataLoss, "LOG_BROKEN", "logs break what podd promises (findings: %d): keep a backup, and report it", len(found))
+	}
+	fmt.Fprintln(p.stdout, "the logs are sound")
+	return nil
 }
 
 // report prints the findings of a check. Harmless findings are not an error.

@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"podd/pkg/client"
+	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
@@ -210,6 +213,50 @@ func TestCheckHarmless(t *testing.T) {
 		}
 		code, out, errs := keep(t, state, "check")
 		if code != exitDone || !strings.Contains(out, "is damaged: podd reads its log instead") || !strings.HasSuffix(out, "\nthe store is sound\n") || errs != "" {
+			t.Errorf("running %v: %d %q %q", running, code, out, errs)
+		}
+	}
+}
+
+// A log that podd did not write so is found, with a running podd and without one; the store itself is sound.
+func TestCheckLog(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "s")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	url := model(t, say)
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), t.TempDir())
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(state, "podd.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, err := s.Pods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := s.Claim(t.Context(), pods[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := item.Entry{Time: time.Now(), Turn: 7, Kind: item.TurnEnded{Outcome: item.OutcomeFinished}}
+	if _, err := s.Append(t.Context(), store.Batch{Pod: pods[0].ID, Epoch: epoch, Entries: []item.Entry{bad}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("pod p: I5 fails at #%d: turn 7 ends while ", pods[0].Last+1)
+	for _, running := range []bool{false, true} {
+		if running {
+			startPodd(t, state, url)
+		}
+		if code, out, errs := keep(t, state, "check", "--log", "p"); code != exitDamaged || !strings.HasPrefix(out, want) || !strings.Contains(errs, "findings: 1") {
+			t.Errorf("running %v: %d %q %q", running, code, out, errs)
+		}
+		if code, out, errs := keep(t, state, "check"); code != exitDone {
 			t.Errorf("running %v: %d %q %q", running, code, out, errs)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"podd/internal/testing/logs"
 	"podd/pkg/client"
 	"podd/pkg/llm/scripted"
 	poddv1 "podd/proto/podd/v1"
@@ -135,6 +136,7 @@ func stateDir(t *testing.T) string {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	logs.AtEnd(t, dir)
 	return dir
 }
 

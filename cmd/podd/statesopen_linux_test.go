@@ -52,10 +52,12 @@ func openStates(t *testing.T, file string) {
 	if code := s.wait(); code != exitDone {
 		t.Errorf("podd ended with %d: %s", code, s.log.String())
 	}
-	check := exec.Command(os.Args[0], "check", "--state-dir", s.state, "--config", filepath.Join(statesRoot, "config.toml"))
-	check.Env = s.cmd.Env
-	if said, err := check.CombinedOutput(); err != nil {
-		t.Errorf("podd check: %v: %s", err, said)
+	for _, flags := range [][]string{nil, {"--log"}} {
+		check := exec.Command(os.Args[0], append([]string{"check", "--state-dir", s.state, "--config", filepath.Join(statesRoot, "config.toml")}, flags...)...)
+		check.Env = s.cmd.Env
+		if said, err := check.CombinedOutput(); err != nil {
+			t.Errorf("podd check %v: %v: %s", flags, err, said)
+		}
 	}
 }
 

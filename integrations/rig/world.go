@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/testing/logs"
 	"podd/pkg/llm/scripted"
 )
 
@@ -58,6 +59,7 @@ func Prepare(t testing.TB, h scripted.Handler) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	logs.AtEnd(t, dir)
 	w := &World{t: t, model: model, Dir: dir, Workspace: filepath.Join(dir, "work")}
 	if err := os.Mkdir(w.Workspace, 0o755); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/daemon"
 	"podd/internal/guard/policy"
+	"podd/internal/testing/logs"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -32,6 +33,7 @@ func newConfig(t testing.TB) daemon.Config {
 		t.Fatal(err)
 	}
 	state := filepath.Join(t.TempDir(), "state")
+	logs.AtEnd(t, state)
 	return daemon.Config{
 		Settings: settings, StateDir: state, Socket: filepath.Join(state, "podd.sock"), Logger: slog.New(slog.DiscardHandler),
 	}

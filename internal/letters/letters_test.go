@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 
 	"podd/internal/letters"
+	"podd/internal/testing/logs"
 	"podd/internal/trash"
 	"podd/internal/workspace"
 	"podd/pkg/item"
@@ -62,6 +63,7 @@ func newHouse(t *testing.T, handler scripted.Handler, names ...string) *house {
 	check(t, err)
 	h.client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat"})
 	check(t, err)
+	logs.AtEnd(t, h.dir)
 	h.open()
 	t.Cleanup(func() {
 		h.stop()

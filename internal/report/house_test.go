@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/testing/logs"
 	"podd/internal/workspace"
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -36,6 +37,7 @@ func newHouse(t *testing.T, handler scripted.Handler) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, dir: t.TempDir()}
+	logs.AtEnd(t, h.dir)
 	if h.client, err = openai.New(openai.Config{BaseURL: model.URL(), API: openai.APIChat}); err != nil {
 		t.Fatal(err)
 	}

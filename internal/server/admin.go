@@ -12,6 +12,7 @@ import (
 	"podd/internal/endpoints"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
+	"podd/internal/spec"
 	"podd/pkg/catalog"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -165,8 +166,12 @@ func spent(s spending.Status, pods []item.Pod) *poddv1.Spending {
 	return out
 }
 
-// Check verifies the whole store.
-func (s *admin) Check(ctx context.Context, _ *poddv1.CheckRequest) (*poddv1.CheckResponse, error) {
+// Check verifies the whole store, or logs.
+func (s *admin) Check(ctx context.Context, r *poddv1.CheckRequest) (*poddv1.CheckResponse, error) {
+	if r.GetLogs() {
+		found, err := spec.Pods(ctx, s.host.Store, r.GetPods()...)
+		return &poddv1.CheckResponse{Findings: found}, err
+	}
 	harm, harmless, err := s.keeper.Check(ctx)
 	if err != nil {
 		return nil, err

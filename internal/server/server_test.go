@@ -24,6 +24,7 @@ import (
 	"podd/internal/files"
 	"podd/internal/letters"
 	"podd/internal/server"
+	"podd/internal/testing/logs"
 	"podd/internal/trash"
 	"podd/internal/workspace"
 	"podd/pkg/llm"
@@ -64,6 +65,7 @@ func workspaces(t testing.TB, state string) *workspace.Workspaces {
 func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change func(*pod.Config)) *grpc.ClientConn {
 	t.Helper()
 	state := t.TempDir()
+	logs.AtEnd(t, state)
 	model, err := scripted.Serve(scripted.Config{Handler: h})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/testing/logs"
 	"podd/internal/triggers"
 	"podd/internal/workspace"
 	"podd/pkg/fold"
@@ -63,6 +64,7 @@ func newHouse(t *testing.T) *house {
 	check(t, err)
 	h.client, err = openai.New(openai.Config{BaseURL: model.URL(), API: "chat"})
 	check(t, err)
+	logs.AtEnd(t, h.dir)
 	h.open()
 	t.Cleanup(func() {
 		h.stop()

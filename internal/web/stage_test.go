@@ -21,6 +21,7 @@ import (
 	"podd/internal/letters"
 	"podd/internal/search"
 	"podd/internal/server"
+	"podd/internal/testing/logs"
 	"podd/internal/trash"
 	"podd/internal/web"
 	"podd/internal/web/webtest"
@@ -54,6 +55,7 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	state, err := os.MkdirTemp("", "web") //nolint:usetesting // A socket's path has to be short.
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
+	logs.AtEnd(t, state)
 	model, err := scripted.Serve(scripted.Config{Handler: func(_ context.Context, r scripted.Request) scripted.Reply {
 		if command, ok := strings.CutPrefix(r.LastUser(), "run "); ok {
 			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"` + command + `"}`})

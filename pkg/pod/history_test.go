@@ -177,7 +177,7 @@ func TestForkStartsNothing(t *testing.T) {
 				t.Errorf("fork %+v", f.Pod.Status)
 			}
 			forked := h.logOf("q")
-			verify(t, forked)
+			h.verify()
 			if end, ok := forked[len(forked)-1].Kind.(item.TurnEnded); !ok || end.Outcome != item.OutcomeInterrupted {
 				t.Errorf("the fork's log ends with %+v", forked[len(forked)-1])
 			}
@@ -265,7 +265,7 @@ func TestFork(t *testing.T) {
 	close(g.open)
 	h.ended(s)
 	forked := h.logOf("q")
-	verify(t, forked)
+	h.verify()
 	if end, ok := forked[len(forked)-1].Kind.(item.TurnEnded); !ok || end.Outcome != item.OutcomeInterrupted {
 		t.Errorf("the fork's log ends with %+v", forked[len(forked)-1])
 	}
@@ -306,5 +306,5 @@ func TestForkAfterAClockSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.noteFor("q", item.Note{Text: "now"})
-	verify(t, h.logOf("q"))
+	h.verify()
 }

@@ -105,7 +105,8 @@ func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) 
 	}
 	h.open()
 	t.Cleanup(func() {
-		verify(t, h.log())
+		h.verify()
+		h.allEnded()
 		h.folds("p")
 		h.close()
 		h.client.Close()

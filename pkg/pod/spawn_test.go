@@ -33,11 +33,6 @@ func spawning(t *testing.T, atOnce int, handlers map[string]scripted.Handler, co
 		}
 		return scripted.Say(scripted.Text("nothing to do"))
 	}, config...)
-	t.Cleanup(func() {
-		for _, p := range h.pods() {
-			verify(t, h.logOf(p.ID))
-		}
-	})
 	h.update(item.PodSpec{Dir: h.dir, SubPods: atOnce})
 	return h
 }

@@ -99,14 +99,14 @@ func (d *Database) Check(ctx context.Context) (harm, harmless []string, err erro
 	return harm, harmless, err
 }
 
-// CheckDatabase is Database.Check without a running podd.
-func CheckDatabase(ctx context.Context, c DatabaseConfig) (harm, harmless []string, err error) {
+// WithDatabase opens a database that no podd of this machine uses, for fn to read.
+func WithDatabase(ctx context.Context, c DatabaseConfig, fn func(d *Database) error) error {
 	s, err := postgres.Open(ctx, postgres.Config{URL: c.URL, Connections: 2, Exists: true, Logger: c.Logger})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer func() { _ = s.Close() }()
-	return (&Database{store: s}).Check(ctx)
+	return fn(&Database{store: s})
 }
 
 // Run does nothing: podd makes no snapshots of a database.

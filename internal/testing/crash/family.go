@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/spec"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -35,9 +37,22 @@ func (i *inspection) family() ([]kin, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, kin{p, checkLog(p.GetName(), log, i.forkedAt(p.GetName()), i.tally)})
+		from := i.forkedAt(p.GetName())
+		i.keeps(p.GetName(), log, from)
+		all = append(all, kin{p, checkLog(p.GetName(), log, from, i.tally)})
 	}
 	return all, nil
+}
+
+// keeps checks the invariants of any log.
+func (i *inspection) keeps(pod string, log []*poddv1.Entry, from int64) {
+	c := spec.New(item.Seq(from))
+	for _, e := range log {
+		c.Add(wire.EntryFromProto(e))
+	}
+	for _, f := range c.Found() {
+		i.tally.Broken.add("%s: %s", pod, f)
+	}
 }
 
 func (i *inspection) log(pod string) (log []*poddv1.Entry, err error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"podd/internal/testing/logs"
 	"podd/internal/testing/pgtest"
 )
 
@@ -172,6 +173,9 @@ func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, 
 	}
 	if err != nil && !errors.Is(err, errStuck) {
 		r.tally.Other.add("%v", err)
+	}
+	for _, text := range logs.Check(ctx, dir) {
+		r.tally.Broken.add("%s", text)
 	}
 	t.merge(r.tally)
 	if wrong := r.tally.Failures(); len(wrong) > 0 {

@@ -41,8 +41,8 @@ type Tally struct {
 	// Violations. Lost are acknowledged submits, Repeated requests and calls that ran twice,
 	// ResultsLost results of commands that ended, Gaps and Duplicates entries that streams
 	// left out or repeated, IllFormed requests, GivenUp turns that were given up too early.
-	// Other is everything else.
-	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Other findings
+	// Broken are invariants of logs (docs/spec.md), Other is everything else.
+	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Broken, Other findings
 }
 
 // Answered is how often podd acknowledged an act, and how often no answer came.
@@ -92,6 +92,7 @@ func (t *Tally) wrong() []struct {
 		{"duplicates", &t.Duplicates},
 		{"ill-formed", &t.IllFormed},
 		{"given up", &t.GivenUp},
+		{"broken", &t.Broken},
 		{"other", &t.Other},
 	}
 }

@@ -537,7 +537,12 @@ func (x *Endpoint) GetKeySource() string {
 }
 
 type CheckRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Check, instead of the store, that logs keep the invariants of docs/spec.md: those of pods, or of
+	// all pods without any.
+	Logs bool `protobuf:"varint,1,opt,name=logs,proto3" json:"logs,omitempty"`
+	// Names or ids.
+	Pods          []string `protobuf:"bytes,2,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -570,6 +575,20 @@ func (x *CheckRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use CheckRequest.ProtoReflect.Descriptor instead.
 func (*CheckRequest) Descriptor() ([]byte, []int) {
 	return file_podd_v1_admin_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CheckRequest) GetLogs() bool {
+	if x != nil {
+		return x.Logs
+	}
+	return false
+}
+
+func (x *CheckRequest) GetPods() []string {
+	if x != nil {
+		return x.Pods
+	}
+	return nil
 }
 
 type CheckResponse struct {
@@ -1831,8 +1850,10 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\bbase_url\x18\x02 \x01(\tR\abaseUrl\x12\x10\n" +
 	"\x03api\x18\x03 \x01(\tR\x03api\x12\x1d\n" +
 	"\n" +
-	"key_source\x18\x04 \x01(\tR\tkeySource\"\x0e\n" +
-	"\fCheckRequest\"G\n" +
+	"key_source\x18\x04 \x01(\tR\tkeySource\"6\n" +
+	"\fCheckRequest\x12\x12\n" +
+	"\x04logs\x18\x01 \x01(\bR\x04logs\x12\x12\n" +
+	"\x04pods\x18\x02 \x03(\tR\x04pods\"G\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\bfindings\x18\x01 \x03(\tR\bfindings\x12\x1a\n" +
 	"\bharmless\x18\x02 \x03(\tR\bharmless\"\x0f\n" +

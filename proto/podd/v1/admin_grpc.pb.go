@@ -37,7 +37,7 @@ const (
 type AdminServiceClient interface {
 	// GetStatus describes the daemon and its settings.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// Check verifies the whole store.
+	// Check verifies the whole store, or logs.
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 	// Backup streams a consistent copy of the store.
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupResponse], error)
@@ -161,7 +161,7 @@ func (c *adminServiceClient) ListModels(ctx context.Context, in *ListModelsReque
 type AdminServiceServer interface {
 	// GetStatus describes the daemon and its settings.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// Check verifies the whole store.
+	// Check verifies the whole store, or logs.
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	// Backup streams a consistent copy of the store.
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error

@@ -65,7 +65,9 @@ class Endpoint(Message):
     def __init__(self, *, name: str | None = ..., base_url: str | None = ..., api: str | None = ..., key_source: str | None = ...) -> None: ...
 
 class CheckRequest(Message):
-    def __init__(self) -> None: ...
+    logs: bool
+    pods: MutableSequence[str]
+    def __init__(self, *, logs: bool | None = ..., pods: Sequence[str] | None = ...) -> None: ...
 
 class CheckResponse(Message):
     findings: MutableSequence[str]
@@ -195,7 +197,7 @@ class AdminService:
         """GetStatus describes the daemon and its settings."""
         ...
     def Check(self, request: CheckRequest, timeout: float | None = ..., metadata: Any = ...) -> CheckResponse:
-        """Check verifies the whole store."""
+        """Check verifies the whole store, or logs."""
         ...
     def Backup(self, request: BackupRequest, timeout: float | None = ..., metadata: Any = ...) -> Iterator[BackupResponse]:
         """Backup streams a consistent copy of the store."""

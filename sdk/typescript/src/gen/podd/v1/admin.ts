@@ -136,6 +136,13 @@ export interface Endpoint {
 }
 
 export interface CheckRequest {
+  /**
+   * Check, instead of the store, that logs keep the invariants of docs/spec.md: those of pods, or of
+   * all pods without any.
+   */
+  logs: boolean;
+  /** Names or ids. */
+  pods: string[];
 }
 
 export interface CheckResponse {
@@ -940,11 +947,17 @@ export const Endpoint: MessageFns<Endpoint> = {
 };
 
 function createBaseCheckRequest(): CheckRequest {
-  return {};
+  return { logs: false, pods: [] };
 }
 
 export const CheckRequest: MessageFns<CheckRequest> = {
-  encode(_: CheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: CheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.logs !== false) {
+      writer.uint32(8).bool(message.logs);
+    }
+    for (const v of message.pods) {
+      writer.uint32(18).string(v!);
+    }
     return writer;
   },
 
@@ -961,6 +974,22 @@ export const CheckRequest: MessageFns<CheckRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.logs = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pods.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2386,7 +2415,7 @@ export const AdminServiceService = {
     responseSerialize: (value: GetStatusResponse): Buffer => Buffer.from(GetStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetStatusResponse => GetStatusResponse.decode(value),
   },
-  /** Check verifies the whole store. */
+  /** Check verifies the whole store, or logs. */
   check: {
     path: "/podd.v1.AdminService/Check" as const,
     requestStream: false as const,
@@ -2473,7 +2502,7 @@ export const AdminServiceService = {
 export interface AdminServiceServer extends UntypedServiceImplementation {
   /** GetStatus describes the daemon and its settings. */
   getStatus: handleUnaryCall<GetStatusRequest, GetStatusResponse>;
-  /** Check verifies the whole store. */
+  /** Check verifies the whole store, or logs. */
   check: handleUnaryCall<CheckRequest, CheckResponse>;
   /** Backup streams a consistent copy of the store. */
   backup: handleServerStreamingCall<BackupRequest, BackupResponse>;
@@ -2515,7 +2544,7 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetStatusResponse) => void,
   ): ClientUnaryCall;
-  /** Check verifies the whole store. */
+  /** Check verifies the whole store, or logs. */
   check(
     request: CheckRequest,
     callback: (error: ServiceError | null, response: CheckResponse) => void,
