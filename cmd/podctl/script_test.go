@@ -83,7 +83,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "until": scriptUntil, "keep": scriptKeep, "pages": scriptPages, "oauth": scriptOAuth,
+		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "until": scriptUntil, "keep": scriptKeep, "pages": scriptPages, "oauth": scriptOAuth, "recipe": scriptRecipe,
 		"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
 		"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
 	}
@@ -207,6 +207,22 @@ func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	<-exited
+}
+
+// scriptRecipe runs the shell lines of a recipe as a page has them, below a title in bold, in the directory of the test.
+func scriptRecipe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: recipe PAGE TITLE")
+	}
+	page, err := os.ReadFile(filepath.Join(ts.Getenv("EXAMPLES"), "..", "docs", args[0]+".md"))
+	ts.Check(err)
+	_, text, found := strings.Cut(string(page), "**"+args[1])
+	_, text, begun := strings.Cut(text, "```sh\n")
+	text, _, ended := strings.Cut(text, "```\n")
+	if !found || !begun || !ended {
+		ts.Fatalf("%s has no recipe %q", args[0], args[1])
+	}
+	ts.Check(ts.Exec("sh", "-ec", text))
 }
 
 // scriptKeep keeps a field of the last object for later commands.

@@ -53,7 +53,7 @@ func (h *home) triggers() []*trigger {
 	return slices.Clone(h.all)
 }
 
-// watch notes after whose turns a pod has triggers.
+// watch notes whose turns a pod waits for.
 func (w *Wing) watch(id string, all []*trigger) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,8 +65,10 @@ func (w *Wing) watch(id string, all []*trigger) {
 		}
 	}
 	for _, t := range all {
-		if t.After != "" && !slices.Contains(w.watched[t.After], id) {
-			w.watched[t.After] = append(w.watched[t.After], id)
+		for _, u := range append([]under{{Pod: t.After}}, t.Under...) {
+			if u.Pod != "" && u.Pod != id && !slices.Contains(w.watched[u.Pod], id) {
+				w.watched[u.Pod] = append(w.watched[u.Pod], id)
+			}
 		}
 	}
 }
@@ -247,6 +249,10 @@ func (w *Wing) fire(ctx context.Context, p *pod.Hosted, h *home, t *trigger, o o
 		return err
 	}
 	t.open = slices.DeleteFunc(t.open, func(other opened) bool { return other.seq == o.seq })
+	if to.ID != p.Pod.ID {
+		w.watch(p.Pod.ID, h.all)
+		w.poke(p.Pod.ID) // Its turn may have ended before.
+	}
 	return nil
 }
 
@@ -314,7 +320,7 @@ func (w *Wing) target(ctx context.Context, p *pod.Hosted, t *trigger, o opened) 
 	}
 	name := t.nameOf(o.N)
 	if made, err := w.Host.Store.Pod(ctx, name); err == nil {
-		if o.tried && made.Spec.Parent == p.Pod.ID {
+		if own := made.Spec.Parent == p.Pod.ID || t.Checkout && made.Spec.Checkout.Source != ""; o.tried && own {
 			return made, nil
 		}
 		return made, item.Errorf(item.KindExists, "POD_EXISTS", "there is a pod %s already", name)
@@ -326,11 +332,10 @@ func (w *Wing) target(ctx context.Context, p *pod.Hosted, t *trigger, o opened) 
 		return item.Pod{}, err
 	}
 	spec := home.Spec
-	spec.Parent, spec.ParentCall = home.ID, ""
 	if t.Checkout {
-		spec.Checkout = item.Checkout{}
 		return w.Checkouts.Create(ctx, name, spec, "", false)
 	}
+	spec.Parent, spec.ParentCall = home.ID, ""
 	return w.Host.Spawn(ctx, name, spec)
 }
 

@@ -112,6 +112,9 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 		if s.After == p.Pod.ID {
 			return invalid("a pod can't have a trigger after its own turns: each would begin the next")
 		}
+		if s.Checkout && p.Pod.Spec.Parent != "" {
+			return invalid("pod %s is a sub-pod, which stays in the directories of the pod above it: add a trigger with a checkout to that pod", p.Pod.Name)
+		}
 		if saw != nil {
 			saw.From = max(p.State.Turn.Began-1, 0)
 		}

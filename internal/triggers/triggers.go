@@ -57,7 +57,8 @@ type Wing struct {
 	// watcher watches the files of triggers; nil without any. stirred are the pods whose files changed just now.
 	watcher *watcher
 	stirred map[string]bool
-	// watched are the pods after whose turns others have triggers: the ids of those.
+	// watched are the pods whose turns others wait for, after which they have triggers or which their fires began: the ids of
+	// those.
 	watched map[string][]string
 }
 
@@ -93,9 +94,6 @@ func (w *Wing) now() time.Time { return w.Now().Round(0) }
 func (w *Wing) settled(p *pod.Hosted) {
 	w.mu.Lock()
 	ids := slices.Clone(w.watched[p.Pod.ID])
-	if _, has := w.next[p.Pod.Spec.Parent]; has && p.Pod.Spec.Parent != "" {
-		ids = append(ids, p.Pod.Spec.Parent)
-	}
 	w.mu.Unlock()
 	if len(p.State.Pending) > 0 {
 		ids = append(ids, p.Pod.ID)
