@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -25,7 +26,38 @@ func newStatusCommand(p *program) *cobra.Command {
 
 func runStatus(ctx context.Context, s *session, _ []string) error {
 	status, err := s.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
-	return s.answer(status, err, statusFacts(status, s.now()).writeTo)
+	return s.answer(status, err, func(w io.Writer) error {
+		facts := statusFacts(status, s.now())
+		if all, err := s.Triggers().ListTriggers(ctx, &poddv1.ListTriggersRequest{}); err == nil { // An older podd has none.
+			facts = append(facts, [2]string{"triggers", triggersFact(all.GetTriggers(), s.now())})
+		}
+		return facts.writeTo(w)
+	})
+}
+
+// triggersFact says how many triggers there are, when the next one is due, and how many are paused; empty without any.
+func triggersFact(all []*poddv1.Trigger, now time.Time) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var next time.Time
+	paused := 0
+	for _, t := range all {
+		if at := t.GetNext(); at != nil && (next.IsZero() || at.AsTime().Before(next)) {
+			next = at.AsTime()
+		}
+		if t.GetPaused() != "" {
+			paused++
+		}
+	}
+	fact := fmt.Sprint(len(all))
+	if !next.IsZero() {
+		fact += ", next due " + clock(next, now)
+	}
+	if paused > 0 {
+		fact += fmt.Sprintf(", %d paused", paused)
+	}
+	return fact + ": podctl trigger list"
 }
 
 // statusArgs names the verb for a pod to a person who names one.

@@ -81,9 +81,6 @@ func describeRare(kind item.Kind) described {
 	case item.Restore:
 		return described{title: restoreTitle(k), body: strings.Join(k.Kept, "\n")}
 	case item.WingEntry:
-		if k.Line == "" {
-			return described{title: sanitize.Line(k.Wing + ": " + k.Name), style: dim}
-		}
 		return described{title: sanitize.Line(LocalTimes(k.Line))}
 	case item.Purged:
 		return described{title: "the log begins here; " + counted(int(k.Entries), "older entry", "older entries") + " removed", style: dim, body: k.Reason}

@@ -74,12 +74,16 @@ func TestEachKindOfEntry(t *testing.T) {
 		{item.Note{Text: "n", Wake: true}, "note (wakes the pod)", "    n\n"},
 		{item.Recovered{Reason: "r"}, "recovered", "    r\n"},
 		{item.AlertRaised{Alert: item.Alert{Level: item.LevelError, Text: "full", Count: 1}}, "alert error: full", ""},
+		{item.WingEntry{Wing: "triggers", Name: "fired", Line: "trigger t fired (1)"}, "trigger t fired (1)", ""},
 	}
 	for _, tt := range tests {
 		want := "#7  2026-02-03 12:01:07  " + tt.title + "\n" + tt.body
 		if got := tail(t, false, entry(7, 3, tt.kind)); got != want {
 			t.Errorf("%T shows as\n%s\nwant\n%s", tt.kind, got, want)
 		}
+	}
+	if got := tail(t, false, entry(7, 3, item.WingEntry{Wing: "triggers", Name: "state"})); got != "" {
+		t.Errorf("an entry for its wing alone shows as %q", got)
 	}
 	unknown := &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Entry{Entry: &poddv1.Entry{Seq: 1}}}
 	if got := tail(t, false, unknown); !strings.Contains(got, "does not know") {
