@@ -79,7 +79,7 @@ func TestRewindOfAStuckTurnBeforeAnother(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Text("hm, hm"), waits), scripted.Say(scripted.Text("done"))))
 	s := h.submit("go")
 	h.marked()
-	h.submit("queued")
+	queued := h.submit("queued")
 	back := h.away("")
 	h.cannotGoOn("p")
 	if _, err := h.host.Rewind(t.Context(), "p", s.Seq); err != nil {
@@ -89,4 +89,6 @@ func TestRewindOfAStuckTurnBeforeAnother(t *testing.T) {
 		t.Error("the log has no rewind")
 	}
 	back()
+	h.write("go", "")
+	h.ended(queued)
 }

@@ -150,7 +150,7 @@ func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
 func TestBusyWithATurnThatHasNotBegun(t *testing.T) {
 	h, g := newHangingHouse(t, greets)
 	g.hang(h.dir)
-	h.submit("go")
+	s := h.submit("go")
 	h.silent()
 	err := h.host.Alone(t.Context(), "p", "land it", func(context.Context, *pod.Idle) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "pod p is running a turn: wait for its end or cancel it, then land it") {
@@ -159,6 +159,8 @@ func TestBusyWithATurnThatHasNotBegun(t *testing.T) {
 	if _, err := h.host.Compact(t.Context(), "p"); err == nil || !strings.Contains(err.Error(), "running a turn") {
 		t.Errorf("a compaction: %v", err)
 	}
+	g.letGo()
+	h.ended(s)
 }
 
 // A turn whose workspace does not answer while podd decides on a call can be cancelled; the call does not run.

@@ -680,7 +680,7 @@ func TestKnownRequestIDs(t *testing.T) {
 	}
 	h.ended(first)
 	h.pause()
-	h.submit("waits")
+	waits := h.submit("waits")
 	if err := os.RemoveAll(h.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -696,4 +696,8 @@ func TestKnownRequestIDs(t *testing.T) {
 	if _, err := h.host.Resume(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(h.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.ended(waits)
 }

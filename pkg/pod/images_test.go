@@ -195,9 +195,7 @@ func TestPodIsFullOfImages(t *testing.T) {
 		t.Errorf("the fork: %v", err)
 	}
 	n.limit = math.MaxInt64
-	if s := h.submitImages("three", second); s.Queued {
-		h.ended(s)
-	}
+	h.ended(h.submitImages("three", second))
 }
 
 // A submit with an image that podd was killed before its request was sent, or while it was under

@@ -121,7 +121,7 @@ func TestReloadAtOnce(t *testing.T) {
 		t.Error("the command ran although a rule denied it by then")
 	}
 	h.reload(func(*options) {})
-	h.submit("longer than ten bytes")
+	h.run("longer than ten bytes")
 }
 
 // New prices and a new rule apply to a limit of cost, and to pruning, as if they had
