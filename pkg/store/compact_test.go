@@ -40,7 +40,7 @@ func TestCompact(t *testing.T) {
 		id := fmt.Sprint("w", i)
 		epoch := newPod(t, s, id)
 		wg.Go(func() {
-			for ctx.Err() == nil {
+			for more := true; more; more = ctx.Err() == nil {
 				if err := appendNotes(context.WithoutCancel(ctx), s, id, epoch, fmt.Sprint(written[i])); err != nil {
 					t.Errorf("append: %v", err)
 					return
