@@ -417,7 +417,7 @@ func TestBeforePodd(t *testing.T) {
 
 // Unfinished text shows as it grows, and its entry replaces it.
 func TestLiveText(t *testing.T) {
-	w := newWorld(t, "otherwise\ntext This takes\npause 2s\ntext  a while.\n")
+	w := newWorld(t, "otherwise\ntext This takes\npause 1h\ntext  a while.\n")
 	makePod(t, w)
 	e := neovim.Edit(t, w)
 	e.Ex("Podd submit go on")

@@ -109,7 +109,9 @@ func TestNodes(t *testing.T) {
 	if err := waits.Wait(); err != nil {
 		t.Errorf("the submit while n1 was away: %v", err)
 	}
-	rig.Await(t, "the end of both turns at n2", func() bool { return strings.Count(followed.String(), "done") >= 2 })
+	rig.Await(t, "the end of both turns at n2", func() bool {
+		return strings.Count(followed.String(), "done") >= 2 && kinds(t, n2, "one", "turn_ended") == 2
+	})
 	_ = follow.Process.Kill()
 	_ = follow.Wait()
 	wantLines(t, n1, 6)
@@ -151,7 +153,7 @@ func TestNodesForward(t *testing.T) {
 	n2.Podctl("submit", "-p", "one", "go")
 	rig.Await(t, "the question at n2", func() bool { return strings.Contains(n2.Podctl("approvals"), "echo 0") })
 	n2.Podctl("approve", "-p", "one", question(t, n2))
-	rig.Await(t, "the end of the turn", func() bool { return strings.Contains(n2.Podctl("tail", "one", "--after", "0"), "done") })
+	rig.Await(t, "the end of the turn", func() bool { return kinds(t, n2, "one", "turn_ended") == 1 })
 	wantLines(t, n1, 1)
 	n2.Podctl("send", "--no-wake", "one", "a note from n2")
 	n2.Podctl("update", "one", "--ask", "never")
