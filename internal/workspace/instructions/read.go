@@ -60,13 +60,13 @@ func Read(fs *scopefs.FS, wider func(root string) (*scopefs.FS, error)) Found {
 }
 
 // ReadOwn reads a person's own file and what it imports: files of the same directory, and of
-// the home directory. A missing file is empty.
+// the home directory. A missing file is empty, as is none.
 func ReadOwn(path, home string) Found {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil || path == "" {
 		return Found{}
 	}
-	scope := scopefs.Config{Dir: filepath.Dir(path)}
+	scope := scopefs.Config{Dir: filepath.Dir(resolved)}
 	if home != "" {
 		scope.Read = []string{home}
 	}
@@ -76,7 +76,7 @@ func ReadOwn(path, home string) Found {
 	}
 	defer fs.Close()
 	c := collector{fs: fs}
-	c.add(fs, path, 0)
+	c.add(fs, resolved, 0)
 	return c.found()
 }
 
