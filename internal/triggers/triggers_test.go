@@ -92,7 +92,7 @@ func (h *house) open() {
 		}}},
 	})
 	check(h.t, err)
-	h.wing = triggers.Open(triggers.Config{Host: h.host, Now: h.clock})
+	h.wing = triggers.Open(triggers.Config{Host: h.host, Webhooks: hooks(), Now: h.clock})
 	check(h.t, h.host.Recover(h.t.Context()))
 	h.stop = func() {
 		h.host.Close(context.Background())
