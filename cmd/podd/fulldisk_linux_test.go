@@ -80,6 +80,62 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// On a full disk podd refuses webhooks with 503. A sender that tries again loses no delivery, and none has two receipts.
+func TestFullDiskWhileWebhooksArrive(t *testing.T) {
+	if os.Getenv(onSmallDisk) == "" {
+		inMountNamespace(t)
+		return
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("no curl")
+	}
+	disk := smallDisk(t, "size=4m")
+	gate := make(chan struct{})
+	defer close(gate)
+	url := model(t, func(context.Context, scripted.Request) scripted.Reply {
+		return scripted.Say(scripted.Wait(gate), scripted.Text("done"))
+	})
+	state := filepath.Join(disk, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := startPodd(t, state, url, listening(t)...)
+	setTriggers(t, p.client(), 1, 1)
+	base, hooks := hooksOf(t, p.client())
+	ballast := filepath.Join(disk, "ballast")
+	fill(t, ballast)
+	var ids []string
+	for refused := false; !refused; {
+		id := fmt.Sprint(len(ids))
+		status, answer := deliver(t, base, hooks["pod-0/t-0"], id, strings.Repeat("more ", 12_000))
+		if refused = status == "503 30"; !refused && status != "202" {
+			t.Fatalf("delivery %s: %s, %v", id, status, answer)
+		}
+		ids = append(ids, id)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	last := ids[len(ids)-1]
+	for status := ""; status != "202"; {
+		var answer map[string]any
+		if status, answer = deliver(t, base, hooks["pod-0/t-0"], last, "again"); status != "202" && status != "503 30" {
+			t.Fatalf("the last delivery again: %s, %v", status, answer)
+		}
+	}
+	receipts, err := p.client().Triggers().ListReceipts(t.Context(), &poddv1.ListReceiptsRequest{Pod: "pod-0", Name: "t-0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range receipts.GetReceipts() {
+		got = append(got, r.GetEventId())
+	}
+	if strings.Join(got, " ") != strings.Join(ids, " ") {
+		t.Errorf("the receipts are of %v, want %v", got, ids)
+	}
+}
+
 // smallDisk mounts a disk of memory, in the mount namespace of the test.
 func smallDisk(t *testing.T, options string) string {
 	t.Helper()

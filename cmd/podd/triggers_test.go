@@ -85,7 +85,7 @@ func setTriggers(t *testing.T, c *client.Client, pods, perPod int) {
 		}
 		for trigger := range perPod {
 			if _, err := c.Triggers().SetTrigger(t.Context(), &poddv1.SetTriggerRequest{
-				Pod: name, Name: fmt.Sprintf("t-%d", trigger), Spec: &poddv1.TriggerSpec{Event: true, Prompt: "work"},
+				Pod: name, Name: fmt.Sprintf("t-%d", trigger), Spec: &poddv1.TriggerSpec{Event: true, Webhook: true, Prompt: "work"},
 			}); err != nil {
 				t.Fatal(err)
 			}
