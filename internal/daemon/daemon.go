@@ -101,6 +101,7 @@ type Daemon struct {
 	files     *files.Files
 	jobs      *shell.Wing
 	letters   *letters.Letters
+	search    *search.Searcher
 	triggers  *triggers.Wing
 	subPods   *subpods.Wing
 	// workspaces are the host's workspaces.
@@ -195,6 +196,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.openRecorder()
+	d.search = search.New(d.store)
 	if err := d.openMCP(ctx); err != nil {
 		return err
 	}
@@ -202,7 +204,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: search.New(d.store), Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: d.search, Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -295,8 +297,8 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Jobs:       jobs,
 		SubPods:    subpods.Tools(func() *subpods.Wing { return d.subPods }),
 		AskUser:    questions.Tool(),
-		Letters:    func(id string) tool.Tool { return d.letters.Tool(id) },
-		Named:      d.namedTools(),
+		Letters:    func(id string) tool.Tool { return d.letters.Tool(id) }, History: d.search.Tool,
+		Named: d.namedTools(),
 
 		CheckpointDir: filepath.Join(d.StateDir, "checkpoints"),
 		CacheDir:      filepath.Join(d.StateDir, "caches"),

@@ -136,6 +136,9 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	if w.all.Letters != nil && letters.Offered(d.spec, s.Rules) {
 		tools = append(tools, w.all.Letters(w.id))
 	}
+	if w.all.History != nil {
+		tools = append(tools, w.all.History(w.id))
+	}
 	for name, make := range w.all.Named {
 		if isNamed(name, d.spec, s.Rules) {
 			tools = append(tools, make(w.id))

@@ -117,6 +117,9 @@ func (all *Workspaces) checkTools(names, before []string) error {
 	// In the order for the model.
 	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool, pod.WaitTool, letters.ToolName)
 	known = append(known, slices.Sorted(maps.Keys(all.Named))...)
+	if all.History != nil {
+		known = append(known, tool.History)
+	}
 	if all.AskUser != nil {
 		known = append(known, questions.Name)
 	}

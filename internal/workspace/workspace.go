@@ -191,6 +191,9 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	if w.all.Letters != nil {
 		tools = append(tools, w.all.Letters(w.id))
 	}
+	if w.all.History != nil {
+		tools = append(tools, w.all.History(w.id))
+	}
 	for _, make := range w.all.Named {
 		tools = append(tools, make(w.id))
 	}

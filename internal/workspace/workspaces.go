@@ -59,6 +59,8 @@ type Config struct {
 	AskUser tool.Tool
 	// Letters makes the tool by which a pod, by its id, writes to others; nil means that no pod does. Package letters has it.
 	Letters func(id string) tool.Tool
+	// History makes the tool by which a pod, by its id, looks into its own log; nil offers none.
+	History func(id string) tool.Tool
 	// Named makes the tools, by their names, that a pod, by its id, has only if its spec or a rule names them.
 	Named map[string]func(id string) tool.Tool
 	// SkillsDirs have the user's skills, which all pods may read, the preferred ones first. Some

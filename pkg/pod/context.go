@@ -80,6 +80,7 @@ func (a *actor) nextWorker(s *settings, g Ground) (w *worker.Worker, open bool, 
 // context is the next request for a state.
 func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Context) (Context, error) {
 	old, ok := state.Setup()
+	w.Fit(true, state.Request().Items)
 	setup, err := w.Setup(ctx, old)
 	if err != nil {
 		e := item.Errorf(item.KindPrecondition, "NO_SETUP", "cannot build the next request: %v", err)

@@ -90,6 +90,10 @@ func (c *Invocation) Record(k item.Kind) {
 // AskUser is the name of the tool that only asks a person. A turn in which nobody answers does not offer it.
 const AskUser = "ask_user"
 
+// History is the name of the tool that looks into the pod's own log. Requests offer it once a summary stands for a part
+// of the conversation.
+const History = "history"
+
 // ErrNobody is what Ask returns where nobody can be asked.
 var ErrNobody = errors.New("nobody can be asked here")
 

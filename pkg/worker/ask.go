@@ -90,7 +90,7 @@ func (t *asker) attempt(ctx context.Context) (answer, error) {
 	case llm.ClassContext:
 		// The endpoint knows its window better than podd: one attempt to make room.
 		refused := err
-		err = t.compact(ctx, "the endpoint says that the request exceeds the context window", t.j.now.Next.Tokens)
+		err = t.summarizeIn(ctx, "the endpoint says that the request exceeds the context window", t.j.now.Next.Tokens)
 		if s, ok := errors.AsType[*stop](err); ok && s.reason == modelReason(llm.ClassContext) {
 			err = refused // It says what to change.
 		}

@@ -50,7 +50,16 @@ func (t *asker) makeRoom(ctx context.Context) error {
 	if window == 0 || float64(tokens) <= t.w.Compaction.Trigger*float64(window) {
 		return nil
 	}
-	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the context window", 100*tokens/window), window)
+	return t.summarizeIn(ctx, fmt.Sprintf("the next request would fill %d %% of the context window", 100*tokens/window), window)
+}
+
+// summarizeIn compacts in a turn, and offers the tool that looks behind the summary.
+func (t *asker) summarizeIn(ctx context.Context, reason string, window int) error {
+	if err := t.compact(ctx, reason, window); err != nil {
+		return err
+	}
+	t.w.Fit(!t.j.turn.NoQuestions, t.j.now.Next.Items)
+	return t.setUp(ctx)
 }
 
 // compact replaces the older items by the model's summary. A summary that would not make

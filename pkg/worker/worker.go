@@ -198,6 +198,19 @@ type Turn struct {
 	Stop <-chan struct{}
 }
 
+// Fit offers those tools that a conversation has a use for: one that asks a person where somebody answers, and the one that
+// looks behind a summary where there is one. Offer it first.
+func (w *Worker) Fit(asks bool, conversation []item.Item) {
+	summarized := false
+	if len(conversation) > 0 {
+		first, _ := conversation[0].(item.SystemMessage)
+		summarized = first.Origin == item.OriginCompaction
+	}
+	w.specs = slices.DeleteFunc(w.Tools.Specs(), func(s item.ToolSpec) bool {
+		return s.Name == tool.AskUser && !asks || s.Name == tool.History && !summarized
+	})
+}
+
 // Run runs a turn to its terminal entry. now is the pod's state. Cancelling ctx with
 // cause a *Cancelled ends the turn as cancelled. With another cause, and when Stop is
 // closed, Run returns with the turn open: it resumes when it is run again. The error is
@@ -205,9 +218,7 @@ type Turn struct {
 func (w *Worker) Run(ctx context.Context, log Log, now Now, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if turn.NoQuestions {
-		w.specs = slices.DeleteFunc(w.Tools.Specs(), func(s item.ToolSpec) bool { return s.Name == tool.AskUser })
-	}
+	w.Fit(!turn.NoQuestions, now.Next.Items)
 	t := w.newRun(ctx, log, now, turn)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
