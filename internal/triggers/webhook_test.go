@@ -294,15 +294,30 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// The secret signs the body as GitHub does.
-func TestSignature(t *testing.T) {
+// sent is the answer to a request.
+func (h *house) sent(path, head, value, body string) (status int, answer string) {
+	h.t.Helper()
+	r := httptest.NewRequestWithContext(h.t.Context(), http.MethodPost, path, struct{ io.Reader }{strings.NewReader(body)}) // Of unknown length.
+	r.Header.Set(head, value)
+	w := httptest.NewRecorder()
+	h.wing.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// signature is that of a body, as GitHub makes it.
+func signature(secret, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Only who has the secret fires a trigger, with the body that was signed.
+func TestWebhookSecret(t *testing.T) {
 	h := newHouse(t)
 	h.set(triggers.Spec{Event: true, Webhook: true}, false)
 	secret, err := h.wing.Secret(t.Context(), "site", "t")
 	check(t, err)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte("body"))
-	good := "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	good := signature(secret, "body")
 	for _, tt := range []struct {
 		head, value, body string
 		want              int
@@ -313,15 +328,37 @@ func TestSignature(t *testing.T) {
 		{"X-Hub-Signature-256", strings.ToUpper(good), "body", http.StatusUnauthorized},
 		{"X-Hub-Signature-256", "sha256=", "body", http.StatusUnauthorized},
 		{"X-Hub-Signature", good, "body", http.StatusUnauthorized},
+		{"Authorization", "Bearer " + secret, "body", http.StatusAccepted},
 		{"Authorization", "Bearer ", "body", http.StatusUnauthorized},
-		{"Authorization", "bearer" + secret, "body", http.StatusUnauthorized},
+		{"Authorization", "Bearer " + secret[:len(secret)-1], "body", http.StatusUnauthorized},
 		{"Authorization", secret, "body", http.StatusUnauthorized},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/t/site/t", strings.NewReader(tt.body))
-		r.Header.Set(tt.head, tt.value)
-		w := httptest.NewRecorder()
-		if h.wing.ServeHTTP(w, r); w.Code != tt.want {
-			t.Errorf("%s: %s of %q: %d, want %d", tt.head, tt.value, tt.body, w.Code, tt.want)
+		if got, _ := h.sent("/t/site/t", tt.head, tt.value, tt.body); got != tt.want {
+			t.Errorf("%s: %s of %q: %d, want %d", tt.head, tt.value, tt.body, got, tt.want)
+		}
+	}
+	status, answer := h.sent("/t/site/t", "X-Hub-Signature-256", "sha256=0", "body")
+	for _, path := range []string{"/t/site/none", "/t/none/t"} {
+		if s, a := h.sent(path, "X-Hub-Signature-256", "sha256=0", "body"); s != status || a != answer {
+			t.Errorf("%s: %d, %s; a trigger that there is: %d, %s", path, s, a, status, answer)
+		}
+	}
+	h.set(triggers.Spec{Event: true}, true)
+	if got, _ := h.sent("/t/site/t", "X-Hub-Signature-256", good, "body"); got != http.StatusUnauthorized {
+		t.Errorf("a trigger that has no webhook any more: %d", got)
+	}
+}
+
+// A body has a limit, also one that does not tell its length.
+func TestLargeWebhook(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true, Webhook: true}, false)
+	secret, err := h.wing.Secret(t.Context(), "site", "t")
+	check(t, err)
+	for size, want := range map[int]int{1 << 20: http.StatusAccepted, 1<<20 + 1: http.StatusRequestEntityTooLarge} {
+		body := strings.Repeat("x", size)
+		if got, _ := h.sent("/t/site/t", "X-Hub-Signature-256", signature(secret, body), body); got != want {
+			t.Errorf("a body of %d bytes: %d, want %d", size, got, want)
 		}
 	}
 }

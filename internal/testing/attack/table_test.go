@@ -22,7 +22,7 @@ func attacks() []attack {
 func daemonAttacks() []attack {
 	const (
 		fs, srv, sock, paths = "pkg/scopefs", "internal/server", "pkg/socket", "pkg/paths"
-		sec, san, ctl        = "internal/guard/secrets", "internal/sanitize", "cmd/podctl"
+		sec, san, ctl, trig  = "internal/guard/secrets", "internal/sanitize", "cmd/podctl", "internal/triggers"
 	)
 	return []attack{
 		// Paths.
@@ -93,6 +93,11 @@ func daemonAttacks() []attack {
 		{"two podds on one state directory", "CWE-667", "lock", paths, "TestLockStateDir"},
 		{"a client token that others can read", "CWE-732", "token mode", paths, "TestUnfitToken"},
 		{"tokens of an MCP server that others can read", "CWE-732", "sign-in mode", "internal/extend/mcp", "TestTokensArePrivate"},
+		// Webhooks.
+		{"a webhook without its secret, or with another body than the signed one", "CWE-347", "hook secret", trig, "TestWebhookSecret"},
+		{"a webhook for a trigger whose owner wants none", "CWE-862", "hook wanted", trig, "TestWebhookSecret"},
+		{"finding out the names of triggers by webhooks", "CWE-204", "hook names", trig, "TestWebhookSecret"},
+		{"a webhook with a body of any size", "CWE-770", "hook size", trig, "TestLargeWebhook"},
 		{"a page that sends the browser to podd with a guessed state", "CWE-352", "sign-in state", "internal/extend/mcp", "TestLoginRefused"},
 		{"orders and control characters in what an MCP server asks a person", "CWE-451", "asked text", "internal/extend/mcp", "TestElicitHostile"},
 		{"a form of an MCP server of any size", "CWE-770", "asked size", "internal/extend/mcp", "TestElicitHostile"},
