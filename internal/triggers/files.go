@@ -260,8 +260,12 @@ func (w *Wing) follow(pod, id, dir, pattern string, dirs []string) (fresh bool, 
 	if err != nil {
 		return false, err
 	}
-	return watching.follow(pod+"/"+id, dirs, func(path string, isDir bool) {
+	key := pod + "/" + id
+	return watching.follow(key, dirs, func(path string, isDir bool) {
 		if rel, err := filepath.Rel(dir, path); path == "" || isDir || err == nil && scopefs.MatchesGlob(pattern, rel) {
+			w.mu.Lock()
+			w.touched[key] = true
+			w.mu.Unlock()
 			w.stir(pod)
 		}
 	})
@@ -290,6 +294,7 @@ func (w *Wing) watching() (*watcher, error) {
 func (w *Wing) unfollow(pod, id string) {
 	w.mu.Lock()
 	watcher := w.watcher
+	maps.DeleteFunc(w.touched, func(key string, _ bool) bool { return strings.HasPrefix(key, pod+"/"+id) })
 	w.mu.Unlock()
 	if watcher != nil {
 		watcher.unfollow(pod + "/" + id)
@@ -348,7 +353,7 @@ func (w *Wing) countFiles(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 		_, err = w.store(ctx, p, t, s, nil, nil)
 	}
 	h.mu.Unlock()
-	if err != nil || !free || spent {
+	if err != nil || !free || spent || !w.mayDiffer(t) {
 		return err
 	}
 	seen := sight{Pod: t.Pod, ID: t.ID, At: w.now(), From: max(p.State.Turn.Began-1, 0)}
@@ -380,6 +385,16 @@ func (w *Wing) countFiles(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 		return err
 	}
 	return w.countChanges(ctx, p, h, t, &seen, others)
+}
+
+// mayDiffer says whether the files of a trigger may differ from what was seen, and forgets that.
+func (w *Wing) mayDiffer(t *trigger) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := t.Pod + "/" + t.ID
+	touched := w.touched[key]
+	delete(w.touched, key)
+	return touched || t.view.blind || t.view.prints == nil || t.view.differ != nil
 }
 
 func (h *home) has(t *trigger) bool {
@@ -414,6 +429,7 @@ func (w *Wing) unseen(ctx context.Context, p *pod.Hosted, h *home, t *trigger, e
 	if ctx.Err() != nil {
 		return err
 	}
+	t.view.prints = nil // The next look reads all.
 	if reason := item.ReasonOf(err); reason != "BAD_DIR" && reason != "TOO_MANY_FILES" {
 		w.Host.Logger.Warn("cannot look at the files of a trigger: podd tries again", "pod", p.Pod.ID, "trigger", t.Name, "error", err)
 		t.view.blind = true

@@ -29,7 +29,9 @@ func (w *Wing) look(ctx context.Context, id string) (next time.Time, err error) 
 	if err != nil {
 		return next, err
 	}
-	for _, t := range h.triggers() {
+	all := h.triggers()
+	w.watch(id, all) // Before the logs are read: what comes then has the pod looked at again.
+	for _, t := range all {
 		if err := w.update(ctx, p, h, t); err != nil {
 			return next, err
 		}
@@ -178,7 +180,7 @@ func (w *Wing) countTurns(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 	if item.ReasonOf(err) == store.ReasonPodNotFound {
 		return w.pause(ctx, p, t, "the pod that it waits for was deleted")
 	}
-	if err != nil || rec.Last <= from {
+	if t.far = rec.Node != ""; err != nil || rec.Last <= from {
 		return err
 	}
 	s := t.on(w.now())

@@ -137,8 +137,9 @@ type trigger struct {
 	zone *time.Location
 	// ids are the ids of events that fired, with the numbers of their fires; nil until they are read.
 	ids map[string]known
-	// seen is how far the log of the pod of After was read.
+	// seen is how far the log of the pod of After was read; far says that another podd may write it.
 	seen item.Seq
+	far  bool
 	// view is what is known of its files. Only a look at the pod uses it.
 	view view
 }
@@ -287,7 +288,7 @@ func (t *trigger) wake(now time.Time) time.Time {
 	if t.next != nil {
 		at = sooner(at, t.next(t.Cursor))
 	}
-	if t.After != "" {
+	if t.far {
 		at = sooner(at, now.Add(time.Minute)) // Nobody tells of the pods of other nodes.
 	}
 	if t.view.blind {

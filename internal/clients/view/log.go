@@ -51,6 +51,9 @@ func (l *Log) Show(m *poddv1.StreamResponse) error {
 	c := l.log.Apply(m)
 	switch {
 	case c.Entry != nil:
+		if k, ok := c.Entry.Kind.(item.WingEntry); ok && k.Line == "" {
+			return nil // Its wing alone reads it.
+		}
 		return l.entry(c)
 	case m.GetInFlight() != nil:
 		return l.inFlight(c.Put)
@@ -63,9 +66,6 @@ func (l *Log) Show(m *poddv1.StreamResponse) error {
 // entry shows the entry of a change as a block.
 func (l *Log) entry(c transcript.Change) error {
 	e := *c.Entry
-	if k, ok := e.Kind.(item.WingEntry); ok && k.Line == "" {
-		return nil // Its wing alone reads it.
-	}
 	d := describe(e)
 	if l.dropped(c) {
 		_, d.above = e.Kind.(item.ItemAdded) // Its own text was sent encrypted.
