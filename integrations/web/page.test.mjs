@@ -376,6 +376,28 @@ test("what a pod changed in files is shown by turn, with what podd does not keep
   b.clean();
 });
 
+test("triggers are shown with what became of each due time, and are paused and resumed", async () => {
+  create("timed", "--ask", "never");
+  podctl("trigger", "add", "nightly", "-p", "timed", "--cron", "0 3 * * *", "--no-stdin", "say good night");
+  podctl("trigger", "fire", "nightly", "--no-stdin");
+  await b.until("the fire", () => podctl("trigger", "show", "nightly").includes("fired, finished"));
+  await b.size(wide);
+  await b.goto("#/pod/timed");
+  await b.page.getByRole("link", { name: "Triggers", exact: true }).click();
+  await b.page.getByText("1 trigger", { exact: true }).waitFor();
+  await b.page.locator(".trigger .facts", { hasText: /0 3 \* \* \*.*next due .*today 1/ }).waitFor();
+  await b.page.locator(".receipts li", { hasText: "fired, finished" }).waitFor();
+  assert.deepEqual(await b.axe(), []);
+  await b.page.getByRole("button", { name: "Pause trigger nightly" }).click();
+  await b.page.locator(".trigger .facts", { hasText: "paused: by a person" }).waitFor();
+  await b.page.getByRole("button", { name: "Resume trigger nightly" }).click();
+  await b.page.locator(".trigger .facts", { hasText: "next due" }).waitFor();
+  assert.ok(podctl("trigger", "list", "timed").includes(" on"));
+  await b.page.locator(".receipts a", { hasText: "turn 1" }).click();
+  await b.page.locator(".block.user", { hasText: "say good night" }).waitFor();
+  b.clean();
+});
+
 test("a pod in a checkout shows its branch", async () => {
   const repo = path.join(work, "repo");
   const git = (...args) => execFileSync("git", ["-C", repo, "-c", "user.name=a", "-c", "user.email=a@example.org", ...args]);

@@ -59,6 +59,8 @@ var calls = map[string]Scope{
 	poddv1.PodService_ListInbox_FullMethodName:            View,
 	poddv1.PodService_ListPods_FullMethodName:             View,
 	poddv1.PodService_Stream_FullMethodName:               View,
+	poddv1.TriggerService_ListReceipts_FullMethodName:     View,
+	poddv1.TriggerService_ListTriggers_FullMethodName:     View,
 	poddv1.AlertService_AckAlerts_FullMethodName:          Answer,
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: Answer,
 	poddv1.PodService_CancelInboxItem_FullMethodName:      Control,
@@ -67,6 +69,7 @@ var calls = map[string]Scope{
 	poddv1.PodService_Pause_FullMethodName:                Control,
 	poddv1.PodService_Resume_FullMethodName:               Control,
 	poddv1.PodService_Submit_FullMethodName:               Control,
+	poddv1.TriggerService_PauseTrigger_FullMethodName:     Control,
 }
 
 // CallScope is the scope that a call needs; false for one that no device can make.

@@ -14,6 +14,7 @@ import { fleet, row } from "./views/fleet.js";
 import { code, pair } from "./views/pair.js";
 import { pod } from "./views/pod.js";
 import { search } from "./views/search.js";
+import { triggers } from "./views/triggers.js";
 import { usage } from "./views/usage.js";
 
 const places = /** @type {const} */ ([["#/", "Fleet"], ["#/search", "Search"], ["#/usage", "Usage"], ["#/alerts", "Alerts"]]);
@@ -55,6 +56,8 @@ function view(place, name, seq, query) {
       return ask(main, name, seq);
     case "files":
       return files(main, name, query);
+    case "triggers":
+      return triggers(main, name);
     case "search":
       return search(main, query);
     case "usage":
@@ -68,7 +71,7 @@ function view(place, name, seq, query) {
 const wide = matchMedia("(min-width: 1080px)");
 
 /** inPod says whether a view is of one pod. @param {string | undefined} view */
-const inPod = (view) => view === "pod" || view === "ask" || view === "files";
+const inPod = (view) => view === "pod" || view === "ask" || view === "files" || view === "triggers";
 
 /** frame draws what is around the view. */
 function frame() {

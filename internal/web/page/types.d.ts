@@ -105,6 +105,29 @@ export interface ResolveApproval {
   dismiss?: boolean;
 }
 
+export interface Trigger {
+  /** The pod's id. */
+  pod: string;
+  name: string;
+  spec?: { prompt?: string };
+  condition?: string;
+  next?: string;
+  paused?: string;
+  firesToday?: string;
+  spentTodayUsd?: number;
+}
+
+export interface Receipt {
+  kind?: string;
+  due?: string;
+  count?: string;
+  podName?: string;
+  submittedSeq?: string;
+  turn?: string;
+  outcome?: string;
+  cause?: string;
+}
+
 export interface Alert {
   seq: string;
   /** The pod's id; missing for podd itself. */

@@ -6,6 +6,7 @@ import { doing, elapsed, fill, place, state, today } from "../fleet.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
+import { list as triggersOf } from "./triggers.js";
 import { Written, parts } from "../transcript/written.js";
 import { draw, ending } from "../transcript/blocks.js";
 import { Transcript } from "../transcript/fold.js";
@@ -21,6 +22,7 @@ const drafts = new Map();
 /** pod shows one. @param {HTMLElement} main @param {string} name @param {number} at an entry to show, or 0 for the end */
 export function pod(main, name, at) {
   const head = el("header", { class: "head pod-head" });
+  let triggers = false;
   const more = el("button", { type: "button", class: "quiet earlier", hidden: true }, "Show earlier entries");
   const list = el("div", { class: "transcript", role: "log", "aria-live": "off", "aria-label": `Transcript of ${name}` });
   const note = el("p", { class: "empty" }, "Loading…");
@@ -59,11 +61,15 @@ export function pod(main, name, at) {
     }
     if (!id) {
       id = p.pod.id;
+      triggersOf(name).then((all) => {
+        triggers = all.length > 0;
+        look();
+      }, () => {});
       const last = Number(p.pod.lastSeq ?? 0);
       const from = at ? at - 40 : last - page;
       follow(from <= Number(p.pod.firstSeq ?? 0) ? 0 : from);
     }
-    header(head, p);
+    header(head, p, triggers);
     writing(p);
   }
   look();
@@ -218,8 +224,8 @@ function title(name, ...more) {
   return el("div", { class: "title" }, el("a", { class: "back", href: "#/", "aria-label": "Back to the fleet" }, "‹"), el("h1", {}, name), ...more);
 }
 
-/** header is what is known of the pod. @param {HTMLElement} head @param {WatchedPod} p */
-function header(head, p) {
+/** header is what is known of the pod. @param {HTMLElement} head @param {WatchedPod} p @param {boolean} triggers whether it has some */
+function header(head, p, triggers) {
   const context = fill(p);
   // Each with what a narrow screen leaves out.
   const facts = [
@@ -231,7 +237,7 @@ function header(head, p) {
     [today(p) && `${today(p)} today`],
     [elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`],
   ].filter(([text, more]) => text || more);
-  const key = JSON.stringify([state(p), doing(p), facts, live.away, device.may("control")]);
+  const key = JSON.stringify([state(p), doing(p), facts, live.away, device.may("control"), triggers]);
   if (head.dataset["key"] === key) return;
   head.dataset["key"] = key;
   const held = document.activeElement instanceof HTMLElement && head.contains(document.activeElement) ? document.activeElement.dataset["act"] : undefined;
@@ -240,7 +246,7 @@ function header(head, p) {
     head,
     title(p.pod.name, el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
     el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
-    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), ...(device.may("control") ? acts(p) : [])),
+    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), triggers && el("a", { class: "button small", href: `#/triggers/${p.pod.name}`, "data-act": "triggers" }, "Triggers"), ...(device.may("control") ? acts(p) : [])),
   );
   if (held) /** @type {HTMLElement | null} */ (head.querySelector(`[data-act="${held}"]`))?.focus();
 }
