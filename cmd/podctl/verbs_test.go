@@ -21,6 +21,7 @@ import (
 func TestVerbsTakeAnyArguments(t *testing.T) {
 	w := newWorld(t, scripted.Handler(func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) }))
 	t.Chdir(t.TempDir())
+	t.Setenv("PATH", "") // podctl setup would become a podd that is installed.
 	for _, cmd := range everyVerb() {
 		verb := strings.Fields(cmd.CommandPath())[1:]
 		for _, arg := range []string{"no-such-pod", "", "../x", "\xff\x1b", "7", "-1"} {
