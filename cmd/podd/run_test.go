@@ -18,7 +18,7 @@ func runPodd(t *testing.T, env map[string]string, args ...string) (code int, std
 	var out, errs bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	code = run(ctx, args, program{stdout: &out, stderr: &errs, env: func(k string) string { return env[k] }})
+	code = run(ctx, append([]string{}, args...), program{stdout: &out, stderr: &errs, env: func(k string) string { return env[k] }})
 	return code, out.String(), errs.String()
 }
 

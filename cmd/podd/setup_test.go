@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,6 +85,9 @@ func TestSetup(t *testing.T) {
 
 // Ctrl-C ends podd setup, and nothing is written.
 func TestSetupInterrupted(t *testing.T) {
+	// A shell's job in the background ignores Ctrl-C, with all that it starts. What is caught is not.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	defer signal.Reset(os.Interrupt)
 	for prompt, typed := range map[string]string{"Endpoint [1]: ": "", "Write this? ": "1\n1\n", "Enter for none): ": "2\nhttp://127.0.0.1:1/v1\n"} {
 		home := t.TempDir()
 		cmd := setupIn(home, "OPENAI_BASE_URL="+model(t, ready))
