@@ -23,6 +23,7 @@ import (
 	"podd/internal/server"
 	"podd/internal/testing/logs"
 	"podd/internal/trash"
+	"podd/internal/triggers"
 	"podd/internal/web"
 	"podd/internal/web/webtest"
 	"podd/internal/workspace"
@@ -77,8 +78,9 @@ func newStage(t *testing.T, change ...func(*web.Config)) *stage {
 	check(t, err)
 	kept := files.Open(files.Config{Host: host, Stores: works.Stores(), Alone: server.ReachesSome, Redact: strings.Clone})
 	mail := letters.Open(t.Context(), letters.Config{Host: host})
+	due := triggers.Open(triggers.Config{Host: host})
 	s := server.New(server.Config{
-		Host: host, Letters: mail, Services: []func(grpc.ServiceRegistrar){kept.Register, mail.Register}, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
+		Host: host, Letters: mail, Services: []func(grpc.ServiceRegistrar){kept.Register, mail.Register, due.Register}, Trash: trash.Open(trash.Config{Host: host}), Checkouts: checkouts.Open(t.Context(), checkouts.Config{Host: host}), Files: kept, Token: token, Trust: trusted, Search: search.New(bolt), Logger: slog.New(slog.DiscardHandler),
 		Status: func() server.Status { return server.Status{Sandbox: "none"} }, Devices: book, Redact: strings.Clone, Page: func() server.WebPage { return server.WebPage{} },
 	})
 	own, err := net.Listen("unix", filepath.Join(state, "podd.sock"))
