@@ -35,7 +35,9 @@ type machine struct {
 // sub-pod in the background.
 func restless(_ context.Context, r scripted.Request) scripted.Reply {
 	last := r.Messages[len(r.Messages)-1]
-	if last.Role == "tool" || last.Text == "child" {
+	// Behind the task of a sub-pod there may be what podd says of a kill.
+	child := slices.ContainsFunc(r.Messages, func(m scripted.Message) bool { return m.Role == "user" && strings.HasPrefix(m.Text, "child") })
+	if last.Role == "tool" || child {
 		return scripted.Say(scripted.Text("done"))
 	}
 	if strings.HasPrefix(last.Text, "begin") {
