@@ -216,11 +216,13 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 .PHONY: crash
 crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each store, fail its disk, and check what it promised (docs/reliability.md)
 	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 180m -v -run '^TestCrash(OnPostgres)?$$' ./cmd/podd
+	PODD_TRIGGER_KILLS=$(PODD_CRASH_KILLS) PODD_WEBHOOK_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 180m -v -run '^TestKillWhile(TriggersFire|WebhooksArrive)$$' ./cmd/podd
 	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./pkg/store
 
 .PHONY: chaos
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
 	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
+	PODD_TRIGGER_FAILOVERS=100 go test -count=1 -tags integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
 
 .PHONY: upgrade-test
 upgrade-test: chaos-need ## replace the podd of FROM (the newest tag, or the commit before) by this one and back, PODD_UPGRADES (200) times while pods work, alone and as nodes
