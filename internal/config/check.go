@@ -185,6 +185,6 @@ func (l *loader) checkTriggers() error {
 	if ip := net.ParseIP(host); t.Listen == "" || len(t.TLS) > 0 || t.Proxy || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return bad("%s: triggers.listen is reachable by other machines: use 127.0.0.1, or set triggers.tls to a certificate and its key, or triggers.proxy = true if a proxy with a certificate stands in front",
+	return bad("%s: triggers.listen is reachable by other machines: use 127.0.0.1, or set triggers.tls to a certificate and its key, or triggers.proxy = true if a proxy with a certificate passes the requests on",
 		l.origins["triggers.listen"])
 }

@@ -112,7 +112,7 @@ type TriggersConfig struct {
 	Listen string `toml:"listen" is:"own address" default:"no webhooks"`
 	// TLS are the files of its certificate and its key.
 	TLS []string `toml:"tls" is:"certificate" default:"none"`
-	// Proxy says that a proxy with a certificate stands in front.
+	// Proxy says that a proxy with a certificate passes the requests on.
 	Proxy bool `toml:"proxy"`
 }
 

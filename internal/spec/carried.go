@@ -67,7 +67,7 @@ func (c *carried) add(e item.Entry) {
 		c.prune(e.Seq, k)
 	case item.Compaction:
 		if i := c.find(k.UpTo); k.UpTo > c.base && i < 0 {
-			c.fail(compactsBefore, "the compaction replaces items up to #%d, which is none that requests send", k.UpTo)
+			c.fail(compactsBefore, "the compaction replaces items up to #%d, but requests do not send that item", k.UpTo)
 		}
 		c.items = append(c.items, placed{seq: e.Seq})
 		c.compacted = true
@@ -127,7 +127,7 @@ func (c *carried) prune(at item.Seq, k item.Prune) {
 		}
 		i := c.find(seq)
 		if i < 0 || c.items[i].pruned {
-			c.fail(prunesOnce, "#%d is no item that requests send whole", seq)
+			c.fail(prunesOnce, "requests do not send #%d whole", seq)
 			continue
 		}
 		c.items[i].pruned = true

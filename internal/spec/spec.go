@@ -229,7 +229,7 @@ func (o *order) add(e item.Entry) {
 		o.fail(dense, "the entry comes after #%d", o.last.Seq)
 	}
 	if _, ok := e.Kind.(item.Compaction); !ok && o.from == e.Seq {
-		o.fail(purgedFirst, "the mark of a purge names this compaction, which is none")
+		o.fail(purgedFirst, "the mark of a purge names this entry, which is not a compaction")
 	}
 	if e.Time.Before(o.last.Time) {
 		o.fail(timely, "its time is %s before that of #%d", o.last.Time.Sub(e.Time), o.last.Seq)
@@ -260,7 +260,7 @@ func (s spans) counts(seq item.Seq) bool {
 	return true
 }
 
-// cut is the length of a list, ordered by sequence, without what comes after an entry.
+// cut is the length of a list, ordered by sequence, up to an entry.
 func cut[T any](list []T, to item.Seq, seq func(T) item.Seq) int {
 	n := len(list)
 	for n > 0 && seq(list[n-1]) > to {

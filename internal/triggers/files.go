@@ -40,7 +40,7 @@ const (
 	lookAgain = 30 * time.Second
 	// coarse is how far the times of files may be behind the clock.
 	coarse = 20 * time.Millisecond
-	// maxTold is how many changes the model is told.
+	// maxTold is how many changes an event lists.
 	maxTold = 100
 )
 

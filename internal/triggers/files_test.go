@@ -185,7 +185,7 @@ func TestFilesThatCannotBeWatched(t *testing.T) {
 	}
 }
 
-// Another pattern begins with what there is; a trigger that is no more on files looks at none.
+// Another pattern begins with what there is; a trigger with another condition looks at none.
 func TestFilesOfAnotherPattern(t *testing.T) {
 	t.Parallel()
 	h, dir := newFiles(t)

@@ -30,7 +30,7 @@ func (w *Wing) look(ctx context.Context, id string) (next time.Time, err error) 
 		return next, err
 	}
 	all := h.triggers()
-	w.watch(id, all) // Before the logs are read: what comes then has the pod looked at again.
+	w.watch(id, all) // Before the logs are read: a later entry wakes the wing again.
 	for _, t := range all {
 		if err := w.update(ctx, p, h, t); err != nil {
 			return next, err

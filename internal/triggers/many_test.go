@@ -30,7 +30,7 @@ func TestManyDueAtOnce(t *testing.T) {
 	h.set(triggers.Spec{Event: true}, false)
 	h.at(time.Hour)
 	for p := range pods {
-		_, err := h.wing.Pause(t.Context(), fmt.Sprintf("p%d", p), "t0", "nobody", true) // Has the pod looked at.
+		_, err := h.wing.Pause(t.Context(), fmt.Sprintf("p%d", p), "t0", "nobody", true) // This wakes the wing.
 		check(t, err)
 	}
 	_, _, err := h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})

@@ -93,7 +93,7 @@ func (w *watcher) follow(trigger string, dirs []string, tell func(path string, d
 	return fresh && err == nil, err
 }
 
-// unfollow tells nobody any more whose name begins so.
+// unfollow removes the triggers whose names begin so.
 func (w *watcher) unfollow(prefix string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +102,7 @@ func (w *watcher) unfollow(prefix string) {
 	}
 }
 
-// drop tells followers no more, and watches no directory for nobody.
+// drop removes followers, and ends the watch of a directory without any.
 func (w *watcher) drop(which func(trigger string, wd int32) bool) {
 	for wd, d := range w.dirs {
 		maps.DeleteFunc(d.by, func(key string, _ func(string, bool)) bool { return which(key, wd) })

@@ -176,7 +176,7 @@ func (w *Wing) receive(out http.ResponseWriter, r *http.Request) (int, hookAnswe
 	return w.deliver(ctx, pod, name, eventID(r.Header), data)
 }
 
-// admits says whether a sender has the secret of a trigger. It computes the same for a trigger that is none.
+// admits says whether a sender has the secret of a trigger. It takes as long for a trigger that does not exist.
 func (w *Wing) admits(d definition, head http.Header, body []byte) bool {
 	secret := w.Webhooks.secret(d)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -194,7 +194,7 @@ func eventID(head http.Header) string {
 	return head.Get("Idempotency-Key")
 }
 
-// data is the text of an event for the model, or why there is none.
+// data is the text of an event for the model; refusal says why a body cannot be used.
 func (d definition) data(head http.Header, body []byte) (text, refusal string) {
 	text = string(body)
 	if kind, _, _ := mime.ParseMediaType(head.Get("Content-Type")); kind == "application/x-www-form-urlencoded" {

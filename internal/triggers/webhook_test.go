@@ -311,7 +311,7 @@ func signature(secret, body string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Only who has the secret fires a trigger, with the body that was signed.
+// Only a sender with the secret fires a trigger, and only with the body that was signed.
 func TestWebhookSecret(t *testing.T) {
 	h := newHouse(t)
 	h.set(triggers.Spec{Event: true, Webhook: true}, false)

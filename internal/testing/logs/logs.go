@@ -12,7 +12,7 @@ import (
 	"podd/pkg/store"
 )
 
-// Check checks the logs in all stores below a directory, which nobody uses any more. It returns a sentence for each finding.
+// Check checks the logs in all stores below a directory, which must be closed. It returns a sentence for each finding.
 // A store that cannot be opened is not checked: some tests damage theirs.
 func Check(ctx context.Context, dir string) (found []string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

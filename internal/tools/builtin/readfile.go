@@ -37,7 +37,7 @@ func (a *readArgs) check() error {
 type reader struct {
 	*files
 	limit tool.Limit
-	// told are the instructions of directories that the model was told about or has read.
+	// told are the instruction files that a result has named, or that the model has read.
 	told sync.Map
 }
 

@@ -18,7 +18,7 @@ const MaxBytes = 32 << 10
 // names are the files to look for in a directory, the preferred one first.
 var names = []string{"AGENTS.override.md", "AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"}
 
-// localName is a file of the person's own, beside the one of the project.
+// localName is the personal file beside that of the project.
 const localName = "CLAUDE.local.md"
 
 // Found is the result of Read.
@@ -60,7 +60,7 @@ func Read(fs *scopefs.FS, wider func(root string) (*scopefs.FS, error)) Found {
 }
 
 // ReadOwn reads a person's own file and what it imports: files of the same directory, and of
-// the home directory. A missing file is empty, as is none.
+// the home directory. Without a path, or without the file, the text is empty.
 func ReadOwn(path, home string) Found {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil || path == "" {
@@ -151,7 +151,7 @@ func From(file, text string) string { return heading + file + "\n\n" + text }
 
 // Part is what a text has of one file.
 type Part struct {
-	// File is the path, as Display shows it; empty for what stands before the first file.
+	// File is the path, as Display shows it; empty for text before the first file.
 	File string
 	Text string
 }
