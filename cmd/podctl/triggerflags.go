@@ -100,7 +100,8 @@ func (o *triggerFlags) apply(spec *poddv1.TriggerSpec, now time.Time) error {
 	for _, name := range triggerConditions {
 		if o.given(name) {
 			spec.Cron, spec.Every, spec.At, spec.After, spec.File, spec.Event, spec.Webhook = "", nil, nil, "", "", false, false
-			spec.Zone, spec.On, spec.Select = "", nil, nil
+			spec.Zone, spec.On, spec.Select, spec.Missed = "", nil, nil, ""
+			spec.SkipOverlap = spec.GetSkipOverlap() && name != "file"
 		}
 	}
 	set := func(name string, do func()) {

@@ -81,6 +81,8 @@ func (s *Spec) checkFile() error {
 	switch {
 	case s.File == "":
 		return nil
+	case s.Skip:
+		return invalid("--overlap is not for --file: what changes while a fire waits or works is one fire later")
 	case path.IsAbs(s.File), s.File == "..", strings.HasPrefix(s.File, "../"):
 		return invalid("--file %q is not in the directory of the pod: give a pattern such as inbox/**", s.File)
 	case path.Clean(s.File) != s.File, s.File == ".":

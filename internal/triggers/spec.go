@@ -135,6 +135,8 @@ func (s *Spec) nameOf(n int64) string {
 // catchUp is how many of the missed due times fire.
 func (s *Spec) catchUp() (int, error) {
 	switch n, all := strings.CutPrefix(s.Missed, "all:"); {
+	case s.Missed != "" && (s.Event || s.File != ""):
+		return 0, invalid("--missed is for due times: no event and no change of files is missed")
 	case s.Missed == "" || s.Missed == "once":
 		return 1, nil
 	case s.Missed == "skip":
