@@ -15,6 +15,8 @@ PODD_CRASH_ROUNDS ?= 200
 # How often `make upgrade-test` replaces podd, and which commit it begins with.
 PODD_UPGRADES     ?= 200
 FROM              ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse --quiet --verify HEAD~1 2>/dev/null)
+# How many random histories `make histories` makes for each of its tests.
+HISTORIES         ?= 1000
 # How many faults `make chaos` makes, from which seed on.
 PODD_CHAOS_FAULTS ?= 1000
 PODD_CHAOS_SEED   ?= 1
@@ -212,6 +214,10 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 		echo "== $$dir $$name"; \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir" </dev/null; \
 	done
+
+.PHONY: histories
+histories: ## make HISTORIES (1000) random histories of a pod with kills, cuts and forks, and hold each log to docs/spec.md; SEED repeats one
+	PODD_HISTORIES=$(HISTORIES) go test -count=1 -timeout 600m -run '^TestAnything' ./pkg/pod -rapid.checks $(HISTORIES) $(if $(SEED),-rapid.seed $(SEED))
 
 .PHONY: crash
 crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each store, fail its disk, and check what it promised (docs/reliability.md)
