@@ -94,7 +94,7 @@ test-long: test-need ## run all tests in full
 	@$(call TEST,-timeout 60m,an hour)
 
 .PHONY: nightly
-nightly: test-long crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
+nightly: test-long histories crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 curl:curl gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
