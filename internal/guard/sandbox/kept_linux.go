@@ -143,50 +143,70 @@ func (s *snapshot) add(dir *os.File, name, rel string) {
 	s.one(dir, name, rel, maxKeptFile)
 }
 
-// one adds a name of an open directory. Of a file that is larger it adds when that changed.
+// one adds a name of an open directory, unless it goes meanwhile. Of a file that is larger it adds when that changed.
 func (s *snapshot) one(dir *os.File, name, rel string, most int64) {
 	var stat unix.Stat_t
 	if s.skips(rel) || unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return
 	}
 	file := KeptFile{Mode: stat.Mode & 0o7777}
+	var err error
 	switch stat.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		file.Dir = true
-		names, err := s.list(dir, name, strings.Count(rel, "/"))
-		if err != nil {
-			file.Large = stat.Ctim.Nano()
-		}
-		s.files[rel] = file
-		if sub, err := reopen(dir, name, false); err == nil {
-			for _, name := range names {
-				s.one(sub, name, rel+"/"+name, maxKeptBelow)
-			}
-			_ = sub.Close()
-		}
-		return
+		err = s.dir(dir, name, rel, &file)
 	case unix.S_IFLNK:
-		file.Link, _ = readLink(dir, name)
+		var isLink bool
+		if file.Link, isLink = readLink(dir, name); !isLink {
+			err = unix.ENOENT
+		}
 	case unix.S_IFREG:
-		was, had := s.was[rel]
-		switch {
-		case had && was.Large != 0:
-			most = -1
-		case !had || !was.regular():
-			most = min(most, s.room)
-		case most == maxKeptBelow:
-			most = int64(len(was.Text)) // A longer one differs.
-		}
-		text, err := readIn(dir, name, most)
-		if file.Text = text; err != nil {
-			file.Large = stat.Ctim.Nano()
-		} else if !had {
-			s.room -= int64(len(text))
-		}
+		file.Text, err = s.text(dir, name, rel, most)
 	default:
+		err = errTooLarge
+	}
+	if errors.Is(err, unix.ENOENT) {
+		return
+	}
+	if err != nil {
 		file.Large = stat.Ctim.Nano()
 	}
 	s.files[rel] = file
+}
+
+// dir adds what is in a directory. An error says why that is not all.
+func (s *snapshot) dir(dir *os.File, name, rel string, file *KeptFile) error {
+	file.Dir = true
+	names, err := s.list(dir, name, strings.Count(rel, "/"))
+	if err != nil {
+		return err
+	}
+	sub, err := reopen(dir, name, false)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	for _, name := range names {
+		s.one(sub, name, rel+"/"+name, maxKeptBelow)
+	}
+	return nil
+}
+
+// text is that of a regular file, of at most so many bytes.
+func (s *snapshot) text(dir *os.File, name, rel string, most int64) ([]byte, error) {
+	was, had := s.was[rel]
+	switch {
+	case had && was.Large != 0:
+		most = -1
+	case !had || !was.regular():
+		most = min(most, s.room)
+	case most == maxKeptBelow:
+		most = int64(len(was.Text)) // A longer one differs.
+	}
+	text, err := readIn(dir, name, most)
+	if err == nil && !had {
+		s.room -= int64(len(text))
+	}
+	return text, err
 }
 
 // list are the names in a directory that lies so deep; an error if there are too many to be put back.

@@ -101,6 +101,33 @@ func TestRepositoriesFoundLaterStay(t *testing.T) {
 	y.sh("test -e r75/.git/hooks/pre-push; git -C r75 config alias.x; git -C s/bare.git config alias.x")
 }
 
+// While a command removes repositories, nothing in them is put back: the command would fail.
+func TestRepositoriesAreRemovedWhileCompared(t *testing.T) {
+	y := newYard(t)
+	y.sh("for i in $(seq 30); do git init -q r$i; mkdir r$i/.git/hooks/d; for f in $(seq 20); do echo $f >r$i/.git/hooks/d/$f; ln -s $f r$i/.git/hooks/d/l$f; done; done")
+	g := y.watch(y.guard())
+	removed := make(chan struct{})
+	go func() {
+		defer close(removed)
+		cmd := exec.Command("rm", "-rf", y.dir+"/r1")
+		for i := range 30 {
+			cmd.Args = append(cmd.Args, fmt.Sprint(y.dir, "/r", i+1))
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}()
+	for done := false; !done; {
+		g.pass(func() { g.compareAll(false) })
+		select {
+		case <-removed:
+			done = true
+		default:
+		}
+	}
+	y.ends(g)
+}
+
 // A bare repository may have working trees in it: their links stay, and they are guarded like all others.
 func TestBareRepositoryWithTreesInIt(t *testing.T) {
 	y := newYard(t)
