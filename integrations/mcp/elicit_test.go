@@ -5,7 +5,6 @@ package mcp
 import (
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -156,10 +155,9 @@ func TestExampleOfGoAsks(t *testing.T) {
 
 // The example of mcp-go, a library of others, asks with a choice, a yes or no and a default, and asks only sometimes.
 func TestExampleOfMCPGoAsks(t *testing.T) {
-	dir := t.TempDir()
-	build := exec.Command("go", "install", "github.com/mark3labs/mcp-go/examples/elicitation@v0.43.2")
-	build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
-	build.Dir = dir
+	program := filepath.Join(t.TempDir(), "elicitation")
+	build := exec.Command("go", "build", "-o", program, "github.com/mark3labs/mcp-go/examples/elicitation")
+	build.Dir = filepath.Join(rig.Root(), "integrations", "mcp", "elicits")
 	rig.Run(t, build)
 	const create = "mcp__go__create_project"
 	long := map[string]any{"data": strings.Repeat("x", 101)}
@@ -171,7 +169,7 @@ func TestExampleOfMCPGoAsks(t *testing.T) {
 		call(5, "mcp__go__process_data", long),
 		call(6, "mcp__go__process_data", long),
 	))
-	w.Configure(fmt.Sprintf("[mcp.servers.go]\ncommand = %q\n", filepath.Join(dir, "elicitation")) + allow)
+	w.Configure(fmt.Sprintf("[mcp.servers.go]\ncommand = %q\n", program) + allow)
 	w.Start()
 	answers(t, w,
 		says("projectName: Name of the project (a text, at least 1 character)", each("#2", "#2", "orchard")...),
