@@ -70,7 +70,7 @@ func deliver(t *testing.T, base string, h hook, id, body string) (status string,
 // PODD_WEBHOOK_KILLS is how often podd is killed.
 func TestKillWhileWebhooksArrive(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("no curl")
+		t.Fatal("curl is not installed: make test installs it")
 	}
 	kills, pods := 4, 2
 	if more, err := strconv.Atoi(os.Getenv("PODD_WEBHOOK_KILLS")); err == nil {

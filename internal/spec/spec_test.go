@@ -227,7 +227,7 @@ var mutants = []struct {
 	{"I11", "a request is accepted twice", func(l *log) { l.submit("r1").end(nil) }},
 	{"I12", "a submit runs twice", func(l *log) { l.add(item.TurnStarted{RequestIDs: []string{"r1"}}).end(nil) }},
 	{"I12", "a submit runs after it was withdrawn", func(l *log) { l.add(item.TurnStarted{RequestIDs: []string{"gone"}}).end(nil) }},
-	{"I12", "a turn takes what nobody submitted", func(l *log) { l.add(item.TurnStarted{RequestIDs: []string{"nobody"}}).end(nil) }},
+	{"I12", "a turn takes a submit that was never accepted", func(l *log) { l.add(item.TurnStarted{RequestIDs: []string{"nobody"}}).end(nil) }},
 	{"I13", "a submit overtakes another", func(l *log) { l.add(item.Submitted{RequestID: "first"}).submit("x").end(nil) }},
 	{"I14", "a queued submit joins a turn", func(l *log) {
 		l.submit("x").add(item.Submitted{RequestID: "y", Mode: item.ModeQueue}, item.Promoted{RequestIDs: []string{"y"}}).end(nil)
@@ -254,7 +254,7 @@ var mutants = []struct {
 	}},
 	{"I18", "a turn ends before a result", func(l *log) { l.submit("x").started(l.call()).end(nil) }},
 	{"I18", "a rewind parts a call from its result", func(l *log) { l.add(item.Rewind{To: l.find(result("c1")) - 1}) }},
-	{"I19", "a call starts that the model did not make", func(l *log) { l.submit("x").started("nobody's").end(nil) }},
+	{"I19", "a call starts without the item of the call", func(l *log) { l.submit("x").started("nobody's").end(nil) }},
 	{"I19", "a call starts before its answer is whole", func(l *log) {
 		l.submit("x").add(item.ItemAdded{Item: item.ToolCall{CallID: "x", Name: "shell"}}, start("x"), l.usage(), result("x")).end(nil)
 	}},
@@ -280,7 +280,7 @@ var mutants = []struct {
 		other.Arguments = `{"command":"rm"}`
 		l.add(asks(id)...).add(item.ApprovalResolved{CallID: id, Approved: true}, other, result(id)).end(nil)
 	}},
-	{"I23", "a question about no call", func(l *log) { l.submit("x").add(asks("nobody's")...).end(nil) }},
+	{"I23", "a question about an unknown call", func(l *log) { l.submit("x").add(asks("nobody's")...).end(nil) }},
 	{"I23", "a form of a call that did not start", func(l *log) {
 		l.submit("x")
 		id := l.call()

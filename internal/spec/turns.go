@@ -71,7 +71,7 @@ func (t *turns) start(e item.Entry, k item.TurnStarted, s *submits) {
 	}
 	*t = turns{findings: t.findings, open: e.Turn, last: e.Turn, known: true}
 	if of := s.began; of != nil && (k.Plan != of.Plan || k.AnswerSchema != of.AnswerSchema || k.NoQuestions != of.NoQuestions) {
-		t.fail(turnTerms, "the turn plans: %t, nobody answers: %t, its schema: %q; its submit asks for %t, %t, %q",
+		t.fail(turnTerms, "the turn plans: %t, it asks no questions: %t, its schema: %q; its submit asks for %t, %t, %q",
 			k.Plan, k.NoQuestions, k.AnswerSchema, of.Plan, of.NoQuestions, of.AnswerSchema)
 	}
 }

@@ -178,7 +178,7 @@ func (c *collector) addRules(dir string) {
 
 // rulesIn are the files of rules in a directory, at most depth levels deep.
 func (c *collector) rulesIn(dir string, depth int) (list []string) {
-	entries, _ := c.fs.ReadDir(dir) // Without the directory there are none.
+	entries, _ := c.fs.ReadDir(dir) // A missing directory has no rules.
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
