@@ -55,6 +55,15 @@ func (h *home) triggers() []*trigger {
 	return slices.Clone(h.all)
 }
 
+// current is a trigger as it is now: a person may have changed it since it was read. It is nil if it was removed. home.mu is
+// held.
+func (h *home) current(t *trigger) *trigger {
+	if i := slices.IndexFunc(h.all, func(other *trigger) bool { return other.ID == t.ID }); i >= 0 {
+		return h.all[i]
+	}
+	return nil
+}
+
 // watch notes whose turns a pod waits for.
 func (w *Wing) watch(id string, all []*trigger) {
 	w.mu.Lock()
@@ -98,6 +107,7 @@ func (w *Wing) update(ctx context.Context, p *pod.Hosted, h *home, t *trigger) e
 		var o opened
 		if ok = ok && slices.Contains(h.all, t); ok {
 			o = t.open[0]
+			t.open[0].tried = true
 		}
 		h.mu.Unlock()
 		if !ok {
@@ -218,13 +228,13 @@ func turnEnds(k wire.KindNumber) bool { return k == wire.KindTurnEnded }
 func (w *Wing) fire(ctx context.Context, p *pod.Hosted, h *home, t *trigger, o opened) error {
 	to, seq, err := w.submit(ctx, p, t, o)
 	refused := err != nil && permanent(err)
+	if err != nil && !refused {
+		return err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err != nil && !refused {
-		if i := slices.IndexFunc(t.open, func(other opened) bool { return other.seq == o.seq }); i >= 0 {
-			t.open[i].tried = true
-		}
-		return err
+	if t = h.current(t); t == nil {
+		return nil
 	}
 	now := w.now()
 	s := t.on(now)
@@ -352,8 +362,13 @@ func (w *Wing) settle(ctx context.Context, p *pod.Hosted, h *home, t *trigger) e
 			return err
 		}
 		h.mu.Lock()
-		err = w.settleOne(ctx, p, t, u, end, began)
+		if t = h.current(t); t != nil {
+			err = w.settleOne(ctx, p, t, u, end, began)
+		}
 		h.mu.Unlock()
+		if t == nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -231,7 +231,11 @@ func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) erro
 			defer w.unfollow(p.Pod.ID, t.ID)
 		}
 		for _, o := range t.open {
-			k := entry(kindFired, "", fired{Pod: p.Pod.ID, ID: t.ID, N: o.N, Cause: "the trigger was removed"})
+			cause := "the trigger was removed"
+			if o.tried {
+				cause += " while it fired: a pod may have its prompt"
+			}
+			k := entry(kindFired, "", fired{Pod: p.Pod.ID, ID: t.ID, N: o.N, Cause: cause})
 			k.Done = o.seq
 			all = append(all, k)
 		}

@@ -144,7 +144,7 @@ type trigger struct {
 	view view
 }
 
-// opened is a due entry. tried says that it may have a new pod: this podd failed to submit it, or an earlier one had it.
+// opened is a due entry. tried says that a pod may have its prompt: this podd began to submit it, or an earlier one had it.
 type opened struct {
 	due
 	seq   item.Seq
