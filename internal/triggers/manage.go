@@ -123,7 +123,7 @@ func (w *Wing) Set(ctx context.Context, s Setting) (set Trigger, err error) {
 			return err
 		}
 		if s.File == "" {
-			w.unfollow(p.Pod.ID, t.ID)
+			w.files.unfollow(p.Pod.ID, t.ID)
 		}
 		set, err = w.shown(ctx, p.Pod, t)
 		return err
@@ -228,7 +228,7 @@ func (w *Wing) remove(ctx context.Context, idOrName, name string, own bool) erro
 		all := []item.Kind{removed, item.WingEntry{Wing: wing, Name: kindRemoved, Done: t.at}}
 		if t.saw != nil {
 			all = append(all, item.WingEntry{Wing: wing, Name: kindRemoved, Done: t.filed})
-			defer w.unfollow(p.Pod.ID, t.ID)
+			defer w.files.unfollow(p.Pod.ID, t.ID)
 		}
 		for _, o := range t.open {
 			cause := "the trigger was removed"

@@ -47,6 +47,8 @@ type Wing struct {
 	poked chan struct{}
 	// looks bounds how many pods are looked at at once.
 	looks chan struct{}
+	// files looks at the files of triggers.
+	files *lookout
 	// mu guards the fields below.
 	mu sync.Mutex
 	// homes are the pods in memory that have triggers, by their ids.
@@ -54,10 +56,6 @@ type Wing struct {
 	// next says when to look at a pod; looking are those that a goroutine looks at, and whether to look again.
 	next    map[string]time.Time
 	looking map[string]bool
-	// watcher watches the files of triggers; nil without any. stirred are the pods whose files changed just now, touched the
-	// triggers whose files changed since they were looked at.
-	watcher          *watcher
-	stirred, touched map[string]bool
 	// watched are the pods whose turns others wait for, after which they have triggers or which their fires began: the ids of
 	// those.
 	watched map[string][]string
@@ -81,8 +79,9 @@ func Open(c Config) *Wing {
 	}
 	w := &Wing{
 		Config: c, poked: make(chan struct{}, 1), looks: make(chan struct{}, maxLooks), homes: make(map[string]*home),
-		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string), stirred: make(map[string]bool), touched: make(map[string]bool),
+		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string),
 	}
+	w.files = newLookout(c.Host, w.poke)
 	c.Host.Attach(pod.Wing{Settled: w.settled})
 	c.Host.Go(w.run)
 	return w
@@ -182,7 +181,7 @@ func (w *Wing) lookUntilDone(ctx context.Context, id string) {
 			next = w.now().Add(tick)
 		}
 		if gone {
-			w.unfollow(id, "")
+			w.files.unfollow(id, "")
 		}
 		w.mu.Lock()
 		again := w.looking[id]
