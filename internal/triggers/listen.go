@@ -3,15 +3,14 @@ package triggers
 import (
 	"context"
 	"crypto/tls"
-	"log"
 	"net"
 	"net/http"
 	"os"
 	"sync"
 	"time"
 
+	"podd/internal/requests"
 	"podd/pkg/item"
-	"podd/pkg/socket"
 )
 
 // The limits of connections and requests of webhooks.
@@ -27,15 +26,11 @@ const (
 type Listener struct {
 	listener net.Listener
 	files    []string
+	server   *requests.Server
 	// mu guards the fields below: the certificate, and the files' state when it was read.
 	mu      sync.Mutex
 	pair    *tls.Certificate
 	written [2]time.Time
-	server  *http.Server
-	// calls ends with the listener; running is held by each request.
-	calls   context.Context //nolint:containedctx // That of all requests.
-	cancel  context.CancelFunc
-	running sync.RWMutex
 }
 
 // Listen opens a listener at HOST:PORT, with TLS if files are those of a certificate and its key.
@@ -52,7 +47,9 @@ func Listen(ctx context.Context, address string, files []string) (*Listener, err
 		return nil, item.Errorf(item.KindPrecondition, "WEBHOOK_LISTEN", "cannot listen at %s for webhooks (%v): choose another address for triggers.listen, or stop the program that uses it", address, err)
 	}
 	l.listener = raw
-	l.calls, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	l.server = requests.New(ctx, &http.Server{
+		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, MaxHeaderBytes: maxHeaders,
+	})
 	return l, nil
 }
 
@@ -89,22 +86,14 @@ func (l *Listener) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 
 // Serve answers requests until Close. Then no request is under way.
 func (l *Listener) Serve(h http.Handler) {
-	limited := net.Listener(socket.Limit(l.listener, maxConnections))
+	var encrypted *tls.Config
 	if len(l.files) > 0 {
-		limited = tls.NewListener(limited, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: l.certificate, NextProtos: []string{"http/1.1"}})
+		encrypted = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: l.certificate, NextProtos: []string{"http/1.1"}}
 	}
-	l.mu.Lock()
-	l.server = &http.Server{
-		Handler: l.counted(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, MaxHeaderBytes: maxHeaders,
-		DisableGeneralOptionsHandler: true, ErrorLog: log.New(quiet{}, "", 0),
-		BaseContext: func(net.Listener) context.Context { return l.calls },
-		ConnContext: withConn,
-	}
-	server := l.server
-	l.mu.Unlock()
-	_ = server.Serve(limited)
-	l.running.Lock()
-	defer l.running.Unlock()
+	_ = l.server.Serve(l.listener, maxConnections, encrypted, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		defer requests.Busy(r.Context())()
+		h.ServeHTTP(out, r)
+	}))
 }
 
 // Close ends all connections, also those of slow senders.
@@ -112,43 +101,6 @@ func (l *Listener) Close() {
 	if l == nil {
 		return
 	}
-	l.cancel()
+	l.server.Close()
 	_ = l.listener.Close()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.server != nil {
-		_ = l.server.Close()
-	}
-}
-
-// quiet drops what net/http says of broken requests: anyone could fill the log with them.
-type quiet struct{}
-
-// Write drops p.
-func (quiet) Write(p []byte) (int, error) { return len(p), nil }
-
-// connKey is the key of a request's *socket.Conn.
-type connKey struct{}
-
-func withConn(ctx context.Context, conn net.Conn) context.Context {
-	if encrypted, ok := conn.(*tls.Conn); ok {
-		conn = encrypted.NetConn()
-	}
-	return context.WithValue(ctx, connKey{}, conn)
-}
-
-// counted lets no new connection replace one with a request, and Serve wait for it.
-func (l *Listener) counted(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		l.running.RLock()
-		defer l.running.RUnlock()
-		if conn, ok := r.Context().Value(connKey{}).(*socket.Conn); ok {
-			conn.Begin()
-			defer conn.End()
-		}
-		if l.calls.Err() != nil {
-			return // Serve may have returned.
-		}
-		h.ServeHTTP(out, r)
-	})
 }

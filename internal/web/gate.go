@@ -8,10 +8,10 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"podd/internal/guard/devices"
+	"podd/internal/requests"
 )
 
 // policy is what the page may load and do: its own files and calls, and no HTML from text.
@@ -25,8 +25,6 @@ type gate struct {
 	methods      map[string]http.Handler
 	bearers      *bearers
 	rules        []rule
-	// running is held by each request for reading.
-	running sync.RWMutex
 }
 
 // refusal is the answer to a request that is not let through. code is one of Connect's.
@@ -55,10 +53,6 @@ func (f *refusal) serve(w http.ResponseWriter) {
 
 // ServeHTTP answers one request.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.running.TryRLock() {
-		return // The server ends.
-	}
-	defer g.running.RUnlock()
 	secure(w.Header())
 	refused := g.check(r)
 	switch {
@@ -120,7 +114,7 @@ func (g *gate) call(w http.ResponseWriter, r *http.Request) *refusal {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	}
 	// From here on no new connection replaces this one.
-	defer busy(r.Context())()
+	defer requests.Busy(r.Context())()
 	r = r.WithContext(withGiven(r.Context(), given))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	w.Header().Set("Cache-Control", "no-store")

@@ -3,8 +3,6 @@ package web
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,7 +14,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"podd/internal/guard/devices"
-	"podd/pkg/socket"
+	"podd/internal/requests"
 )
 
 // The limits of connections and requests.
@@ -66,58 +64,13 @@ func Serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	limited := socket.Limit(c.Listener, maxConnections)
-	listener := net.Listener(limited)
+	var encrypted *tls.Config
 	if c.TLS != nil {
-		listener = tls.NewListener(limited, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*c.TLS}, NextProtos: []string{"http/1.1"}})
+		encrypted = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*c.TLS}, NextProtos: []string{"http/1.1"}}
 	}
-	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	s := &http.Server{
-		Handler: g, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
-		// Otherwise net/http answers OPTIONS * itself, without the checks.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(quiet{}, "", 0),
-		BaseContext:                  func(net.Listener) context.Context { return calls },
-		ConnContext:                  withConn,
-	}
-	stop := context.AfterFunc(ctx, func() {
-		cancel()
-		_ = s.Close()
-	})
-	defer stop()
-	err = s.Serve(listener)
-	// It waits for the requests, and lets no other in.
-	g.running.Lock()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-// quiet drops what net/http says of broken requests: anyone could fill the log with them.
-type quiet struct{}
-
-// Write drops p.
-func (quiet) Write(p []byte) (int, error) { return len(p), nil }
-
-// connKey is the key of a request's *socket.Conn.
-type connKey struct{}
-
-func withConn(ctx context.Context, conn net.Conn) context.Context {
-	if encrypted, ok := conn.(*tls.Conn); ok {
-		conn = encrypted.NetConn()
-	}
-	return context.WithValue(ctx, connKey{}, conn)
-}
-
-// busy counts a call on its connection, so that no new connection replaces it.
-func busy(ctx context.Context) (ended func()) {
-	if conn, ok := ctx.Value(connKey{}).(*socket.Conn); ok {
-		conn.Begin()
-		return conn.End
-	}
-	return func() {}
+	s := requests.New(ctx, &http.Server{ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders})
+	defer context.AfterFunc(ctx, s.Close)()
+	return s.Serve(c.Listener, maxConnections, encrypted, g)
 }
 
 // newGate makes the handler of all requests.

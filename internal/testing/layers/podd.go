@@ -123,6 +123,7 @@ var ranks = map[string]int{
 	"internal/search":                 3,
 	"internal/spec":                   3,
 	"internal/ops/traces":             3,
+	"internal/requests":               3,
 	"internal/guard/trust":            4,
 	"internal/testing/editbench":      4,
 	"internal/testing/pgtest":         0,
