@@ -261,9 +261,9 @@ func (w *Wing) fire(ctx context.Context, p *pod.Hosted, h *home, t *trigger, o o
 		return err
 	}
 	t.open = slices.DeleteFunc(t.open, func(other opened) bool { return other.seq == o.seq })
-	if to.ID != p.Pod.ID {
-		w.watch(p.Pod.ID, h.all)
-		w.poke(p.Pod.ID) // Its turn may have ended before.
+	w.watch(p.Pod.ID, h.all)
+	if to.ID != p.Pod.ID || o.tried {
+		w.poke(p.Pod.ID) // Its turn may have ended before, also that of an earlier try.
 	}
 	return nil
 }

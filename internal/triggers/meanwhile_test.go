@@ -92,3 +92,35 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// unfired is a store that fails to store that a trigger has fired.
+type unfired struct{ store.Store }
+
+func (s unfired) Append(ctx context.Context, b store.Batch) (store.Appended, error) {
+	for _, e := range b.Entries {
+		if k, ok := e.Kind.(item.WingEntry); ok && k.Name == "fired" {
+			return store.Appended{}, errKilled
+		}
+	}
+	return s.Store.Append(ctx, b)
+}
+
+// podd is killed once the turn of a fire has ended, but before the log says that it fired. The fire has its whole receipt.
+func TestEndedBeforeItFired(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true}, false)
+	h.stop()
+	h.under = func(s store.Store) store.Store { return unfired{s} }
+	h.open()
+	_, _, err := h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})
+	check(t, err)
+	h.await("finished", func() string {
+		p, err := h.host.Get(t.Context(), "site")
+		check(t, err)
+		return string(p.Status.LastOutcome)
+	})
+	h.stop()
+	h.under = nil
+	h.open()
+	h.receipts("12:00 fired 1 finished")
+}
