@@ -52,16 +52,14 @@ type work struct {
 	// outcome is how it ended, and told the entry that tells it; both are empty before that.
 	outcome item.Outcome
 	told    item.Seq
-	// given says that it is known to have its task.
-	given bool
 }
 
 // account is what the log of a pod that is in memory says of its sub-pods in the background. Only the wing writes such
-// entries, so it also is what the log says now.
+// entries, so it also is what the log says now, unless a write failed.
 type account struct {
 	// life is the pod's: another podd may write the log after it.
 	life context.Context
-	// spawning is held while a call starts a sub-pod, telling while the end of one is told.
+	// spawning is held while a call starts a sub-pod, telling while the end of one is told or the log is read.
 	spawning, telling sync.Mutex
 	// others are the pending entries that a fork has of its source. telling guards it.
 	others []work
@@ -69,34 +67,73 @@ type account struct {
 	// mu guards the fields below.
 	mu    sync.Mutex
 	works []work
+	// read says that it is what the log says. It is written with telling, too.
+	read bool
 	// changed is closed and replaced when a sub-pod has ended.
 	changed chan struct{}
 }
 
-// account is that of a pod in memory.
+// account is that of a pod in memory. It stays the same one as long as the pod does: others hold it.
 func (w *Wing) account(ctx context.Context, p *pod.Hosted) (*account, error) {
-	if a := w.known(p.Pod.ID); a != nil && a.life == p.Life() {
+	w.mu.Lock()
+	a := w.accounts[p.Pod.ID]
+	if a == nil || a.life != p.Life() {
+		a = &account{life: p.Life(), changed: make(chan struct{})}
+		w.accounts[p.Pod.ID] = a
+	}
+	w.mu.Unlock()
+	if a.isRead() {
+		return a, nil
+	}
+	a.telling.Lock()
+	defer a.telling.Unlock()
+	if a.isRead() {
 		return a, nil
 	}
 	works, err := w.read(ctx, p.Pod.ID)
 	if err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a := w.accounts[p.Pod.ID]; a != nil && a.life == p.Life() {
-		return a, nil // What was written meanwhile is in that one.
-	}
-	a := &account{life: p.Life(), changed: make(chan struct{})}
+	a.take(p.Pod.ID, works)
+	return a, nil
+}
+
+func (a *account) isRead() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.read
+}
+
+// take takes what the log of the pod says. A sub-pod that was started since stays. telling is held.
+func (a *account) take(parent string, works []work) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.read, a.others = true, nil
 	for _, s := range works {
-		if s.Parent == p.Pod.ID {
-			a.works = append(a.works, s)
-		} else if s.told == 0 {
+		i := find(a.works, s.Pod)
+		switch {
+		case s.Parent != parent && s.told == 0:
 			a.others = append(a.others, s)
+		case s.Parent == parent && i < 0:
+			a.works = append(a.works, s)
+		case s.Parent == parent:
+			a.works[i] = s
 		}
 	}
-	w.accounts[p.Pod.ID] = a
-	return a, nil
+	a.notify()
+}
+
+// notify wakes those who wait for the end of a sub-pod. mu is held.
+func (a *account) notify() {
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// doubt has the log read again, for a write failed: the log may have it. telling is held.
+func (a *account) doubt() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.read = false
 }
 
 // open loads a pod, which stays in memory until release is called, with its account.
@@ -112,23 +149,14 @@ func (w *Wing) open(ctx context.Context, id string) (p *pod.Hosted, a *account, 
 	return p, a, release, nil
 }
 
-// known is the account of a pod in memory, by its id; nil if it was not read yet.
+// known is the account of a pod in memory, by its id; nil if it is not what the log says.
 func (w *Wing) known(id string) *account {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if a := w.accounts[id]; a != nil && a.life.Err() == nil {
+	if a := w.accounts[id]; a != nil && a.life.Err() == nil && a.isRead() {
 		return a
 	}
 	return nil
-}
-
-// forget makes the wing read the log again: it may say something else than the account.
-func (w *Wing) forget(id string, a *account) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.accounts[id] == a {
-		delete(w.accounts, id)
-	}
 }
 
 // read reads what a pod's log says of sub-pods in the background. What a rewind undid was started all the same.
@@ -180,15 +208,8 @@ func (a *account) next() <-chan struct{} {
 func (a *account) add(w work) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.works = append(a.works, w)
-}
-
-// got records that a sub-pod has its task.
-func (a *account) got(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if i := find(a.works, id); i >= 0 {
-		a.works[i].given = true
+	if find(a.works, w.Pod) < 0 {
+		a.works = append(a.works, w)
 	}
 }
 
@@ -199,8 +220,7 @@ func (a *account) end(id string, outcome item.Outcome, told item.Seq) {
 	if i := find(a.works, id); i >= 0 {
 		a.works[i].outcome, a.works[i].told = outcome, told
 	}
-	close(a.changed)
-	a.changed = make(chan struct{})
+	a.notify()
 }
 
 // reserved is what the sub-pods in the background keep of what all turns of a pod may use.

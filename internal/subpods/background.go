@@ -189,11 +189,8 @@ func (w *Wing) ending(ctx context.Context, parent *pod.Hosted, a *account, s wor
 		return nil, err
 	case deleted:
 		c.Ended = &item.TurnEnded{Outcome: item.OutcomeCancelled, Cause: "it was deleted"}
-	case c.Given:
-		a.got(s.Pod)
-		return nil, nil
-	case parent.State.Turn.HasCall(s.Call):
-		return nil, nil // The call gives it the task, or removes it.
+	case c.Given, parent.State.Turn.HasCall(s.Call):
+		return nil, nil // It works, or the call gives it the task, or removes it.
 	default:
 		c.Ended = &item.TurnEnded{Outcome: item.OutcomeInterrupted, Cause: "podd stopped before it gave the task"}
 	}
@@ -225,7 +222,7 @@ func (w *Wing) report(ctx context.Context, parent *pod.Hosted, a *account, s wor
 		From: c.pod, Number: c.cursor, Turn: c.Turn, Text: text, Wake: c.Ended.Outcome != item.OutcomeCancelled, Hops: s.Hops,
 	}, more...)
 	if err != nil {
-		w.forget(parent.Pod.ID, a)
+		a.doubt()
 		return err
 	}
 	a.end(s.Pod, c.Ended.Outcome, seq)
@@ -240,7 +237,7 @@ func (w *Wing) end(ctx context.Context, parent *pod.Hosted, a *account, s work, 
 	}
 	seq, err := parent.Record(ctx, func(time.Time, fold.State) []item.Kind { return []item.Kind{k} })
 	if err != nil {
-		w.forget(parent.Pod.ID, a)
+		a.doubt()
 		return err
 	}
 	a.end(s.Pod, outcome, seq)
@@ -309,7 +306,9 @@ func (s *spawner) enter(ctx context.Context, own *pod.Hosted, a *account, call *
 	k.Pending = true
 	seq, err := own.Record(ctx, func(time.Time, fold.State) []item.Kind { return []item.Kind{k} })
 	if err != nil {
-		s.forget(s.parent, a)
+		a.telling.Lock()
+		a.doubt()
+		a.telling.Unlock()
 		return err
 	}
 	a.add(work{started: begun, seq: seq})
@@ -329,7 +328,6 @@ func (s *spawner) give(ctx context.Context, own *pod.Hosted, a *account, made it
 	if err != nil {
 		return s.ungiven(ctx, own, a, made, err)
 	}
-	a.got(made.ID)
 	return tool.Output{Summary: "started " + made.Name}, nil
 }
 

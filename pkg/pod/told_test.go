@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +84,34 @@ func TestBackgroundToldLater(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// wait_for ends although the disk was full for a moment when the end was told.
+func TestWaitForAnEndToldLater(t *testing.T) {
+	release := make(chan struct{})
+	f := new(faulty)
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go": steps(scripted.Say(spawn(`{"task":"child","background":true}`)), scripted.Say(waitFor(`{}`)), scripted.Say(scripted.Text("done"))),
+		"child": func(context.Context, scripted.Request) scripted.Reply {
+			return scripted.Say(scripted.Wait(release), scripted.Text("it is so"))
+		},
+	}, func(c *options) { f.Store, c.Store = c.Store, f })
+	var once sync.Once
+	f.set(func(b store.Batch) (err error) {
+		if full := untold(b); full != nil {
+			once.Do(func() { err = full })
+		}
+		return err
+	})
+	s := h.submit("go")
+	h.waitsIn(1)
+	close(release)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	if got := h.letters("p"); len(got) != 1 {
+		t.Errorf("letters %q", got)
 	}
 }
 
