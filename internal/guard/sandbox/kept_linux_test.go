@@ -284,3 +284,17 @@ func TestNewDirectoriesLeaveNothing(t *testing.T) {
 	g.End()
 	y.sh("cd new/.git/hooks; test ! -e a; test ! -e a-b")
 }
+
+// What appears before podd looks for the first time is seen twice, for there is an event too. It is moved away once, and kept.
+func TestWhatIsSeenTwiceIsKept(t *testing.T) {
+	y := newYard(t)
+	g := y.guard()
+	y.sh("echo attacked >.envrc")
+	moved := y.watch(g).End().Moved
+	if len(moved) != 1 {
+		t.Fatalf("%+v", moved)
+	}
+	if text, err := os.ReadFile(moved[0].To); err != nil || string(text) != "attacked\n" {
+		t.Errorf("what was moved is %q, %v", text, err)
+	}
+}

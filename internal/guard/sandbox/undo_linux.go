@@ -37,7 +37,7 @@ type aside struct {
 func (g *Guard) undo(dir *os.File, path, name, why string) bool {
 	at := int(dir.Fd())
 	m := g.note(path, why)
-	away, to, err := g.destination(m, name)
+	away, to, err := g.destination(name)
 	if err == nil {
 		err = unix.Renameat(at, name, int(away.Fd()), filepath.Base(to))
 		_ = away.Close()
@@ -55,7 +55,8 @@ func (g *Guard) undo(dir *os.File, path, name, why string) bool {
 		g.log.Error("a protected path that a command changed cannot be moved away", "path", path, "error", err)
 		return false
 	}
-	if m.To != "" && m.To != to {
+	// It replaces an earlier one, which stays until then: the same thing may be seen twice.
+	if m.To != "" && m.To != to && os.Remove(m.To) != nil {
 		g.garbage = append(g.garbage, m.To)
 	}
 	m.To = to
@@ -78,18 +79,14 @@ func (g *Guard) note(path, why string) *Moved {
 // plainName matches names that are kept.
 var plainName = lazy.Regexp(`^[\w.-]{1,64}$`)
 
-// destination is where a thing goes. A file that appears again replaces the earlier one.
-func (g *Guard) destination(m *Moved, name string) (away *os.File, to string, err error) {
+// destination is a new place for a thing.
+func (g *Guard) destination(name string) (away *os.File, to string, err error) {
 	dir, err := g.away()
 	if err != nil {
 		return nil, "", err
 	}
 	if away, err = os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err != nil {
 		return nil, "", err
-	}
-	if info, err := os.Lstat(m.To); err == nil && !info.IsDir() {
-		_ = os.Remove(m.To)
-		return away, m.To, nil
 	}
 	if !plainName().MatchString(name) {
 		name = "file"
@@ -171,7 +168,7 @@ func (g *Guard) carry(a aside) (to string, err error) {
 	}
 	defer parent.Close()
 	openTree(parent, a.name)
-	away, to, err := g.destination(&Moved{}, filepath.Base(a.path))
+	away, to, err := g.destination(filepath.Base(a.path))
 	if err != nil {
 		return "", errors.Join(err, parent.RemoveAll(a.name))
 	}
