@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"podd/pkg/client"
 	"podd/pkg/llm/scripted"
@@ -72,56 +68,32 @@ func TestKillWhileWebhooksArrive(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("curl is not installed: make test installs it")
 	}
-	kills, pods := 4, 2
-	if more, err := strconv.Atoi(os.Getenv("PODD_WEBHOOK_KILLS")); err == nil {
-		kills, pods = more, 1+more/6
-	}
+	kills, pods := killsWanted("PODD_WEBHOOK_KILLS", 4, 2)
 	const perPod, perTrigger = 3, 6 // podd submits six fires of a trigger a minute.
 	state, config := stateDir(t), listening(t)
 	url := model(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("done")) })
 	p := startPodd(t, state, url, config...)
 	setTriggers(t, p.client(), pods, perPod)
 	base, hooks := hooksOf(t, p.client())
-	var mu sync.Mutex
-	current := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return base
-	}
-	delivered, answered := make(chan struct{}, pods*perPod*perTrigger), make(chan struct{})
-	var senders sync.WaitGroup
-	for _, h := range hooks {
-		senders.Go(func() {
-			for n := range perTrigger {
-				for status := ""; !strings.HasPrefix(status, "2") && t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) { // For the next podd.
-					status, _ = deliver(t, current(), h, fmt.Sprint(n), "body")
-				}
-				delivered <- struct{}{}
-			}
-		})
-	}
-	go func() {
-		senders.Wait()
-		close(answered)
-	}()
-	for range kills {
-		for range rand.N(2*cap(delivered)/(kills+1) + 1) { // Some progress before each kill.
-			select {
-			case <-delivered:
-			case <-answered:
-			}
+	var current atomic.Value // The address of each podd.
+	current.Store(base)
+	var jobs []func() bool
+	for n := range perTrigger {
+		for _, h := range hooks {
+			jobs = append(jobs, func() bool {
+				status, _ := deliver(t, current.Load().(string), h, fmt.Sprint(n), "body")
+				return strings.HasPrefix(status, "2")
+			})
 		}
-		p.signal(syscall.SIGKILL)
-		p.wait()
-		p = startPodd(t, state, url, config...)
-		next, _ := hooksOf(t, p.client())
-		mu.Lock()
-		base = next
-		mu.Unlock()
 	}
-	<-answered
+	p = killMeanwhile(t, kills, p, func() *process {
+		next := startPodd(t, state, url, config...)
+		base, _ := hooksOf(t, next.client())
+		current.Store(base)
+		return next
+	}, jobs)
 	for name, h := range hooks {
-		if status, answer := deliver(t, current(), h, "0", "body"); status != "200" || answer["duplicate"] != true || answer["fire"] != 1.0 {
+		if status, answer := deliver(t, current.Load().(string), h, "0", "body"); status != "200" || answer["duplicate"] != true || answer["fire"] == nil {
 			t.Errorf("the first delivery of %s once more: %s, %v", name, status, answer)
 		}
 		pod, trigger, _ := strings.Cut(name, "/")
