@@ -335,7 +335,7 @@ func (w *Wing) target(ctx context.Context, p *pod.Hosted, t *trigger, o opened) 
 		if own := made.Spec.Parent == p.Pod.ID || t.Checkout && made.Spec.Checkout.Source != ""; o.tried && own {
 			return made, nil
 		}
-		return made, item.Errorf(item.KindExists, "POD_EXISTS", "there is a pod %s already", name)
+		return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "there is a pod %s already", name)
 	} else if item.ReasonOf(err) != store.ReasonPodNotFound {
 		return item.Pod{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/pkg/fold"
+	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
@@ -82,7 +83,7 @@ func Open(c Config) *Wing {
 		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string),
 	}
 	w.files = newLookout(c.Host, w.poke)
-	c.Host.Attach(pod.Wing{Settled: w.settled})
+	c.Host.Attach(pod.Wing{Settled: w.settled, Changed: w.changed})
 	c.Host.Go(w.run)
 	return w
 }
@@ -92,14 +93,26 @@ func (w *Wing) now() time.Time { return w.Now().Round(0) }
 
 // settled has triggers looked at: those of a pod that was loaded or whose turn has ended, and those that wait for that.
 func (w *Wing) settled(p *pod.Hosted) {
-	w.mu.Lock()
-	ids := slices.Clone(w.watched[p.Pod.ID])
-	w.mu.Unlock()
+	w.pokeWatching(p.Pod.ID)
 	if len(p.State.Pending) > 0 {
-		ids = append(ids, p.Pod.ID)
+		w.poke(p.Pod.ID)
 	}
-	for _, id := range ids {
-		w.poke(id)
+}
+
+// changed has triggers looked at that wait for the turns of a pod which was deleted.
+func (w *Wing) changed(c hook.PodChange, id string) {
+	if c == hook.PodDeleted {
+		w.pokeWatching(id)
+	}
+}
+
+// pokeWatching has the pods looked at that wait for the turns of a pod.
+func (w *Wing) pokeWatching(id string) {
+	w.mu.Lock()
+	by := slices.Clone(w.watched[id])
+	w.mu.Unlock()
+	for _, b := range by {
+		w.poke(b)
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 	"podd/pkg/store"
 )
 
-// listeners get what was committed: hooks, followers of the alerts, and watchers of all pods. Its methods may
+// listeners get what was committed: hooks, wings, followers of the alerts, and watchers of all pods. Its methods may
 // be called from any goroutine.
 type listeners struct {
 	hooks  atomic.Pointer[hook.Fanout]
+	wings  []func(c hook.PodChange, id string)
 	alerts *live.Broadcast
 	// fleet wakes who watches all pods; changes counts what they may have to look at.
 	fleet   *live.Broadcast
@@ -44,9 +45,12 @@ func (l *listeners) announce(pod string, records []store.Record, alerts []item.A
 	l.fleetChanged()
 }
 
-// changed reports a change of a pod's life to hooks.
+// changed reports a change of a pod's life to hooks and wings.
 func (l *listeners) changed(c hook.PodChange, id, name string) {
 	l.hooks.Load().Pod(hook.PodEvent{Change: c, ID: id, Name: name})
+	for _, wing := range l.wings {
+		wing(c, id)
+	}
 	l.fleetChanged()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podd/pkg/fold"
+	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/worker"
 )
@@ -27,6 +28,8 @@ type Wing struct {
 	Ending func(id string, cause error)
 	// Deleting is called before a pod is deleted, once it has ended and while nobody can load it. It may read the log.
 	Deleting func(ctx context.Context, p item.Pod)
+	// Changed is called after each change of a pod's life, such as its deletion. It does not wait.
+	Changed func(c hook.PodChange, id string)
 	// Reserved is how much of what all turns of a pod may use the wing keeps for others, by the pod's id. It is called in
 	// the goroutine of a turn, which makes no request after an error: it asks again, or ends if the error does not pass.
 	Reserved func(ctx context.Context, id string) (worker.Reserved, error)
@@ -45,6 +48,9 @@ func (h *Host) Attach(w Wing) {
 	}
 	if w.Deleting == nil {
 		w.Deleting = func(context.Context, item.Pod) {}
+	}
+	if w.Changed != nil {
+		h.listeners.wings = append(h.listeners.wings, w.Changed)
 	}
 	if w.Reserved == nil {
 		w.Reserved = func(context.Context, string) (worker.Reserved, error) { return worker.Reserved{}, nil }
