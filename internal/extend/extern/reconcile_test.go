@@ -2,6 +2,7 @@ package extern_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -17,8 +18,9 @@ import (
 	"podd/pkg/tool"
 )
 
+// aLost is a lost call. Each run of the tests has its own key, for a reconciler ends others of the same call on the machine.
 var aLost = tool.Lost{
-	Pod: "p1", Turn: 3, CallID: "c1", Key: "k1", Tool: "mcp__pay__charge", Arguments: `{"amount":100}`,
+	Pod: "p1", Turn: 3, CallID: "c1", Key: rand.Text(), Tool: "mcp__pay__charge", Arguments: `{"amount":100}`,
 	Began: time.Date(2026, 11, 20, 15, 19, 58, 0, time.FixedZone("", 3600)),
 }
 
@@ -47,8 +49,8 @@ func TestReconcilerGetsTheCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wantEvent(t, `{"version":1,"event":"reconcile","name":"mcp__pay__charge","pod":{"id":"p1","name":"demo","dir":"DIR"},"turn":3,"call":{
-		"id":"c1","key":"k1","tool":"mcp__pay__charge","arguments":{"amount":100},"digest":"`+aLost.Digest()+`","started":"2026-11-20T14:19:58Z"}}`)
-	wantIn(t, b.file(t, "env"), "PODD_CALL=k1\n", "PODD_EVENT=reconcile\n")
+		"id":"c1","key":"`+aLost.Key+`","tool":"mcp__pay__charge","arguments":{"amount":100},"digest":"`+aLost.Digest()+`","started":"2026-11-20T14:19:58Z"}}`)
+	wantIn(t, b.file(t, "env"), "PODD_CALL="+aLost.Key+"\n", "PODD_EVENT=reconcile\n")
 	if strings.Contains(b.file(t, "env"), "secret") {
 		t.Error("the reconciler gets podd's key")
 	}
@@ -124,14 +126,15 @@ func TestReconcilerThatHangs(t *testing.T) {
 	}
 }
 
-// askerVariable makes this program a podd that asks a reconciler which hangs, in this workspace.
+// askerVariable makes this program a podd that asks a reconciler which hangs, about a call with this key in this workspace.
 const askerVariable = "PODD_TEST_ASKER"
 
 // hangsFirst is a reconciler that hangs the first time, with a child, and then answers.
 var hangsFirst = "if [ -e first ]; then\n" + answers(`"outcome":"done"`) + "\nexit\nfi\nsleep 600 & echo $! >child; echo $$ >.first; mv .first first; wait"
 
 func askerMain() {
-	dir := os.Getenv(askerVariable)
+	key, dir, _ := strings.Cut(os.Getenv(askerVariable), " ")
+	aLost.Key = key
 	find := func(context.Context, string) (item.Pod, error) {
 		return item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir}}, nil
 	}
@@ -150,7 +153,7 @@ func TestReconcilerEndsBeforeTheNextOne(t *testing.T) {
 	}
 	b := newBench(t)
 	podd := exec.Command(os.Args[0])
-	podd.Env, podd.Stderr = append(os.Environ(), askerVariable+"="+b.dir), os.Stderr
+	podd.Env, podd.Stderr = append(os.Environ(), askerVariable+"="+aLost.Key+" "+b.dir), os.Stderr
 	if err := podd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestReconcilerEndsBeforeTheNextOne(t *testing.T) {
 	}
 	_ = podd.Wait()
 	other := aLost
-	other.Key = "k2"
+	other.Key = rand.Text()
 	for _, l := range []tool.Lost{other, aLost} {
 		if !running(b.file(t, "first")) {
 			t.Error("the first one has ended before anybody asked")
