@@ -179,7 +179,10 @@ func (i *instance) unwant() {
 
 // start starts the server and lists what it offers.
 func (i *instance) start() {
-	def := i.definition()
+	i.mu.Lock()
+	def := i.def
+	i.stale = false // What it reports from here on may come after its lists.
+	i.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(i.m.base, def.StartTimeout, fmt.Errorf("was not ready within %s", def.StartTimeout))
 	defer cancel()
 	l, listing, err := i.m.open(ctx, def, i.dir, i.changed, i.noise)

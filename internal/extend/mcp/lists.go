@@ -10,7 +10,7 @@ import (
 // learn stores a listing. i.mu is held.
 func (i *instance) learn(l *Listing) {
 	before := i.listing
-	i.listing, i.stale = l, false
+	i.listing = l
 	changed, err := i.m.record.learn(i.key, i.def.Name, i.dir, l)
 	if err != nil {
 		i.m.Logger.Error("cannot store what an MCP server offers", "server", i.def.Name, "error", err)

@@ -21,6 +21,8 @@ type webServer struct {
 	// call answers calls, get what is not a message; nil is the usual answer.
 	call func(http.ResponseWriter, *http.Request, asked)
 	get  func(http.ResponseWriter, *http.Request)
+	// lists is called before the tools are listed.
+	lists func(asked)
 	// greet answers initialize.
 	greet func(http.ResponseWriter, asked) bool
 
@@ -47,6 +49,10 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.n = s.counted(a.Method)
+	if a.Method == "" { // An answer.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	w.Header().Set("Content-Type", asJSON)
 	switch {
 	case a.Method == "initialize":
@@ -57,6 +63,8 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.Method == "tools/call" && s.call != nil:
 		s.call(w, r, a)
 		return
+	case a.Method == "tools/list" && s.lists != nil:
+		s.lists(a)
 	}
 	_, _ = io.WriteString(w, a.with(""))
 }
@@ -334,6 +342,43 @@ func TestListsChangeOverHTTP(t *testing.T) {
 		defer s.mu.Unlock()
 		return s.count["tools/list"] == 2
 	})
+}
+
+// Lists that change while podd reads them are read again. podd has handled the change when it answers the ping behind it.
+func TestListsChangeWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	change := make(chan struct{})
+	s := &webServer{get: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", asEvents)
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case <-change:
+				_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n")
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}}
+	counts := func(method string) int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.count[method]
+	}
+	s.lists = func(a asked) {
+		if a.n < 2 {
+			change <- struct{}{}
+			eventually(t, "the answer to the ping", func() bool { return counts("") > a.n })
+		}
+	}
+	b := serveWeb(t, s)
+	for range 4 {
+		b.tools()
+	}
+	if n := counts("tools/list"); n != 3 {
+		t.Errorf("they were read %d times", n)
+	}
 }
 
 // An answer that breaks off goes on where its server offers that.
