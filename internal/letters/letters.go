@@ -61,8 +61,8 @@ type Config struct {
 // Letters is the wing. It keeps nothing: the logs have all. Close it after use.
 type Letters struct {
 	Config
-	// storing are held from the look for a letter to its entry. A pod has one of them.
-	storing [64]sync.Mutex
+	// storing are full from the look for a letter to its entry. A pod has one of them.
+	storing [64]chan struct{}
 	seed    maphash.Seed
 	// ctx ends with the wing.
 	ctx    context.Context //nolint:containedctx // That of deliveries, which no caller waits for.
@@ -76,6 +76,9 @@ type Letters struct {
 // Open opens the wing, before the Host recovers its pods. Close ends it, not ctx.
 func Open(ctx context.Context, c Config) *Letters {
 	w := &Letters{Config: c, seed: maphash.MakeSeed(), carrying: make(map[string]bool)}
+	for i := range w.storing {
+		w.storing[i] = make(chan struct{}, 1)
+	}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.Host.Attach(pod.Wing{Settled: w.settled})
 	return w
@@ -164,7 +167,11 @@ func (w *Letters) Notify(ctx context.Context, r *poddv1.NotifyRequest, by string
 	}
 	l := received{To: rec.ID, Name: by, Ref: "person/" + rand.Text(), Beginning: beginning(text)}
 	if id := r.GetRequestId(); id != "" {
-		defer w.lock(rec.ID)()
+		unlock, err := w.lock(ctx, rec.ID)
+		if err != nil {
+			return 0, err
+		}
+		defer unlock()
 		if rec, err = w.Host.Store.Pod(ctx, rec.ID); err != nil {
 			return 0, err
 		}
@@ -182,7 +189,11 @@ func (w *Letters) Notify(ctx context.Context, r *poddv1.NotifyRequest, by string
 
 // store stores a letter of a pod in the recipient's log, which this podd has, unless it has the letter.
 func (w *Letters) store(ctx context.Context, r *poddv1.DeliverLetterRequest) error {
-	defer w.lock(r.GetPod())()
+	unlock, err := w.lock(ctx, r.GetPod())
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	p, release, err := w.Host.Keep(ctx, r.GetPod())
 	if err != nil {
 		return err
@@ -209,10 +220,14 @@ func (w *Letters) store(ctx context.Context, r *poddv1.DeliverLetterRequest) err
 }
 
 // lock holds one of storing, that of a pod's id, until unlock is called.
-func (w *Letters) lock(id string) (unlock func()) {
-	lock := &w.storing[maphash.String(w.seed, id)%uint64(len(w.storing))]
-	lock.Lock()
-	return lock.Unlock
+func (w *Letters) lock(ctx context.Context, id string) (unlock func(), err error) {
+	lock := w.storing[maphash.String(w.seed, id)%uint64(len(w.storing))]
+	select {
+	case lock <- struct{}{}:
+		return func() { <-lock }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // find is the entry of a letter that a log has after an entry; 0 without it.

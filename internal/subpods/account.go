@@ -60,7 +60,7 @@ type account struct {
 	// life is the pod's: another podd may write the log after it.
 	life context.Context
 	// spawning is held while a call starts a sub-pod, telling while the end of one is told or the log is read.
-	spawning, telling sync.Mutex
+	spawning, telling baton
 	// others are the pending entries that a fork has of its source. telling guards it.
 	others []work
 
@@ -73,20 +73,36 @@ type account struct {
 	changed chan struct{}
 }
 
+// baton is held by one at a time, also while that one writes. Who waits for it may give up.
+type baton chan struct{}
+
+// take waits for the baton.
+func (b baton) take(ctx context.Context) (leave func(), err error) {
+	select {
+	case b <- struct{}{}:
+		return func() { <-b }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // account is that of a pod in memory. It stays the same one as long as the pod does: others hold it.
 func (w *Wing) account(ctx context.Context, p *pod.Hosted) (*account, error) {
 	w.mu.Lock()
 	a := w.accounts[p.Pod.ID]
 	if a == nil || a.life != p.Life() {
-		a = &account{life: p.Life(), changed: make(chan struct{})}
+		a = &account{life: p.Life(), spawning: make(baton, 1), telling: make(baton, 1), changed: make(chan struct{})}
 		w.accounts[p.Pod.ID] = a
 	}
 	w.mu.Unlock()
 	if a.isRead() {
 		return a, nil
 	}
-	a.telling.Lock()
-	defer a.telling.Unlock()
+	leave, err := a.telling.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if a.isRead() {
 		return a, nil
 	}

@@ -85,8 +85,11 @@ func (w *Wing) look(ctx context.Context, p *pod.Hosted) error {
 
 // disown ends what a fork has pending of its source: its source is told of those sub-pods.
 func (w *Wing) disown(ctx context.Context, p *pod.Hosted, a *account) error {
-	a.telling.Lock()
-	defer a.telling.Unlock()
+	leave, err := a.telling.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	for ; len(a.others) > 0; a.others = a.others[1:] {
 		if err := w.end(ctx, p, a, a.others[0], item.OutcomeCancelled, ""); err != nil {
 			return err
@@ -146,8 +149,11 @@ func (w *Wing) tell(ctx context.Context, p item.Pod, deleted bool) error {
 		return unlessGone(err)
 	}
 	defer release()
-	a.telling.Lock()
-	defer a.telling.Unlock()
+	leave, err := a.telling.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	s, ok := a.find(p.ID)
 	if !ok || s.told > 0 {
 		return nil
@@ -254,8 +260,11 @@ func (s *spawner) start(ctx context.Context, call *tool.Invocation, args argumen
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer release()
-	a.spawning.Lock()
-	defer a.spawning.Unlock()
+	leave, err := a.spawning.take(ctx)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	defer leave()
 	if names := a.working(); len(names) >= cap(s.slots) {
 		return tool.Error("%s: not run: %d sub-pods work in the background, which is the most: wait_for one of them first", pod.SpawnTool, len(names)), nil
 	}
@@ -306,9 +315,9 @@ func (s *spawner) enter(ctx context.Context, own *pod.Hosted, a *account, call *
 	k.Pending = true
 	seq, err := own.Record(ctx, func(time.Time, fold.State) []item.Kind { return []item.Kind{k} })
 	if err != nil {
-		a.telling.Lock()
+		a.telling <- struct{}{}
 		a.doubt()
-		a.telling.Unlock()
+		<-a.telling
 		return err
 	}
 	a.add(work{started: begun, seq: seq})
