@@ -88,6 +88,12 @@ func connect(t *testing.T, api, baseURL string, now func() time.Time) interface 
 // newHouse opens a house; config may change the Host's configuration.
 func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) *house {
 	t.Helper()
+	return newHouseAt(t, scripted.Config{Handler: handler}, openai.Config{}, config...)
+}
+
+// newHouseAt opens a house whose model and its client are reached in another way.
+func newHouseAt(t *testing.T, model scripted.Config, client openai.Config, config ...func(*options)) *house {
+	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), state: t.TempDir()}
 	h.config = func(c *options) {
 		for _, change := range config {
@@ -95,11 +101,12 @@ func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) 
 		}
 	}
 	var err error
-	h.model, err = scripted.Serve(scripted.Config{Handler: handler})
+	h.model, err = scripted.Serve(model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat", Now: h.now})
+	client.BaseURL, client.API, client.Now = h.model.URL(), "chat", h.now
+	h.client, err = openai.New(client)
 	if err != nil {
 		t.Fatal(err)
 	}

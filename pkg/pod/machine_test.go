@@ -3,35 +3,57 @@ package pod_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"podd/internal/questions"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
+	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/store"
+	"podd/pkg/tool"
 )
 
-// machine is a pod whose clients do anything at any time, and what they learned.
+// machine is a pod in a bubble of virtual time whose clients do anything at any time, and what they learned. What podd is about
+// to do waits at gates: the choices of a seed say what goes on, what fails, and when podd is killed.
 type machine struct {
 	*house
-	faulty *faulty
-	marks  string
-	n      int
-	// submitted are the request ids of acknowledged submits that were not withdrawn, notes
-	// the texts of notes.
-	submitted, notes []string
-	// cut says that history was: notes that joined before may join again. forks counts them.
-	cut   bool
-	forks int
+	gates *gates
+	clock leap
+	marks string
+	n     int
+	// choices are those of the step that is under way, story what was done.
+	choices *rand.Rand
+	story   []string
+	// refused counts the requests to the model that failed in a row.
+	refused int
+	// clients are the calls that wait for podd.
+	clients sync.WaitGroup
+
+	// mu guards what clients learned.
+	mu sync.Mutex
+	// submitted are the request ids of acknowledged submits, unsure submits that may have been accepted.
+	submitted []string
+	unsure    []pod.Submit
+	// withdrawn are the ids of acknowledged withdrawals, notes the texts of acknowledged notes, answers are
+	// acknowledged answers, rewinds acknowledged rewinds.
+	withdrawn, notes []string
+	answers          []pod.Resolution
+	rewinds          []item.Seq
+	// forks are the acknowledged forks, each with the end of what it shares.
+	forks map[string]item.Seq
+	// cut says that history was: notes that joined before may join again.
+	cut bool
 }
 
 // restless is a model that marks a file once for each submit, note or letter, sometimes only
@@ -57,11 +79,17 @@ func restless(_ context.Context, r scripted.Request) scripted.Reply {
 }
 
 func newMachine(t *testing.T) *machine {
-	m := &machine{faulty: new(faulty), marks: t.TempDir()}
-	m.house = newHouse(t, restless, func(c *options) {
-		m.faulty.Store, c.Store = c.Store, m.faulty
-		c.Tools = append(c.Tools, mark(m.marks), questions.Tool())
-		c.MaxInbox, c.trashFor, c.Compaction.KeepTokens = 1000, time.Hour, 1
+	m := &machine{marks: t.TempDir(), forks: map[string]item.Seq{}, choices: rand.New(rand.NewPCG(0, 0))}
+	pods := map[string]string{"": ""}
+	network := newPipes()
+	m.house = newHouseAt(t, scripted.Config{Handler: m.model, Listener: network}, openai.Config{Dial: network.dial}, func(c *options) {
+		m.mu.Lock()
+		m.gates = &gates{pods: pods, free: m.house == nil}
+		m.mu.Unlock()
+		c.Store, c.Now = gatedStore{c.Store, m.gates}, m.clock.now
+		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		c.Tools = append(c.Tools, m.tool(), questions.Tool())
+		c.MaxInbox, c.trashFor, c.Compaction.KeepTokens = 1000, 1000*time.Hour, 1
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, "asked") {
 			return c.Ask("may it?")
@@ -69,7 +97,147 @@ func newMachine(t *testing.T) *machine {
 		return c.Continue()
 	}}))
 	m.update(item.PodSpec{Dir: m.dir, SubPods: 2})
+	m.gates.mu.Lock()
+	defer m.gates.mu.Unlock()
+	m.gates.free = false
 	return m
+}
+
+// model answers once a gate lets it, or breaks the stream.
+func (m *machine) model(ctx context.Context, r scripted.Request) scripted.Reply {
+	m.mu.Lock()
+	gates := m.gates
+	m.mu.Unlock()
+	reply := restless(ctx, r)
+	switch err := gates.pass(ctx, &halt{what: fmt.Sprintf("asks with %d messages", len(r.Messages)), model: true}, r.Messages[0].Text); err {
+	case nil:
+		return reply
+	case errFull:
+		return scripted.Say(append(reply.Parts[:len(reply.Parts)/2:len(reply.Parts)/2], scripted.Cut{})...)
+	default:
+		return scripted.Fail(503, "", "it is dead", 0)
+	}
+}
+
+// tool is mark behind a gate.
+func (m *machine) tool() tool.Tool {
+	type args struct {
+		File string `json:"file"`
+	}
+	gates := m.gates
+	return tool.New("mark", "Leave a mark.", func(ctx context.Context, _ *tool.Invocation, a args) (tool.Output, error) {
+		err := gates.pass(ctx, &halt{what: "marks " + a.File}, "")
+		if err != nil && err != errLost {
+			return tool.Output{}, err
+		}
+		f, err := os.OpenFile(filepath.Join(m.marks, filepath.Base(a.File)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return tool.Output{}, err
+		}
+		defer f.Close()
+		_, err = f.WriteString("x\n")
+		return tool.FromString("marked " + a.File), err
+	}, tool.Confined[args]())
+}
+
+func (m *machine) say(format string, args ...any) {
+	m.story = append(m.story, fmt.Sprintf(format, args...))
+}
+
+// chance is true once in n times.
+func (m *machine) chance(n int) bool { return m.choices.IntN(n) == 0 }
+
+// advance lets up to n of the things go on that wait. Some of them fail.
+func (m *machine) advance(n int) {
+	for range n {
+		synctest.Wait()
+		all := m.gates.list()
+		if len(all) == 0 {
+			return
+		}
+		m.pass(all[m.choices.IntN(len(all))])
+	}
+}
+
+func (m *machine) pass(w *halt) {
+	var verdict error
+	switch fails := m.chance(20); {
+	case fails && w.model && m.refused < 3:
+		m.refused++
+		verdict = errFull
+	case fails && !w.model && w.batch.Pod != "":
+		verdict = errFull
+	case w.model:
+		m.refused = 0
+	}
+	m.say("  %s%s", w.what, map[bool]string{true: ", and fails"}[verdict != nil])
+	m.gates.let(w, verdict)
+}
+
+// until runs a function while what waits goes on. It says whether podd was killed meanwhile.
+func (m *machine) until(f func()) (killed bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	for {
+		synctest.Wait()
+		select {
+		case <-done:
+			return killed
+		default:
+		}
+		switch all := m.gates.list(); {
+		case len(all) == 0:
+			time.Sleep(time.Second)
+		case m.chance(20):
+			m.say("  killed")
+			m.gates.die(func() bool { return m.chance(3) })
+			killed = true
+		default:
+			m.pass(all[m.choices.IntN(len(all))])
+		}
+	}
+}
+
+// start starts podd. late are writes of the last one that reach the store too late.
+func (m *machine) start(late []store.Batch) {
+	for m.until(m.open) || len(late) > 0 && m.until(func() { m.comeLate(late) }) {
+		m.close()
+	}
+}
+
+// comeLate lets writes of a podd that was killed reach the store once another has the pod.
+func (m *machine) comeLate(late []store.Batch) {
+	p, release, err := m.host.Keep(m.t.Context(), "p")
+	if err != nil {
+		return
+	}
+	defer release()
+	for _, b := range late {
+		if b.Pod != p.Pod.ID {
+			continue
+		}
+		if _, err := m.store.Append(m.t.Context(), b); item.ReasonOf(err) != "STALE_EPOCH" {
+			m.t.Errorf("a late write of a podd that was killed gives %v", err)
+		}
+	}
+}
+
+// kill kills podd where it is, and starts another.
+func (m *machine) kill() {
+	synctest.Wait()
+	late := m.gates.die(func() bool { return m.chance(3) })
+	m.close()
+	m.start(late)
+}
+
+// stop stops podd, which may be killed before it has, and starts another.
+func (m *machine) stop() {
+	m.until(m.close)
+	m.gates.die(func() bool { return false })
+	m.start(nil)
 }
 
 func (m *machine) name(kind string) string {
@@ -79,100 +247,132 @@ func (m *machine) name(kind string) string {
 
 func (m *machine) give(kind string, mode item.SubmitMode) {
 	id := m.name(kind)
-	_, err := m.host.Submit(m.t.Context(), pod.Submit{
-		Pod: "p", Segments: []item.Segment{item.TextSegment{Text: id}}, RequestID: id, Mode: mode,
+	s := pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: id}}, RequestID: id, Mode: mode}
+	m.mu.Lock()
+	m.unsure = append(m.unsure, s)
+	m.mu.Unlock()
+	m.submit(s)
+}
+
+// call lets a client call podd.
+func (m *machine) call(what string, f func(ctx context.Context, h *pod.Host) error, learn func()) {
+	h := m.host
+	m.clients.Go(func() {
+		err := f(m.t.Context(), h)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		switch reason := item.ReasonOf(err); {
+		case err == nil:
+			learn()
+		case reason == "INTERNAL" || reason == "POD_FAILED":
+			m.t.Errorf("%s: %v", what, err)
+		}
 	})
-	if err != nil {
-		m.t.Error(err)
-		return
+}
+
+func (m *machine) submit(s pod.Submit) {
+	m.call("submit", func(ctx context.Context, h *pod.Host) error {
+		_, err := h.Submit(ctx, s)
+		return err
+	}, func() {
+		m.unsure = slices.DeleteFunc(m.unsure, func(other pod.Submit) bool { return other.RequestID == s.RequestID })
+		if !slices.Contains(m.submitted, s.RequestID) {
+			m.submitted = append(m.submitted, s.RequestID)
+		}
+	})
+}
+
+// again submits once more what may not have been accepted, and sometimes what was.
+func (m *machine) again() {
+	m.mu.Lock()
+	all := slices.Clone(m.unsure)
+	m.mu.Unlock()
+	for _, s := range all {
+		m.submit(s)
 	}
-	m.submitted = append(m.submitted, id)
 }
 
 func (m *machine) note(wake bool) {
 	text := m.name("note")
-	m.notify(text, wake)
-	m.notes = append(m.notes, text)
+	m.call("note", func(ctx context.Context, h *pod.Host) error {
+		p, release, err := h.Keep(ctx, "p")
+		if err != nil {
+			return err
+		}
+		defer release()
+		_, err = p.Note(item.Note{Text: text, Wake: wake})
+		return err
+	}, func() { m.notes = append(m.notes, text) })
 }
 
-func (m *machine) withdraw(pick func(int) int) {
+func (m *machine) withdraw() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if len(m.submitted) == 0 {
 		return
 	}
-	i := pick(len(m.submitted))
-	switch err := m.host.Withdraw(m.t.Context(), "p", m.submitted[i]); {
-	case err == nil:
-		m.submitted = slices.Delete(m.submitted, i, i+1)
-	case item.ReasonOf(err) != "TAKEN" && item.ReasonOf(err) != "NOT_WAITING":
-		m.t.Error(err)
-	}
+	id := m.submitted[m.choices.IntN(len(m.submitted))]
+	m.call("withdraw", func(ctx context.Context, h *pod.Host) error { return h.Withdraw(ctx, "p", id) }, func() {
+		m.withdrawn = append(m.withdrawn, id)
+	})
 }
 
-// answer resolves one open question, if there is any. The call may end in another way
-// first.
-func (m *machine) answer(approve bool) (open bool) {
+// answer resolves one open question, if there is any. wrong answers one that nobody was asked.
+func (m *machine) answer(approve, wrong bool) (open bool) {
 	waiting, err := m.host.Approvals(m.t.Context(), "p")
-	if err != nil {
-		m.t.Error(err)
-	}
-	if len(waiting) == 0 {
+	if err != nil || len(waiting) == 0 {
 		return false
 	}
-	r := pod.Resolution{Pod: "p", CallSeq: waiting[0].CallSeq, Approve: approve, Digest: waiting[0].Digest}
-	if waiting[0].Form != nil && approve {
+	q := waiting[m.choices.IntN(len(waiting))]
+	r := pod.Resolution{Pod: "p", CallSeq: q.CallSeq, Approve: approve, Digest: q.Digest}
+	if q.Form != nil && approve {
 		r.Replies = []item.FormReply{{Choices: []int{1}}}
 	}
-	_, err = m.host.Resolve(m.t.Context(), r)
-	if reason := item.ReasonOf(err); err != nil && !slices.Contains([]string{"APPROVAL_WITHDRAWN", "APPROVAL_RESOLVED", "APPROVAL_NOT_FOUND", "ALREADY_ANSWERED"}, reason) {
-		m.t.Error(err)
+	if wrong {
+		r.Digest = strings.Repeat("x", len(q.Digest))
 	}
+	m.call("answer", func(ctx context.Context, h *pod.Host) error {
+		_, err := h.Resolve(ctx, r)
+		return err
+	}, func() {
+		if wrong && approve {
+			m.t.Errorf("an answer to another question is accepted: %+v", r)
+		}
+		m.answers = append(m.answers, r)
+	})
 	return true
 }
 
-// die kills podd at one of its next writes.
-func (m *machine) die(after int) {
-	c := &countdown{left: after, hit: make(chan struct{}), refuse: true}
-	m.faulty.set(c.check)
-	m.give("queue", item.ModeQueue)
-	for hit := false; !hit && !m.rests(); {
-		select {
-		case <-c.hit:
-			hit = true
-		default:
-		}
-	}
-	m.kill(m.faulty)
+// back restores the pod if it was deleted.
+func (m *machine) back() {
+	m.call("restore", func(ctx context.Context, _ *pod.Host) error {
+		_, err := m.trash.Restore(ctx, "p", "")
+		return err
+	}, func() {})
 }
 
-// restore brings the pod back if it was deleted, and learns which submits were withdrawn.
-func (m *machine) restore() {
-	_, err := m.trash.Restore(m.t.Context(), "p", "")
-	if _, got := m.host.Get(m.t.Context(), "p"); got != nil {
-		m.t.Fatalf("the pod is gone: %v, %v", err, got)
-	}
-	for _, k := range kinds[item.Withdrawn](m.log()) {
-		m.submitted = slices.DeleteFunc(m.submitted, func(id string) bool { return slices.Contains(k.RequestIDs, id) })
-	}
-}
-
-// rests says that nothing happens until a client acts.
-func (m *machine) rests() bool {
-	p, err := m.host.Get(m.t.Context(), "p")
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	waiting, err := m.host.Approvals(m.t.Context(), "p")
-	return err == nil && len(waiting) > 0 || p.Status.State == item.StatePaused || p.Status.State == item.StateIdle && p.Queued == 0
-}
-
-// settle lets all waiting work continue until the pod is idle and was told the ends of its sub-pods.
+// settle lets all waiting work go on until the pod is idle and was told the ends of its sub-pods.
 func (m *machine) settle() {
-	m.resume()
-	for {
-		if !m.answer(true) && m.idle() && m.toldAll() && m.idle() { // What it is told may begin a turn.
+	m.say("settle")
+	m.gates.open()
+	for range 100 {
+		synctest.Wait()
+		m.again()
+		if _, err := m.host.Get(m.t.Context(), "p"); err != nil {
+			m.back()
+			synctest.Wait()
+		}
+		_, _ = m.host.Resume(m.t.Context(), "p")
+		m.clients.Wait()
+		time.Sleep(time.Minute) // What failed is tried again.
+		synctest.Wait()
+		if !m.answer(true, false) && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // What it is told may begin a turn.
+			m.clients.Wait()
 			return
 		}
 	}
+	p, err := m.host.Get(m.t.Context(), "p")
+	m.t.Fatalf("the pod does not settle: %+v, %v, unsure %v", p, err, m.unsure)
 }
 
 // idle says whether p does nothing, and nothing begins a turn.
@@ -190,197 +390,36 @@ func (m *machine) idle() bool {
 	return stored.Queued == 0 && !p.State.Turn.Open && !wakes
 }
 
-// check compares the log with what the clients learned. house checks the invariants of
-// any log.
-func (m *machine) check() {
-	m.t.Helper()
-	log := m.log()
-	claimed := map[string]int{}
-	for _, k := range kinds[item.TurnStarted](log) {
-		for _, id := range k.RequestIDs {
-			claimed[id]++
-		}
-	}
-	for _, k := range kinds[item.Promoted](log) {
-		for _, id := range k.RequestIDs {
-			claimed[id]++
-		}
-	}
-	for _, id := range m.submitted {
-		if claimed[id] != 1 {
-			m.t.Errorf("%s was acknowledged and taken %d times", id, claimed[id])
-		}
-		delete(claimed, id)
-	}
-	if len(claimed) > 0 {
-		m.t.Errorf("turns took %v, without a submit or after a withdrawal", claimed)
-	}
-	var told []string
-	for _, text := range texts(log) {
-		if note, ok := strings.CutPrefix(text, "note: note"); ok {
-			told = append(told, "note"+note)
-		}
-	}
-	if !m.cut && !slices.Equal(told, m.notes[:min(len(told), len(m.notes))]) {
-		m.t.Errorf("the model gets %q, clients left %q", told, m.notes)
-	}
-	for _, k := range kinds[item.TurnEnded](log) {
-		if k.Outcome == item.OutcomeFailed || k.Outcome == item.OutcomeLimit {
-			m.t.Errorf("end %+v", k)
-		}
-	}
-	m.once(log)
-	if !m.cut {
-		m.toldOnce(log)
-	}
-}
-
-// once checks that no call ran twice, and none without approval.
-func (m *machine) once(log []item.Entry) {
-	started := map[string]int{}
-	for _, k := range kinds[item.ToolStarted](log) {
-		started[strings.Trim(strings.TrimPrefix(k.Arguments, `{"file":`), `"}`)]++
-	}
-	files, err := os.ReadDir(m.marks)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	for _, f := range files {
-		content, err := os.ReadFile(filepath.Join(m.marks, f.Name()))
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		if ran := len(content) / 2; ran > started[f.Name()] {
-			m.t.Errorf("%s ran %d times and was started %d times", f.Name(), ran, started[f.Name()])
-		}
-	}
-	yes := 0
-	for _, r := range kinds[item.ApprovalResolved](log) {
-		if r.Approved && r.Key == "" {
-			yes++
-		}
-	}
-	m.answeredOnce(log)
-	for _, k := range kinds[item.ToolStarted](log) {
-		if strings.Contains(k.Arguments, "asked") {
-			yes--
-		}
-	}
-	if yes < 0 {
-		m.t.Errorf("%d calls ran without approval", -yes)
-	}
-}
-
-// answeredOnce checks that each call that asked was asked one question, which has one answer or was taken back, and that its result says so.
-func (m *machine) answeredOnce(log []item.Entry) {
-	asked, answered := map[string]int{}, map[string]item.ApprovalResolved{}
-	for _, k := range kinds[item.ApprovalRequested](log) {
-		if k.Form != nil {
-			asked[k.CallID]++
-		}
-	}
-	for _, k := range kinds[item.ApprovalResolved](log) {
-		if k.Key == "" {
-			continue
-		}
-		if _, twice := answered[k.CallID]; twice || asked[k.CallID] != 1 {
-			m.t.Errorf("call %s asked %d times, and has a second answer or one too early: %+v", k.CallID, asked[k.CallID], k)
-		}
-		answered[k.CallID] = k
-	}
-	for _, r := range results(log) {
-		a, ok := answered[r.CallID]
-		if r.Tool == questions.Name && ok && !a.Withdrawn && strings.HasPrefix(r.Summary, "ask_user: answered") != a.Approved {
-			m.t.Errorf("the answer %+v gives the result %q", a, r.Summary)
-		}
-	}
-}
-
-// Whatever clients do in any order, with stops and kills of podd in between: each
-// acknowledged submit that was not withdrawn is taken by one turn, notes arrive once and
-// in order, no call runs twice or without a required approval, no turn fails, the end of
-// each sub-pod in the background is told once, and the pod becomes idle when everything that waits is released.
-func TestAnythingAtAnyTime(t *testing.T) {
-	anything(t,
-		"submit", "submit", "begin", "begin", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
-		"approve", "approve", "approve", "deny", "stop", "kill", "die",
-	)
-}
-
-// The same holds for a pod that is deleted and restored, or killed in the middle of that.
-func TestAnythingAroundADelete(t *testing.T) {
-	anything(t, "submit", "submit", "begin", "begin", "steer", "note", "wake", "pause", "approve", "approve", "stop", "kill", "die", "delete", "delete", "die deleting", "die deleting")
-}
-
-// The same holds for a pod whose history is cut, forked, summarized and purged, apart from the order of notes, which the
-// check of each log knows.
-func TestAnythingAroundACut(t *testing.T) {
-	anything(t, "submit", "submit", "steer", "note", "wake", "withdraw", "cancel", "approve", "approve", "deny", "stop", "kill", "die", "rewind", "rewind", "rewind", "fork", "fork", "compact")
-}
-
-// histories is how many random histories a test makes, in place of those of a short or a long run: make histories.
-const histories = "PODD_HISTORIES"
-
-func anything(t *testing.T, all ...string) {
-	rounds, most := 0, 100
-	if testing.Short() {
-		most = 5
-	}
-	if n, err := strconv.Atoi(os.Getenv(histories)); err == nil {
-		most = n
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		if rounds++; rounds > most && !rt.Failed() {
-			return
-		}
-		actions := rapid.SliceOfN(rapid.SampledFrom(all), 5, 25).Draw(rt, "actions")
-		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "which") }
-		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
-			m := newMachine(t)
-			for _, action := range actions {
-				m.do(action, pick)
-			}
-			m.settle()
-			m.check()
-			if m.cut {
-				m.change("compact", pick)
-				m.sweep()
-			}
-		})
-		if !ok {
-			rt.Fatalf("after %q", actions)
-		}
-	})
-}
-
 // change cuts, forks or summarizes the history of the pod, or is refused.
-func (m *machine) change(action string, pick func(int) int) {
+func (m *machine) change(action string) {
 	m.cut = true
-	var at item.Seq
-	if log := m.log(); len(log) > 0 {
-		at = log[pick(len(log))].Seq
+	log := m.log()
+	if len(log) == 0 {
+		return
 	}
-	var err error
+	at := log[m.choices.IntN(len(log))].Seq
 	switch action {
 	case "rewind":
-		if _, err = m.host.Rewind(m.t.Context(), "p", at); item.ReasonOf(err) == "BUSY" {
-			m.pause()
-			m.do("cancel", pick)
-			_, err = m.host.Rewind(m.t.Context(), "p", at)
-			m.resume()
-		}
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, err := h.Rewind(ctx, "p", at)
+			return err
+		}, func() { m.rewinds = append(m.rewinds, at) })
 	case "fork":
-		m.forks++
-		_, err = m.host.Fork(m.t.Context(), "p", fmt.Sprint("fork", m.forks), at)
+		name := strings.ReplaceAll(m.name(action), " ", "")
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, err := h.Fork(ctx, "p", name, at)
+			return err
+		}, func() { m.forks[name] = at })
 	case "compact":
-		_, err = m.host.Compact(m.t.Context(), "p")
-	}
-	if kind := item.KindOf(err); err != nil && kind != item.KindPrecondition && kind != item.KindOutOfRange && kind != item.KindInvalid {
-		m.t.Errorf("%s at #%d: %v", action, at, err)
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, err := h.Compact(ctx, "p")
+			return err
+		}, func() {})
 	}
 }
 
-func (m *machine) do(action string, pick func(int) int) {
+func (m *machine) do(action string) {
+	m.say("%s", action)
 	switch action {
 	case "submit":
 		m.give("queue", item.ModeQueue)
@@ -388,37 +427,45 @@ func (m *machine) do(action string, pick func(int) int) {
 		m.give("begin", item.ModeQueue)
 	case "steer":
 		m.give("steer", item.ModeSteer)
+	case "again":
+		m.again()
 	case "note", "wake":
 		m.note(action == "wake")
 	case "withdraw":
-		m.withdraw(pick)
+		m.withdraw()
 	case "cancel":
-		if _, _, err := m.host.Cancel(m.t.Context(), "p", ""); err != nil {
-			m.t.Error(err)
-		}
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, _, err := h.Cancel(ctx, "p", "")
+			return err
+		}, func() {})
 	case "pause":
-		m.pause()
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, err := h.Pause(ctx, "p", "lunch")
+			return err
+		}, func() {})
 	case "resume":
-		m.resume()
-	case "approve", "deny":
-		m.answer(action == "approve")
+		m.call(action, func(ctx context.Context, h *pod.Host) error {
+			_, err := h.Resume(ctx, "p")
+			return err
+		}, func() {})
+	case "approve", "deny", "mistake":
+		m.answer(action != "deny", action == "mistake")
+	case "wait":
+		time.Sleep([]time.Duration{time.Second, time.Minute, time.Hour, 8 * 24 * time.Hour}[m.choices.IntN(4)])
+	case "clock":
+		m.clock.ahead([]time.Duration{0, time.Hour, -time.Hour}[m.choices.IntN(3)])
 	case "stop":
-		m.restart()
+		m.stop()
 	case "kill":
-		m.kill(m.faulty)
-	case "die":
-		m.die(1 + pick(6))
+		m.kill()
 	case "rewind", "fork", "compact":
-		m.change(action, pick)
+		m.change(action)
 	case "delete":
-		if _, err := m.trash.Discard(m.t.Context(), "p"); err != nil {
-			m.t.Error(err)
-		}
-		m.restore()
-	case "die deleting":
-		m.faulty.set((&countdown{left: 1 + pick(3), hit: make(chan struct{}), refuse: true}).check)
-		_, _ = m.trash.Discard(m.t.Context(), "p")
-		m.kill(m.faulty)
-		m.restore()
+		m.call(action, func(ctx context.Context, _ *pod.Host) error {
+			_, err := m.trash.Discard(ctx, "p")
+			return err
+		}, func() {})
+	case "restore":
+		m.back()
 	}
 }
