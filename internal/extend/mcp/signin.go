@@ -99,6 +99,20 @@ func (s *signIns) put(key string, one signIn) error {
 	return paths.WriteRecord(s.path, s.all)
 }
 
+// tell stores that a person is asked to sign in, in what is stored now: there may be a new sign-in. It is false if that was
+// so before.
+func (s *signIns) tell(key, name string) (first bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.all[key]
+	if one.Told {
+		return false, nil
+	}
+	one.Name, one.Told = name, true
+	s.all[key] = one
+	return true, paths.WriteRecord(s.path, s.all)
+}
+
 // remove forgets a sign-in.
 func (s *signIns) remove(key string) error {
 	s.mu.Lock()
@@ -217,12 +231,11 @@ func briefly(err error) error {
 
 // alertSignIn raises the one alert about a sign-in that is needed.
 func (m *Manager) alertSignIn(e *signInError) {
-	one, _ := m.signIns.get(e.key)
-	if one.Told {
+	first, err := m.signIns.tell(e.key, e.name)
+	if !first {
 		return
 	}
-	one.Name, one.Told = e.name, true
-	m.stored(m.signIns.put(e.key, one), e.name)
+	m.stored(err, e.name)
 	m.alert("the MCP server %s %v; its calls fail until then", e.name, e)
 }
 
