@@ -116,8 +116,16 @@ func (h *house) at(after time.Duration) {
 	h.mu.Lock()
 	h.now = begin.Add(after)
 	h.mu.Unlock()
-	// A pause that changes nothing has the wing look.
-	_, err := h.wing.Pause(h.t.Context(), "site", "t", "nobody", true)
+	// What is refused changes nothing, and has the wing look.
+	if err := h.wing.Remove(h.t.Context(), "site", "no-trigger"); item.ReasonOf(err) != "TRIGGER_NOT_FOUND" {
+		h.t.Fatal(err)
+	}
+}
+
+// resume goes on with the trigger t.
+func (h *house) resume() {
+	h.t.Helper()
+	_, err := h.wing.Pause(h.t.Context(), "site", "t", "me", true)
 	check(h.t, err)
 }
 
@@ -228,10 +236,8 @@ func TestDueTimes(t *testing.T) {
 		h.set(triggers.Spec{Every: 10 * time.Minute, Missed: "skip"}, false)
 		_, err := h.wing.Pause(t.Context(), "site", "t", "me", false)
 		check(t, err)
-		h.mu.Lock()
-		h.now = begin.Add(25 * time.Minute)
-		h.mu.Unlock()
 		h.at(25 * time.Minute)
+		h.resume()
 		h.receipts("12:10-12:20 missed 2 times")
 	})
 	t.Run("a new condition counts from now", func(t *testing.T) {
@@ -542,6 +548,7 @@ func TestBudget(t *testing.T) {
 	check(t, err)
 	h.set(triggers.Spec{Every: time.Hour, Budget: 1, Missed: "skip"}, true)
 	h.at(25 * time.Hour) // Another day.
+	h.resume()
 	h.receipts("13:00 fired 1 finished", "14:00 fired 2 finished", "15:00 skipped", "16:00 skipped", "17:00-12:00 missed 20 times", "13:00 fired 3 finished")
 }
 
@@ -576,7 +583,7 @@ func TestAfterTurns(t *testing.T) {
 	work()
 	work()
 	h.receipts("12:00 fired 1 finished")
-	h.at(0)
+	h.resume()
 	h.receipts("12:00 fired 1 finished", "12:00 joined", "12:00 fired 2 finished")
 	check(t, h.host.Delete(t.Context(), "ci"))
 	h.at(time.Minute)
