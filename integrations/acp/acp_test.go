@@ -58,6 +58,35 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// The protocol's client knows the commands, and closes and deletes sessions.
+func TestCommands(t *testing.T) {
+	w := rig.New(t, scripted.Answers(scripted.Say(scripted.Text("Done."))))
+	if err := os.MkdirAll(w.Workspace+"/.claude/commands", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.Workspace+"/.claude/commands/lint.md", []byte("Lint all files."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := acpclient.Start(t, w)
+	session := p.Session(w)
+	p.Await("the commands", func(e acpclient.Event) bool {
+		return e.Update != nil && slices.ContainsFunc(e.Update.AvailableCommands, func(c struct{ Name string }) bool { return c.Name == "lint" })
+	})
+	p.Await("the title", func(e acpclient.Event) bool {
+		return e.Update != nil && e.Update.SessionUpdate == "session_info_update" && e.Update.Title != ""
+	})
+	p.Must(&struct{}{}, "session/prompt", acpclient.Prompt(session, "/lint"))
+	if out := w.Podctl("tail", session, "--after", "0"); !strings.Contains(out, "Lint all files.") {
+		t.Errorf("the prompt became\n%s", out)
+	}
+	p.Must(&struct{}{}, "authenticate", map[string]string{"methodId": "podd"})
+	p.Must(&struct{}{}, "session/close", map[string]string{"sessionId": session})
+	p.Must(&struct{}{}, "session/delete", map[string]string{"sessionId": session})
+	if out := w.Podctl("list", "--trash"); !strings.Contains(out, session) {
+		t.Errorf("the trash has\n%s", out)
+	}
+}
+
 func TestPermissions(t *testing.T) {
 	shell := func(id, command string) scripted.Reply {
 		return scripted.Say(scripted.Call{ID: id, Name: "shell", Arguments: `{"command":"` + command + `"}`})

@@ -55,6 +55,7 @@ type Update struct {
 	SessionUpdate, ToolCallID, Title, Kind, Status string
 	Content                                        json.RawMessage
 	Entries                                        []struct{ Content, Status string }
+	AvailableCommands                              []struct{ Name string }
 }
 
 // Start starts an editor and its agent. It quits when the test ends.
@@ -100,11 +101,11 @@ func StartWith(t *testing.T, w *rig.World, capabilities map[string]any, args ...
 		AuthMethods       []any
 		AgentCapabilities struct {
 			LoadSession         bool
-			SessionCapabilities struct{ List, Resume any }
+			SessionCapabilities struct{ List, Resume, Close, Delete any }
 		}
 	}
 	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": capabilities})
-	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || len(hello.AuthMethods) != 0 {
+	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || hello.AgentCapabilities.SessionCapabilities.Close == nil || hello.AgentCapabilities.SessionCapabilities.Delete == nil || len(hello.AuthMethods) != 1 {
 		t.Errorf("podd says %+v", hello)
 	}
 	return p

@@ -3,6 +3,8 @@ package acp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,8 +18,11 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// initialize reports what podd can do. It needs no login: the socket belongs to the user.
-func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+// loginMethod is the only way to log in: the socket belongs to the person, and podd has the keys of models.
+const loginMethod = "podd"
+
+// initialize reports what podd can do.
+func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (any, error) {
 	a.mu.Lock()
 	a.editor = "editor"
 	if p.ClientInfo != nil && p.ClientInfo.Name != "" {
@@ -26,10 +31,12 @@ func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.Init
 	e := p.ClientCapabilities.Elicitation
 	a.forms = e != nil && e.Form != nil
 	a.mu.Unlock()
-	return acp.InitializeResponse{
+	return deleting(acp.InitializeResponse{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		AgentInfo:       &acp.Implementation{Name: "podd", Title: acp.Ptr("podd"), Version: a.Version},
-		AuthMethods:     []acp.AuthMethod{},
+		AuthMethods: []acp.AuthMethod{{Agent: &acp.AuthMethodAgent{
+			Id: loginMethod, Name: "podd", Description: acp.Ptr("podd has the keys of your models: run podctl setup once"),
+		}}},
 		AgentCapabilities: acp.AgentCapabilities{
 			LoadSession:        true,
 			PromptCapabilities: acp.PromptCapabilities{EmbeddedContext: true, Image: true},
@@ -37,12 +44,31 @@ func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.Init
 				List:                  &acp.SessionListCapabilities{},
 				Resume:                &acp.SessionResumeCapabilities{},
 				AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
+				Close:                 &acp.SessionCloseCapabilities{},
 			},
 		},
-	}, nil
+	})
 }
 
-func (a *agent) authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+// deleting adds session/delete to what podd can do. The protocol has it, its library does not yet.
+func deleting(resp acp.InitializeResponse) (any, error) {
+	text, err := json.Marshal(resp)
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string]any)
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
+	}
+	m["agentCapabilities"].(map[string]any)["sessionCapabilities"].(map[string]any)["delete"] = struct{}{}
+	return m, nil
+}
+
+// authenticate has nothing to do but for a method that there is not.
+func (a *agent) authenticate(_ context.Context, p acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	if p.MethodId != loginMethod {
+		return acp.AuthenticateResponse{}, item.Errorf(item.KindInvalid, "LOGIN", "there is no login %q: use %s", p.MethodId, loginMethod)
+	}
 	return acp.AuthenticateResponse{}, nil
 }
 
@@ -81,6 +107,7 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
+	a.out.once(s.id, func() { s.work.Go(s.introduce) })
 	return acp.NewSessionResponse{SessionId: s.id, Modes: modes(pod), ConfigOptions: s.options(ctx)}, nil
 }
 
@@ -172,7 +199,49 @@ func (a *agent) reopen(ctx context.Context, id acp.SessionId, from origin, cwd s
 	if err != nil {
 		return nil, nil, err
 	}
+	s.introduce()
 	return s, pod, s.ready(ctx)
+}
+
+// closeSession ends the session's prompts, as the protocol wants, and closes it. The pod stays, with what others gave it.
+func (a *agent) closeSession(ctx context.Context, p acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
+	s, err := a.session(p.SessionId)
+	if err != nil {
+		return acp.CloseSessionResponse{}, err
+	}
+	if ids := s.stopWaiting(); len(ids) > 0 {
+		s.stop(ctx, ids)
+	}
+	s.end(outcome{withdrawn: true})
+	a.mu.Lock()
+	if a.sessions[s.id] == s {
+		delete(a.sessions, s.id)
+	}
+	a.mu.Unlock()
+	s.close()
+	return acp.CloseSessionResponse{}, nil
+}
+
+// methodDelete deletes a session of the list.
+const methodDelete = "session/delete"
+
+// deleteRequest names the session that session/delete deletes.
+type deleteRequest struct {
+	SessionID acp.SessionId `json:"sessionId"`
+}
+
+// Validate refuses a request without a session.
+func (r *deleteRequest) Validate() error {
+	if r.SessionID == "" {
+		return errors.New("sessionId is required")
+	}
+	return nil
+}
+
+// deleteSession moves a pod to the trash, from which podctl restore brings it back.
+func (a *agent) deleteSession(ctx context.Context, p deleteRequest) (struct{}, error) {
+	_, err := a.Client.Pods().DeletePod(ctx, &poddv1.DeletePodRequest{Pod: valid(string(p.SessionID))})
+	return struct{}{}, err
 }
 
 // open starts a session on a pod. If one is already open, it is replaced.

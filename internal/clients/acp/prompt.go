@@ -82,7 +82,11 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (
 			return acp.PromptResponse{}, err
 		}
 	}
-	list, err := s.segments(p.Prompt)
+	blocks, ended, err := s.command(ctx, id, p.Prompt)
+	if err != nil || ended != "" {
+		return acp.PromptResponse{StopReason: ended}, err
+	}
+	list, err := s.segments(blocks)
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
@@ -164,20 +168,24 @@ func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{},
 	if err != nil {
 		return struct{}{}, err
 	}
-	s.prompts.mu.Lock()
-	var ids []string
-	for id, w := range s.waiting {
+	idle := !s.anyWaits()
+	if ids := s.stopWaiting(); idle || len(ids) > 0 {
+		s.stop(ctx, ids)
+	}
+	return struct{}{}, nil
+}
+
+// stopWaiting marks all prompts that wait as cancelled, and returns those that podd has.
+func (p *prompts) stopWaiting() (ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, w := range p.waiting {
 		w.stopped = true
 		if w.submitted {
 			ids = append(ids, id)
 		}
 	}
-	idle := len(s.waiting) == 0
-	s.prompts.mu.Unlock()
-	if idle || len(ids) > 0 {
-		s.stop(ctx, ids)
-	}
-	return struct{}{}, nil
+	return ids
 }
 
 // stop removes queued submits, and cancels the turn if one of them runs or if there are
@@ -279,15 +287,15 @@ func (p *prompts) resolve(ids []string, o outcome) {
 	}
 }
 
-// fail ends all waiting prompts with an error.
-func (p *prompts) fail(err error) {
+// end ends all waiting prompts.
+func (p *prompts) end(o outcome) {
 	p.mu.Lock()
 	var ids []string
 	for id := range p.waiting {
 		ids = append(ids, id)
 	}
 	p.mu.Unlock()
-	p.resolve(ids, outcome{err: err})
+	p.resolve(ids, o)
 }
 
 // takeFirst returns the notices that wait for the first prompt.

@@ -29,6 +29,10 @@ type Config struct {
 	// Pod, a name or an id, is the pod that every new session joins; if empty, each new
 	// session gets its own pod.
 	Pod string
+	// Env is the environment, for the person's own prompts; required. Remote says that podd runs on another machine, whose
+	// directories have prompts that the person may not know.
+	Env    func(string) string
+	Remote bool
 }
 
 // Serve answers the editor until it closes In or ctx ends. Turns keep running in podd.
@@ -36,9 +40,9 @@ type Config struct {
 func Serve(ctx context.Context, cfg Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &agent{Config: cfg, ctx: ctx, sessions: make(map[acp.SessionId]*session)}
+	a := &agent{Config: cfg, ctx: ctx, out: output{Writer: cfg.Out, named: make(map[acp.SessionId]func())}, sessions: make(map[acp.SessionId]*session)}
 	a.in = newInput(cfg.In)
-	a.conn = acp.NewConnection(a.handle, cfg.Out, a.in)
+	a.conn = acp.NewConnection(a.handle, &a.out, a.in)
 	a.conn.SetLogger(cfg.Log)
 	a.in.next()
 	select {
@@ -71,6 +75,7 @@ type agent struct {
 	ctx  context.Context
 	conn *acp.Connection
 	in   *input
+	out  output
 	// calls are the requests in progress.
 	calls sync.WaitGroup
 
@@ -93,6 +98,8 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 		acp.AgentMethodSessionLoad:            on(a.loadSession),
 		acp.AgentMethodSessionResume:          on(a.resumeSession),
 		acp.AgentMethodSessionList:            on(a.listSessions),
+		acp.AgentMethodSessionClose:           on(a.closeSession),
+		methodDelete:                          on(a.deleteSession),
 		acp.AgentMethodSessionSetMode:         on(a.setMode),
 		acp.AgentMethodSessionSetConfigOption: on(a.setOption),
 		acp.AgentMethodSessionPrompt:          a.ordered,

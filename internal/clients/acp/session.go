@@ -114,7 +114,7 @@ func (s *session) run() {
 		if errors.Is(err, errReplaced) && s.agent.ctx.Err() == nil {
 			return
 		}
-		s.fail(err)
+		s.end(outcome{err: err})
 		if s.ctx.Err() != nil || item.KindOf(err) != item.KindUnavailable || !isDone(s.caughtUp) {
 			s.prompts.mu.Lock()
 			s.failed = err

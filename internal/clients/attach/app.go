@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"podd/internal/clients/ownprompts"
 	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -59,7 +60,7 @@ type app struct {
 	// models, pods and the person's own prompts complete commands.
 	models offeredModels
 	pods   []string
-	own    []template
+	own    []ownprompts.Prompt
 	// shell is the command of the person's own that runs; nil without one.
 	shell *shellRun
 	// calls are the calls that wait, confirming is a question of the view's own.
@@ -91,7 +92,7 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 	dir := pod.GetSpec().GetDir()
 	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24, pod: pod, log: newBlockList(),
-		own: ownPrompts(cfg, dir), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
+		own: ownprompts.Own(cfg.Env, cfg.local(dir)), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
 		said: "reading the pod's log",
 	}
 	a.setup.dir = cfg.short(dir)

@@ -40,8 +40,8 @@ func (s slash) usage() string {
 func (a *app) slashes() []slash {
 	list := builtins()
 	for _, t := range a.own {
-		if !slices.ContainsFunc(list, func(s slash) bool { return s.name == t.name }) {
-			list = append(list, t.command())
+		if !slices.ContainsFunc(list, func(s slash) bool { return s.name == t.Name }) {
+			list = append(list, commandOf(t))
 		}
 	}
 	return list

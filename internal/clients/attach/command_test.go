@@ -1,86 +1,24 @@
 package attach
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"podd/internal/clients/ownprompts"
 )
 
-func TestTemplates(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"review.md": "---\ndescription: \"reviews a file\"\nargs: [file, focus]\n---\nReview $FILE for $2; all: $ARGUMENTS. $$1 $HOME\n",
-		"Bad.md":    "upper case", "no.txt": "no", "binary.md": "\xff", "long.md": strings.Repeat("x", mostTemplate+1),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.md")); err != nil {
-		t.Fatal(err)
-	}
-	list := templates(dir)
-	if len(list) != 1 || list[0].name != "review" || list[0].about != "reviews a file" || list[0].command().args != "FILE FOCUS" {
-		t.Fatalf("%+v", list)
-	}
-	got, err := list[0].fill(*written(`'a b.go' speed`))
-	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got.whole() != want {
-		t.Errorf("%q, %v, want %q", got.whole(), err, want)
-	}
-	for typed, want := range map[string]string{"": "needs file", "one": "needs argument 2", `"open`: "open \""} {
-		if _, err := list[0].fill(*written(typed)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", typed, err, want)
-		}
-	}
-}
-
-// Prompts that a person wrote for other agents are there too, and those of the workspace.
-func TestPromptsOfOtherAgents(t *testing.T) {
-	home, work := t.TempDir(), t.TempDir()
-	for path, text := range map[string]string{
-		home + "/.config/podd/prompts/review.md": "podd's", home + "/.claude/commands/review.md": "Claude's", home + "/.claude/commands/ship.md": "---\nargument-hint: [where]\n---\nShip it.",
-		home + "/.codex/prompts/plan-it.md": "Plan.", work + "/.claude/commands/ship.md": "The workspace's", work + "/.claude/commands/lint.md": "Lint.", work + "/.agents/commands/bad.md": "Li\u202ent.",
-	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cfg := Config{Env: func(name string) string { return map[string]string{"HOME": home}[name] }}
-	names := func() (list []string) {
-		for _, p := range ownPrompts(cfg, work) {
-			filled, err := p.fill(*written("to 'the moon'"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, p.name+": "+filled.whole())
-		}
-		return list
-	}
-	want := []string{"review: podd's\n\nto 'the moon'", "ship: Ship it.\n\nto 'the moon'", "plan-it: Plan.\n\nto 'the moon'", "lint: Lint.\n\nto 'the moon'"}
-	if got := names(); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	cfg.Remote = true
-	if got := names(); !slices.Equal(got, want[:3]) {
-		t.Errorf("%q of another machine", got)
-	}
-}
-
-// Whatever a prompt and its arguments are, an argument stays as it was typed.
+// A prompt of the person's own gets what was typed, also a pasted text, as it is.
 func FuzzPrompt(f *testing.F) {
-	f.Add("---\nargs: a\n---\n$A $1 $$ $ARGUMENTS", `x "y z" \q`)
-	f.Add("---\n---\n", "'")
+	f.Add("$1 $$ $ARGUMENTS", `x "y z" \q`)
+	f.Add("", "'")
 	f.Fuzz(func(t *testing.T, text, typed string) {
-		tpl := parseTemplate("p", text)
-		filled, err := tpl.fill(*written(typed))
+		filled, err := fill(ownprompts.Prompt{Text: text}, *written(typed))
 		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled.whole()) {
 			t.Errorf("%q with %q gives %q", text, typed, filled.whole())
 		}
-		if got, err := (template{text: "<$ARGUMENTS>"}).fill(*written(typed)); err == nil && got.whole() != "<"+typed+">" {
+		if got, err := fill(ownprompts.Prompt{Text: "<$ARGUMENTS>"}, *written(typed)); err == nil && got.whole() != "<"+typed+">" {
 			t.Errorf("%q became %q", typed, got.whole())
 		}
 	})
@@ -161,7 +99,7 @@ func TestRefusedLeavesTheDraft(t *testing.T) {
 		"another program's": "/vim", "a prompt of one's own": "/mine", "no shell command": "!",
 	} {
 		a := scene(t)
-		a.own = []template{{name: "mine", text: "$1"}}
+		a.own = []ownprompts.Prompt{{Name: "mine", Text: "$1"}}
 		a.turn = 3
 		for range 2 {
 			a.prompt.draft.insert(typed)

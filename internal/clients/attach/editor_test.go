@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"podd/internal/clients/ownprompts"
+
 	"pgregory.net/rapid"
 
 	"podd/internal/clients/cells"
@@ -146,7 +148,7 @@ func TestPastedForGood(t *testing.T) {
 		},
 		"an editor": func() editor { return sent.edited(sent.whole()) },
 		"a prompt of one's own": func() editor {
-			filled, err := template{text: "$ARGUMENTS"}.fill(sent)
+			filled, err := fill(ownprompts.Prompt{Text: "$ARGUMENTS"}, sent)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"podd/internal/clients/ownprompts"
 	"podd/pkg/client"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
@@ -271,7 +272,10 @@ func (a *app) keep(sent editor, request string) {
 // offer asks for what completes the draft.
 func (a *app) offer() {
 	if a.prompt.draft.text() == "/" {
-		a.own = ownPrompts(a.Config, a.pod.GetSpec().GetDir()) // A person may have written one meanwhile.
+		a.own = ownprompts.Own(a.Env, a.local(a.pod.GetSpec().GetDir())) // A person may have written one meanwhile.
+		ask(a.call, a.Client.Pods().GetContext, &poddv1.GetContextRequest{Pod: a.pod.GetId()}, func(resp *poddv1.GetContextResponse, _ error) {
+			a.own = ownprompts.Join(a.own, ownprompts.Skills(resp.GetFixed())...)
+		})
 	}
 	a.askModels()
 	a.askPods()

@@ -45,7 +45,7 @@ var instead = map[string]string{
 	"review":     "send a prompt, or write a command of your own: ~/.config/podd/prompts/review.md",
 	"sandbox":    "/doctor says which sandbox runs commands, /approve-mode when calls ask",
 	"settings":   "settings are in ~/.config/podd/config.toml, those of the view in desk.toml beside it; podctl reload applies changes",
-	"skills":     "/context lists the skills that the model knows",
+	"skills":     "/NAME uses a skill, /context lists those that the model knows",
 	"stop":       "Esc interrupts the turn",
 	"theme":      "set theme in ~/.config/podd/desk.toml: light, dark or auto",
 	"transcript": "Ctrl-T shows arguments and output; /export writes the conversation to a file",

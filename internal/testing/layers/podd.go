@@ -114,6 +114,7 @@ var ranks = map[string]int{
 	"internal/ops/setup":              6,
 	"internal/clients/markdown":       2,
 	"internal/clients/export":         4,
+	"internal/clients/ownprompts":     2,
 	"internal/clients/view":           3,
 	"pkg/wire/wiretest":               3,
 	"internal/extend/mcp":             3,
