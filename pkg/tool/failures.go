@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,6 +15,8 @@ const (
 	linesBehind     = 2
 	// maxFailureBytes bounds a line.
 	maxFailureBytes = 200
+	// maxAlike is how many lines of one kind come before those of other kinds have their room.
+	maxAlike = 3
 )
 
 var (
@@ -23,6 +26,8 @@ var (
 		`|[a-z](?:Error|Exception)\b|\bERR\b|[✖✗✘×]`)
 	// passing is the words of lines that name no failure after all.
 	passing = regexp.MustCompile(`(?i:\b(?:pass|passed|0 errors?|0 failed|0 failures|no errors?)\b|\bok$|^ok\b)|[✓✔]|^=== `)
+	// details are what differs between lines of one kind: numbers, names in quotes, and paths.
+	details = regexp.MustCompile(`'[^']*'|"[^"]*"|\S*[/\\.]\S*|\d+`)
 	// styles are the colours of a terminal.
 	styles = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	// stems are in each line that failing matches, in lower case: looking for them is much faster.
@@ -49,10 +54,26 @@ type failure struct {
 	kept int
 }
 
-// findFailures finds the first failures in a part of an output, as many as the bytes and lines allow. The part begins at an offset,
-// in the line with this number.
+// room is how many bytes and lines failures may have.
+type room struct{ bytes, lines int }
+
+// takes says whether a line has room, and takes it.
+func (r *room) takes(shown string) bool {
+	if r.bytes < len(shown) || r.lines < 1 {
+		r.lines = 0
+		return false
+	}
+	r.bytes, r.lines = r.bytes-len(shown), r.lines-1
+	return true
+}
+
+// findFailures finds the first failures in a part of an output, as many as the bytes and lines allow: some of each kind, then
+// more of those of which there are many. The part begins at an offset, in the line with this number.
 func findFailures(part string, at, number int64, bytes, lines int) (found []failure) {
-	behind := 0
+	var more []failure
+	alike := make(map[string]int)
+	left, leftForMore := room{bytes, lines}, room{bytes, lines}
+	behind, many := 0, false
 	for line := range strings.Lines(part) {
 		plain := strings.TrimRight(line, "\r\n")
 		if strings.Contains(plain, "\x1b") {
@@ -60,18 +81,32 @@ func findFailures(part string, at, number int64, bytes, lines int) (found []fail
 		}
 		if failed(plain) {
 			behind = linesBehind + 1
+			kind := details.ReplaceAllString(Clip(plain, maxFailureBytes), "")
+			alike[kind]++
+			many = alike[kind] > maxAlike
 		}
 		if behind > 0 && strings.TrimSpace(plain) != "" {
 			behind--
 			plain = Clip(plain, maxFailureBytes)
-			shown := fmt.Sprintf("%d: %s\n", number, plain)
-			if bytes, lines = bytes-len(shown), lines-1; bytes < 0 || lines < 0 {
-				break
+			f := failure{at, fmt.Sprintf("%d: %s\n", number, plain), len(plain)}
+			switch {
+			case many && leftForMore.takes(f.shown):
+				more = append(more, f)
+			case !many && left.takes(f.shown):
+				found = append(found, f)
+			case left.lines == 0:
+				return found
 			}
-			found = append(found, failure{at, shown, len(plain)})
 		}
 		at, number = at+int64(len(line)), number+1
 	}
+	for _, f := range more {
+		if !left.takes(f.shown) {
+			break
+		}
+		found = append(found, f)
+	}
+	slices.SortFunc(found, func(a, b failure) int { return cmp.Compare(a.at, b.at) })
 	return found
 }
 

@@ -31,10 +31,10 @@ var outputs = []struct {
 	{"pytest-log", []string{"KeyError: 'missing-60'", "KeyError: 'missing-61'", "KeyError: 'missing-130'", "3 failed"}},
 	{"pytest-v", []string{
 		"test_price[60] FAILED", "test_price[61] FAILED", "test_price[130] FAILED",
-		"KeyError: 'missing-60'", "KeyError: 'missing-61'", "KeyError: 'missing-130'", "test_shop.py:9: KeyError", "3 failed",
+		"KeyError: 'missing-60'", "KeyError: 'missing-61'", "KeyError: 'missing-130'", "test_shop.py:10: KeyError", "3 failed",
 	}},
 	{"server-log", []string{"ERROR db", "connection to 10.0.0.7:5432 refused", "ConnectionRefusedError", "line 88, in connect"}},
-	{"tsc", []string{"TS2304: Cannot find name 'f57'", "nothing-here", "src/m57.ts(2"}},
+	{"tsc", []string{"TS2554: Expected 2 arguments, but got 1"}},
 	{"unittest-v", []string{"AssertionError: 41 != 40", "AssertionError: 172 != 171", "No such file or directory: 'rates.csv'", "FAILED (failures=2, errors=1)", "FAIL: test_total_040", "ERROR: test_file"}},
 }
 
@@ -49,6 +49,11 @@ func TestFailuresAreKept(t *testing.T) {
 		text := unpacked(t, o.name)
 		fmt.Fprintf(&table, "| %s, %d bytes | %d |", o.name, len(text), len(o.needed))
 		needed += len(o.needed)
+		for _, line := range o.needed {
+			if !strings.Contains(text, line) {
+				t.Errorf("%s has no line with %q", o.name, line)
+			}
+		}
 		var kept [4]int
 		for i := range kept {
 			kept[i] = keeps(t, text, o.needed, []int{16 << 10, 8000}[i/2], i%2 == 1)
