@@ -29,7 +29,11 @@ func runStatus(ctx context.Context, s *session, _ []string) error {
 	return s.answer(status, err, func(w io.Writer) error {
 		facts := statusFacts(status, s.now())
 		if all, err := s.Triggers().ListTriggers(ctx, &poddv1.ListTriggersRequest{}); err == nil { // An older podd has none.
-			facts = append(facts, [2]string{"triggers", triggersFact(all.GetTriggers(), s.now())})
+			fact := triggersFact(all.GetTriggers(), s.now())
+			if fact != "" {
+				fact += ": podctl trigger list"
+			}
+			facts = append(facts, [2]string{"triggers", fact})
 		}
 		return facts.writeTo(w)
 	})
@@ -57,7 +61,7 @@ func triggersFact(all []*poddv1.Trigger, now time.Time) string {
 	if paused > 0 {
 		fact += fmt.Sprintf(", %d paused", paused)
 	}
-	return fact + ": podctl trigger list"
+	return fact
 }
 
 // statusArgs names the verb for a pod to a person who names one.

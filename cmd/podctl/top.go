@@ -22,7 +22,7 @@ func (o *topOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Show all pods in a live table, those that need you first",
-		Long: "Shows what each pod does, waits for and costs, and keeps the table current. Enter attaches to the marked pod, q " +
+		Long: "Shows what each pod does, waits for and costs, and keeps the table current. The first line counts pods and triggers. Enter attaches to the marked pod, q " +
 			"quits. With --once, without a terminal or with -o json it prints the pods once. It takes up to three " +
 			"seconds to measure how fast models write.",
 		RunE: p.onPodd(o.run),
@@ -80,10 +80,17 @@ func topLive(ctx context.Context, s *session, in, out *os.File, settings desk.Se
 	watch := func(ctx context.Context, lost func(error)) iter.Seq2[*poddv1.WatchResponse, error] {
 		return s.Watch(ctx, &poddv1.WatchRequest{Work: true}, lost)
 	}
+	triggers := func(ctx context.Context) string {
+		all, err := s.Triggers().ListTriggers(ctx, &poddv1.ListTriggersRequest{})
+		if err != nil {
+			return "" // An older podd has none.
+		}
+		return triggersFact(all.GetTriggers(), s.now())
+	}
 	chosen := ""
 	for {
 		var err error
-		chosen, err = top.Run(ctx, top.Config{Watch: watch, In: in, Out: out, Color: s.env("NO_COLOR") == "", Now: s.now, Selected: chosen})
+		chosen, err = top.Run(ctx, top.Config{Watch: watch, Triggers: triggers, In: in, Out: out, Color: s.env("NO_COLOR") == "", Now: s.now, Selected: chosen})
 		if err != nil || chosen == "" {
 			return err
 		}

@@ -16,8 +16,9 @@ import (
 func TestTop(t *testing.T) {
 	gate := make(chan struct{})
 	w := world(t, scripted.Answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
+	w.Podctl("trigger", "add", "later", "-p", "p", "--at", "2030-01-02T03:04", "work")
 	s := newScreen(t, w, 90, 12, nil, "top")
-	s.await("pods: 1 · need you: 0 · at work: 0", "> p     idle", "Enter attach")
+	s.await("pods: 1 · need you: 0 · at work: 0 · triggers: 1, next due 2030-01-02 03:04", "> p     idle", "Enter attach")
 	for i := range 20 {
 		w.Podctl("create", fmt.Sprintf("q%02d", i), "--dir", w.Workspace)
 	}

@@ -139,7 +139,8 @@ func screenOf(m *model) string {
 // is not sent again is gone.
 func TestMark(t *testing.T) {
 	m := shown(100, 6)
-	if s := screenOf(m); !strings.Contains(s, "pods: 8 · need you: 3 · at work: 3") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 8 pods") || strings.Contains(s, "api") {
+	m.Update(triggers("2, next due 02:30"))
+	if s := screenOf(m); !strings.Contains(s, "pods: 8 · need you: 3 · at work: 3 · triggers: 2, next due 02:30") || !strings.Contains(s, "> site") || !strings.Contains(s, "3 of 8 pods") || strings.Contains(s, "api") {
 		t.Errorf("at first\n%s", s)
 	}
 	m.press("end")

@@ -27,6 +27,8 @@ type Config struct {
 	// Watch yields the pods and their changes until its context ends, and calls lost when podd
 	// has gone away.
 	Watch func(ctx context.Context, lost func(error)) iter.Seq2[*poddv1.WatchResponse, error]
+	// Triggers says how many triggers there are and when the next one is due, in a few words; empty without any.
+	Triggers func(ctx context.Context) string
 	// In and Out are the same terminal, which can move its cursor.
 	In, Out *os.File
 	// Color allows colours.
@@ -40,11 +42,15 @@ type Config struct {
 // errHangup is the cause of the end when the terminal is gone.
 var errHangup = errors.New("the terminal hung up; the pods keep running")
 
-// lost says that podd cannot be reached, and ticked that a second has passed.
+// lost says that podd cannot be reached, and ticked that a second has passed; triggers is what Triggers says now.
 type (
-	lost   struct{}
-	ticked struct{}
+	lost     struct{}
+	ticked   struct{}
+	triggers string
 )
+
+// askAgain is how often the view asks for triggers: to list them podd reads logs.
+const askAgain = 30 * time.Second
 
 // Run shows the pods until the person leaves, or chooses one, whose id it returns. The
 // terminal is as it was afterwards.
@@ -71,6 +77,17 @@ func Run(ctx context.Context, cfg Config) (chosen string, err error) {
 				return
 			}
 			program.Send(r)
+		}
+	})
+	work.Go(func() {
+		again := time.NewTicker(askAgain)
+		defer again.Stop()
+		for ctx.Err() == nil {
+			program.Send(triggers(cfg.Triggers(ctx)))
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+			}
 		}
 	})
 	work.Go(func() {
@@ -108,6 +125,7 @@ type model struct {
 	columns, rows int
 	// ready says that all pods have been shown once, away that podd cannot be reached.
 	ready, away bool
+	triggers    triggers
 	// selected is the id of the marked pod; empty means the first row. at is its row, from is
 	// the first row on the screen.
 	selected string
@@ -131,6 +149,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case lost:
 		m.away = true
 		m.fleet.Lost()
+	case triggers:
+		m.triggers = msg
 	case os.Signal:
 		return m, m.job(msg)
 	case tea.ResumeMsg:
@@ -282,5 +302,9 @@ func (m *model) summary(rows []row) string {
 			running++
 		}
 	}
-	return fmt.Sprintf("pods: %d · need you: %d · at work: %d", len(rows), needs, running)
+	text := fmt.Sprintf("pods: %d · need you: %d · at work: %d", len(rows), needs, running)
+	if m.triggers != "" {
+		text += " · triggers: " + string(m.triggers)
+	}
+	return text
 }
