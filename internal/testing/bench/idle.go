@@ -51,22 +51,28 @@ func measureMemory(ctx context.Context, r *rig) error {
 
 // lieIdle watches a daemon that has been idle for long enough to give back what its start needed.
 func (r *rig) lieIdle(s *subject) error {
-	const settle, watch = 10 * time.Second, 5 * time.Second
-	time.Sleep(settle)
-	rss, anonymous, err := memory(s.pid)
+	used, err := s.idleCPU(5 * time.Second)
 	if err != nil {
 		return err
 	}
+	rss, anonymous, err := memory(s.pid)
+	r.results.add(rowIdleRSS, s, float64(rss)/mb)
+	r.results.add(rowIdleAnon, s, float64(anonymous)/mb)
+	r.results.add(rowIdleCPU, s, used)
+	return err
+}
+
+// idleCPU is the processor time that a daemon uses for so long, in milliseconds a second, once it has been idle for a while.
+func (s *subject) idleCPU(watch time.Duration) (float64, error) {
+	const settle = 10 * time.Second
+	time.Sleep(settle)
 	before, err := cpu(s.pid)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	time.Sleep(watch)
 	after, err := cpu(s.pid)
-	r.results.add(rowIdleRSS, s, float64(rss)/mb)
-	r.results.add(rowIdleAnon, s, float64(anonymous)/mb)
-	r.results.add(rowIdleCPU, s, milliseconds(after-before)/watch.Seconds())
-	return err
+	return milliseconds(after-before) / watch.Seconds(), err
 }
 
 // populate creates pods that each have had one turn, and returns the anonymous memory

@@ -103,6 +103,7 @@ var parts = []part{
 	{"stream", measureStream},
 	{"start", measureStart},
 	{"memory", measureMemory},
+	{"triggers", measureTriggers},
 	{"work", measureWork},
 	{"files", measureFiles},
 	{"oneshot", measureOneShot},

@@ -18,6 +18,7 @@ var (
 	rowIdleRSS      = &row{name: "idle memory, RSS MB", goal: atMost(40)}
 	rowIdleAnon     = &row{name: "idle memory, anonymous MB", goal: atMost(12)}
 	rowIdleCPU      = &row{name: "idle CPU, ms/s", goal: atMost(0.1)}
+	rowTriggers     = &row{name: "1,000 triggers that wait, CPU ms/s", goal: atMost(0.1)}
 	rowPodMemory    = &row{name: "anonymous memory a further pod, MB", goal: atMost(0.1)}
 	rowOneShot      = &row{name: "`submit -f` of the command line over /bin/true, ms", goal: mostTimes(2, ofFloor)}
 	rowConnections  = &row{name: "TCP connections for 51 requests", goal: atMost(1)}
