@@ -58,6 +58,14 @@ type view struct {
 // unsure says that the files may differ although nothing happened to them.
 func (v *view) unsure() bool { return v.blind || v.prints == nil || v.differ != nil }
 
+// quiet says whether the files that differ have stayed as they are now for long enough.
+func (v *view) quiet(files map[string]string, now time.Time) bool {
+	if !maps.Equal(v.differ, files) {
+		v.differ, v.since = files, now
+	}
+	return now.Sub(v.since) >= still
+}
+
 // checkFile refuses a pattern that can never match.
 func (s *Spec) checkFile() error {
 	switch {
@@ -164,15 +172,11 @@ func (w *Wing) countFiles(ctx context.Context, p *pod.Hosted, h *home, t *trigge
 	t.view.blind, t.view.prints = blind, now.prints
 	all := changes(t.view.Files, now)
 	seen.Files = now.digests()
-	switch {
-	case len(all) == 0:
+	if len(all) == 0 {
 		t.view.sight, t.view.differ = seen, nil
 		return nil
-	case !maps.Equal(t.view.differ, seen.Files):
-		t.view.differ, t.view.since = seen.Files, time.Now()
-		w.files.stir(p.Pod.ID)
-		return nil
-	case time.Since(t.view.since) < still:
+	}
+	if !t.view.quiet(seen.Files, w.Now()) {
 		w.files.stir(p.Pod.ID)
 		return nil
 	}

@@ -251,3 +251,148 @@ func TestFilesKilledAtEachWrite(t *testing.T) {
 		})
 	}
 }
+
+// freeze stops the clock, or sets it so much later.
+func (h *house) freeze(later time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.now.IsZero() {
+		h.now = time.Now()
+	}
+	h.now = h.now.Add(later)
+}
+
+// looked waits until podd has looked at the pod's triggers, the files of t among them: it fires a new one that comes after it.
+func (h *house) looked(name string) {
+	h.t.Helper()
+	_, err := h.wing.Set(h.t.Context(), triggers.Setting{Pod: "site", Name: name, Spec: triggers.Spec{Event: true, Prompt: "work"}})
+	check(h.t, err)
+	_, _, err = h.wing.Fire(h.t.Context(), triggers.Event{Pod: "site", Name: name})
+	check(h.t, err)
+	h.await("fired", func() string {
+		all, err := h.wing.Receipts(h.t.Context(), "site", name, 0, time.Time{})
+		check(h.t, err)
+		if len(all) == 1 && all[0].Kind == triggers.Fired {
+			return "fired"
+		}
+		return fmt.Sprint(all)
+	})
+}
+
+// What differs fires once it is still, and not while the turn of an earlier fire works.
+func TestFilesThatAreNotStill(t *testing.T) {
+	t.Parallel()
+	h, dir := newFiles(t)
+	thinks, goOn := make(chan struct{}), make(chan struct{})
+	steps := 0
+	h.answer = func() scripted.Reply {
+		if steps++; steps == 1 {
+			close(thinks)
+			return scripted.Say(scripted.Wait(goOn), scripted.Text("done"))
+		}
+		return scripted.Say(scripted.Text("done"))
+	}
+	h.freeze(0)
+	write(t, dir, "inbox/a", "one")
+	h.looked("u1")
+	<-thinks // That of u1.
+	h.looked("u2")
+	h.fires(0)
+	write(t, dir, "inbox/b", "one")
+	h.freeze(time.Second)
+	h.looked("u3") // It differs from what was seen before.
+	h.fires(0)
+	h.freeze(time.Second)
+	h.looked("u4")
+	h.await("fired", func() string {
+		all, err := h.wing.Receipts(t.Context(), "site", "t", 0, time.Time{})
+		check(t, err)
+		if len(all) == 1 && all[0].Kind == triggers.Fired {
+			return "fired"
+		}
+		return fmt.Sprint(all)
+	})
+	write(t, dir, "inbox/c", "one")
+	for n := range 3 { // The fire of a and b waits.
+		h.freeze(time.Second)
+		h.looked(fmt.Sprint("u5-", n))
+	}
+	all, err := h.wing.Receipts(t.Context(), "site", "t", 0, time.Time{})
+	check(t, err)
+	if len(all) != 1 {
+		t.Errorf("it fired while a fire waits: %+v", all)
+	}
+	write(t, dir, "inbox/d", "one")
+	close(goOn)
+	h.mu.Lock()
+	h.now = time.Time{}
+	h.mu.Unlock()
+	h.fires(2)
+	h.toldAre("added inbox/a, added inbox/b", "added inbox/c, added inbox/d")
+}
+
+// What a call of a sub-pod changes is the pod's own, too.
+func TestFilesOfSubPods(t *testing.T) {
+	t.Parallel()
+	h, dir := newFiles(t)
+	steps := 0
+	h.answer = func() scripted.Reply {
+		if steps++; steps == 1 {
+			return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path": "inbox/own", "content": "mine"}`})
+		}
+		return scripted.Say(scripted.Text("done"))
+	}
+	p, err := h.host.Get(t.Context(), "site")
+	check(t, err)
+	spec := p.Spec
+	spec.Parent = p.ID
+	sub, err := h.host.Spawn(t.Context(), "sub", spec)
+	check(t, err)
+	_, err = h.host.Submit(t.Context(), pod.Submit{Pod: sub.ID, Segments: []item.Segment{item.TextSegment{Text: "write"}}})
+	check(t, err)
+	h.await("finished", func() string {
+		sub, err := h.host.Get(t.Context(), "sub")
+		check(t, err)
+		return string(sub.Status.LastOutcome)
+	})
+	passed(t, dir, time.Now())
+	write(t, dir, "inbox/b", "one")
+	h.fires(1)
+	h.toldAre("added inbox/b")
+}
+
+// Once the budget of the day is spent, an alert says so, and changes wait; with a greater one they fire.
+func TestFilesWithABudget(t *testing.T) {
+	t.Parallel()
+	h, dir := newFiles(t)
+	h.answer = func() scripted.Reply {
+		reply := scripted.Say(scripted.Text("done"))
+		reply.Usage = &item.Usage{Input: 1_000_000}
+		return reply
+	}
+	h.set(triggers.Spec{File: "inbox/**", Budget: 1}, true)
+	write(t, dir, "inbox/a", "one")
+	h.fires(1)
+	write(t, dir, "inbox/b", "one")
+	h.await("trigger t has spent its budget of $1.00 for today: it goes on tomorrow", func() string {
+		alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
+		check(t, err)
+		var all []string
+		for _, a := range alerts {
+			all = append(all, a.Text)
+		}
+		return strings.Join(all, "\n")
+	})
+	h.freeze(0)
+	for n := range 3 {
+		h.looked(fmt.Sprint("u", n))
+		h.freeze(time.Second)
+	}
+	h.fires(1)
+	h.mu.Lock()
+	h.now = time.Time{}
+	h.mu.Unlock()
+	h.set(triggers.Spec{File: "inbox/**", Budget: 2}, true)
+	h.fires(2)
+	h.toldAre("added inbox/a", "added inbox/b")
+}

@@ -69,8 +69,13 @@ func scan(ctx context.Context, dir, pattern string, known map[string]stamped) (f
 		}
 		return nil
 	})
-	if p, ok := errors.AsType[*scopefs.PathError](err); ok && p.Kind == scopefs.NotFound {
-		err = nil // No file matches.
+	if p, ok := errors.AsType[*scopefs.PathError](err); ok {
+		switch p.Kind {
+		case scopefs.NotFound:
+			return f, nil // No file matches.
+		case scopefs.OutOfScope:
+			return f, item.Errorf(item.KindPrecondition, "BAD_DIR", "%s is a link out of the pod's directory: put a directory in its place", scopefs.Display(p.Path))
+		}
 	}
 	return f, err
 }
