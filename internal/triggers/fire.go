@@ -29,8 +29,10 @@ func (w *Wing) look(ctx context.Context, id string) (next time.Time, err error) 
 	if err != nil {
 		return next, err
 	}
-	all := h.triggers()
+	h.mu.Lock()
+	all := slices.Clone(h.all)
 	w.watch(id, all) // Before the logs are read: a later entry wakes the wing again.
+	h.mu.Unlock()
 	for _, t := range all {
 		if err := w.update(ctx, p, h, t); err != nil {
 			return next, err
@@ -49,12 +51,6 @@ func (w *Wing) look(ctx context.Context, id string) (next time.Time, err error) 
 	return next, nil
 }
 
-func (h *home) triggers() []*trigger {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.all)
-}
-
 // current is a trigger as it is now: a person may have changed it since it was read. It is nil if it was removed. home.mu is
 // held.
 func (h *home) current(t *trigger) *trigger {
@@ -64,7 +60,7 @@ func (h *home) current(t *trigger) *trigger {
 	return nil
 }
 
-// watch notes whose turns a pod waits for.
+// watch notes whose turns a pod waits for. home.mu is held.
 func (w *Wing) watch(id string, all []*trigger) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

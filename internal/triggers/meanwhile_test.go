@@ -3,8 +3,11 @@ package triggers_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"podd/internal/trash"
 	"podd/internal/triggers"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -123,4 +126,52 @@ func TestEndedBeforeItFired(t *testing.T) {
 	h.under = nil
 	h.open()
 	h.receipts("12:00 fired 1 finished")
+}
+
+// late is a store that makes a pod once the pod above has ended, and says which pods there are as they were before.
+type late struct {
+	store.Store
+	reached, made chan struct{}
+	life          atomic.Pointer[context.Context]
+}
+
+func (s *late) CreatePod(ctx context.Context, p item.Pod) error {
+	close(s.reached)
+	<-(*s.life.Load()).Done()
+	defer close(s.made)
+	return s.Store.CreatePod(context.WithoutCancel(ctx), p)
+}
+
+func (s *late) Pods(ctx context.Context) ([]item.Pod, error) {
+	all, err := s.Store.Pods(ctx)
+	if life := s.life.Load(); life != nil && (*life).Err() != nil {
+		<-s.made
+	}
+	return all, err
+}
+
+// A pod that is deleted while a trigger of it makes one takes that with it.
+func TestDeletedMeanwhile(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Event: true, New: "work-{n}"}, false)
+	h.stop()
+	s := &late{reached: make(chan struct{}), made: make(chan struct{})}
+	h.under = func(under store.Store) store.Store {
+		s.Store = under
+		return s
+	}
+	h.open()
+	p, release, err := h.host.Keep(t.Context(), "site")
+	check(t, err)
+	life := p.Life()
+	s.life.Store(&life)
+	release()
+	_, _, err = h.wing.Fire(t.Context(), triggers.Event{Pod: "site", Name: "t"})
+	check(t, err)
+	<-s.reached
+	_, err = trash.Open(trash.Config{Host: h.host, For: time.Hour}).Discard(t.Context(), "site")
+	check(t, err)
+	if left, err := h.host.List(t.Context(), ""); err != nil || len(left) > 0 {
+		t.Errorf("%+v is left, %v", left, err)
+	}
 }

@@ -54,12 +54,18 @@ type Wing struct {
 	mu sync.Mutex
 	// homes are the pods in memory that have triggers, by their ids.
 	homes map[string]*home
-	// next says when to look at a pod; looking are those that a goroutine looks at, and whether to look again.
+	// next says when to look at a pod; looking are those that a goroutine looks at.
 	next    map[string]time.Time
-	looking map[string]bool
+	looking map[string]*glance
 	// watched are the pods whose turns others wait for, after which they have triggers or which their fires began: the ids of
 	// those.
 	watched map[string][]string
+}
+
+// glance is a look at a pod, again says that another one follows, and over is closed at the end.
+type glance struct {
+	again bool
+	over  chan struct{}
 }
 
 // home is a pod with triggers, as long as it is in memory.
@@ -80,10 +86,10 @@ func Open(c Config) *Wing {
 	}
 	w := &Wing{
 		Config: c, poked: make(chan struct{}, 1), looks: make(chan struct{}, maxLooks), homes: make(map[string]*home),
-		next: make(map[string]time.Time), looking: make(map[string]bool), watched: make(map[string][]string),
+		next: make(map[string]time.Time), looking: make(map[string]*glance), watched: make(map[string][]string),
 	}
 	w.files = newLookout(c.Host, w.poke)
-	c.Host.Attach(pod.Wing{Settled: w.settled, Changed: w.changed})
+	c.Host.Attach(pod.Wing{Settled: w.settled, Changed: w.changed, Deleting: w.deleting})
 	c.Host.Go(w.run)
 	return w
 }
@@ -120,8 +126,8 @@ func (w *Wing) pokeWatching(id string) {
 func (w *Wing) poke(id string) {
 	w.mu.Lock()
 	w.next[id] = time.Time{}
-	if _, looks := w.looking[id]; looks {
-		w.looking[id] = true
+	if g := w.looking[id]; g != nil {
+		g.again = true
 	}
 	w.mu.Unlock()
 	select {
@@ -155,11 +161,11 @@ func (w *Wing) launch() (next time.Time) {
 	var due []string
 	w.mu.Lock()
 	for id, at := range w.next {
-		if _, looks := w.looking[id]; looks {
+		if w.looking[id] != nil {
 			continue
 		}
 		if !at.After(now) {
-			w.looking[id] = false
+			w.looking[id] = &glance{over: make(chan struct{})}
 			due = append(due, id)
 		} else if at.Before(next) {
 			next = at
@@ -177,6 +183,10 @@ var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // lookUntilDone looks at a pod until nothing has changed meanwhile.
 func (w *Wing) lookUntilDone(ctx context.Context, id string) {
+	w.mu.Lock()
+	g := w.looking[id]
+	w.mu.Unlock()
+	defer close(g.over)
 	select {
 	case w.looks <- struct{}{}:
 		defer func() { <-w.looks }()
@@ -197,8 +207,8 @@ func (w *Wing) lookUntilDone(ctx context.Context, id string) {
 			w.files.unfollow(id, "")
 		}
 		w.mu.Lock()
-		again := w.looking[id]
-		w.looking[id] = false
+		again := g.again
+		g.again = false
 		switch {
 		case gone || next.IsZero():
 			delete(w.next, id)
@@ -216,6 +226,20 @@ func (w *Wing) lookUntilDone(ctx context.Context, id string) {
 			}
 			return
 		}
+	}
+}
+
+// deleting waits until nobody looks at a pod that has ended: a fire may make a pod below it, which is deleted with it.
+func (w *Wing) deleting(ctx context.Context, p item.Pod) {
+	w.mu.Lock()
+	g := w.looking[p.ID]
+	w.mu.Unlock()
+	if g == nil {
+		return
+	}
+	select {
+	case <-g.over:
+	case <-ctx.Done():
 	}
 }
 
