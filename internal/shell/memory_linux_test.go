@@ -70,7 +70,7 @@ func TestShellFilesInMemory(t *testing.T) {
 	}
 }
 
-// at are the command lines of the processes that work in a directory.
+// at are the command lines of the processes that work in a directory. One that is ending has none, and runs nothing any more.
 func at(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cwd")
@@ -79,8 +79,9 @@ func at(t *testing.T, dir string) (found []string) {
 	}
 	for _, link := range all {
 		if cwd, err := os.Readlink(link); err == nil && cwd == dir {
-			text, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-			found = append(found, string(text))
+			if text, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline")); len(text) > 0 {
+				found = append(found, string(text))
+			}
 		}
 	}
 	return found
