@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/user"
 	"regexp"
 	"strings"
@@ -51,6 +53,20 @@ func (w *world) onTerminalWith(env []string, args ...string) (p *podctlProcess, 
 		if _, err := io.WriteString(term, keys); err != nil {
 			w.t.Fatal(err)
 		}
+	}
+}
+
+// terminalProgram runs its arguments on a terminal, and prints all that this shows: of a ttyin the end may be lost.
+func terminalProgram() {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	term, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+	if err == nil {
+		_, _ = io.Copy(os.Stdout, term) // Until no process has it open.
+		err = cmd.Wait()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 

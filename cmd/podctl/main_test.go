@@ -17,7 +17,7 @@ import (
 var poddPath string
 
 func TestMain(m *testing.M) {
-	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer, "browser": browserProgram})
+	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer, "browser": browserProgram, "onterminal": terminalProgram})
 }
 
 // built runs the tests with a built podd, and checks for leaked goroutines.
