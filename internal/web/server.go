@@ -30,6 +30,8 @@ const (
 	// retryFirst and retryMost are the times between two connects to podd.
 	retryFirst = 100 * time.Millisecond
 	retryMost  = time.Second
+	// answerMost is how long a podd that accepts a connection may take to answer: on a busy machine it takes a while.
+	answerMost = 10 * time.Second
 	// maxMessage bounds an answer of podd, in bytes.
 	maxMessage = 16 << 20
 )
@@ -53,7 +55,7 @@ type Config struct {
 func Serve(ctx context.Context, c Config) error {
 	conn, err := grpc.NewClient("passthrough:///podd", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.Dial(ctx) }),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: retryFirst, Multiplier: 2, MaxDelay: retryMost}, MinConnectTimeout: retryMost}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: retryFirst, Multiplier: 2, MaxDelay: retryMost}, MinConnectTimeout: answerMost}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
 	if err != nil {
 		return err
