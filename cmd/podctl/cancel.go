@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -62,8 +63,8 @@ func (o *cancelOptions) run(ctx context.Context, s *session, _ []string) error {
 func removeQueued(ctx context.Context, s *session, waiting []*poddv1.InboxItem) error {
 	for _, it := range waiting {
 		_, err := s.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: s.pod, RequestId: it.GetRequestId()})
-		if item.KindOf(err) == item.KindNotFound {
-			continue // A turn took it meanwhile.
+		if view.Taken(err) {
+			continue // The turn that has it is cancelled.
 		}
 		if err != nil {
 			return err

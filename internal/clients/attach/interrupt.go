@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"podd/internal/clients/view"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -51,8 +52,11 @@ func (a *app) stopTurn() {
 				continue
 			}
 			_, err := a.Client.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: pod, RequestId: w.GetRequestId()})
+			if view.Taken(err) {
+				continue // The turn that has it is cancelled.
+			}
 			if err != nil {
-				failed = errors.Join(failed, err) // A turn took it meanwhile.
+				failed = errors.Join(failed, err)
 				continue
 			}
 			back = append(back, w.GetRequestId())

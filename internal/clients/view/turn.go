@@ -257,3 +257,9 @@ func (t *Turn) end(k item.TurnEnded) error {
 	}
 	return nil
 }
+
+// Taken says that a submit was not removed from the queue because a turn has it.
+func Taken(err error) bool {
+	reason := item.ReasonOf(err)
+	return reason == "TAKEN" || reason == "NOT_WAITING"
+}
