@@ -46,6 +46,26 @@ func TestTriggersFailOver(t *testing.T) {
 	}
 }
 
+// A pod that moves takes its triggers along: each fires once, at the other node.
+func TestTriggersMoveWithTheirPod(t *testing.T) {
+	tm := newTeam(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("done")) })
+	n1, n3 := tm.nodes["n1"], tm.nodes["n3"]
+	tm.pod("site")
+	n1.Podctl("trigger", "add", "soon", "-p", "site", "--at", "2s", "work")
+	n1.Podctl("trigger", "add", "go", "-p", "site", "--event", "work")
+	n1.Podctl("move", "site", "n3")
+	n1.Podctl("trigger", "fire", "go", "--id", "one")
+	for _, name := range []string{"soon", "go"} {
+		rig.Await(t, "the fire of "+name, func() bool { return strings.Count(n3.Podctl("trigger", "show", name), "fired, finished") == 1 })
+	}
+	if owner := tm.owner("site"); owner != "n3" {
+		t.Errorf("the pod is at %s", owner)
+	}
+	if submits, turns := kinds(t, n3, "site", "submitted"), kinds(t, n3, "site", "turn_started"); submits != 2 || turns != 2 {
+		t.Errorf("it has %d submits and %d turns, want 2", submits, turns)
+	}
+}
+
 // A webhook that arrives at a node which has not the pod fires the trigger on the pod's node, once, also when that was moved
 // meanwhile. Each node has secrets of its own.
 func TestWebhookAtAnotherNode(t *testing.T) {

@@ -199,6 +199,17 @@ func TestFilesThatCannotBeWatched(t *testing.T) {
 	}
 }
 
+// A file in a new directory whose own name does not match fires.
+func TestFilesOfANewDirectory(t *testing.T) {
+	t.Parallel()
+	h, dir := newFiles(t)
+	h.set(triggers.Spec{File: "inbox/*/letter"}, true)
+	h.looked("u") // It watches now.
+	write(t, dir, "inbox/new/letter", "one")
+	h.fires(1)
+	h.toldAre("added inbox/new/letter")
+}
+
 // Another pattern begins with what there is; a trigger with another condition looks at none.
 func TestFilesOfAnotherPattern(t *testing.T) {
 	t.Parallel()

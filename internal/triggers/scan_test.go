@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/scopefs"
 )
 
 func must(t *testing.T, err error) {
@@ -81,6 +82,27 @@ func TestScanDigests(t *testing.T) {
 		now := looked(t, dir, "in/*", before.prints)
 		if got := lines(changes(before.digests(), now)); got != step.want {
 			t.Errorf("%s: %q, want %q", step.what, got, step.want)
+		}
+	}
+}
+
+// A file that looks as it did is not read again, unless it was read so soon after it was written that another write could look
+// the same.
+func TestScanTrusts(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "a"), "one")
+	root, err := scopefs.Open(scopefs.Config{Dir: dir})
+	must(t, err)
+	defer root.Close()
+	p, ok := look(root, "a", nil, time.Now())
+	if !ok {
+		t.Fatal("it cannot be read")
+	}
+	read := p.digest
+	p.digest = "as before"
+	for late, want := range map[time.Duration]string{coarse: read, coarse + 1: "as before"} {
+		if got, _ := look(root, "a", map[string]stamped{"a": p}, time.Unix(0, p.changed).Add(late)); got.digest != want {
+			t.Errorf("%s after it was written: %s, want %s", late, got.digest, want)
 		}
 	}
 }
