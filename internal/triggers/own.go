@@ -22,17 +22,21 @@ func (l *lookout) byOthers(ctx context.Context, p item.Pod, before *sight, all [
 		return nil, err
 	}
 	for _, c := range all {
-		own := slices.ContainsFunc(spans, func(s span) bool {
-			if c.at.IsZero() {
-				return s.to.After(before.At)
-			}
-			return !c.at.Before(s.from.Add(-coarse)) && !c.at.After(s.to)
-		})
-		if !own {
+		if !c.during(spans, before.At) {
 			others = append(others, c)
 		}
 	}
 	return others, nil
+}
+
+// during says that a call ran when the file changed; of one that is gone, that a call ended since it was seen.
+func (c *change) during(spans []span, seen time.Time) bool {
+	return slices.ContainsFunc(spans, func(s span) bool {
+		if c.at.IsZero() {
+			return s.to.After(seen)
+		}
+		return !c.at.Before(s.from.Add(-coarse)) && !c.at.After(s.to)
+	})
 }
 
 // calls are when calls ran of a pod, since an entry, and of the pods below it, since a time.
@@ -66,34 +70,47 @@ func (l *lookout) calls(ctx context.Context, p item.Pod, from item.Seq, since ti
 }
 
 // callsOf are when calls of a pod ran, since an entry.
-func (l *lookout) callsOf(ctx context.Context, id string, from item.Seq) (all []span, err error) {
-	open := make(map[string]int)
-	err = l.host.Logs.Entries(ctx, id, from, calls, func(e item.Entry) bool {
-		switch k := e.Kind.(type) {
-		case item.ToolStarted:
-			if k.Tool != questions.Name && k.Tool != pod.WaitTool && k.Tool != pod.SpawnTool {
-				open[k.CallID] = len(all)
-				all = append(all, span{e.Time, never})
-			}
-		case item.ItemAdded:
-			if r, ok := k.Item.(item.ToolResult); ok {
-				if i, ok := open[r.CallID]; ok {
-					all[i].to = e.Time
-					delete(open, r.CallID)
-				}
-			}
-		case item.TurnEnded:
-			for id, i := range open {
-				all[i].to = e.Time
-				delete(open, id)
-			}
-		}
+func (l *lookout) callsOf(ctx context.Context, id string, from item.Seq) ([]span, error) {
+	b := ran{open: make(map[string]int)}
+	err := l.host.Logs.Entries(ctx, id, from, calls, func(e item.Entry) bool {
+		b.add(e)
 		return true
 	})
 	if item.ReasonOf(err) == store.ReasonPurged && from > 0 {
 		return l.callsOf(ctx, id, 0)
 	}
-	return all, err
+	return b.all, err
+}
+
+// ran gathers from a log when calls ran that may change files; open are those without an end, by their ids.
+type ran struct {
+	all  []span
+	open map[string]int
+}
+
+func (b *ran) add(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.ToolStarted:
+		if k.Tool != questions.Name && k.Tool != pod.WaitTool && k.Tool != pod.SpawnTool {
+			b.open[k.CallID] = len(b.all)
+			b.all = append(b.all, span{e.Time, never})
+		}
+	case item.ItemAdded:
+		if r, ok := k.Item.(item.ToolResult); ok {
+			b.end(r.CallID, e.Time)
+		}
+	case item.TurnEnded:
+		for id := range b.open {
+			b.end(id, e.Time)
+		}
+	}
+}
+
+func (b *ran) end(id string, at time.Time) {
+	if i, ok := b.open[id]; ok {
+		b.all[i].to = at
+		delete(b.open, id)
+	}
 }
 
 func calls(k wire.KindNumber) bool {
