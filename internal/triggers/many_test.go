@@ -1,13 +1,58 @@
 package triggers_test
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"podd/internal/triggers"
 	"podd/pkg/item"
+	"podd/pkg/store"
 )
+
+// filling is a store that has no space until it is freed. refused tells of each write that it refuses.
+type filling struct {
+	store.Store
+	freed   atomic.Bool
+	refused chan struct{}
+}
+
+// Append refuses while there is no space.
+func (f *filling) Append(ctx context.Context, b store.Batch) (store.Appended, error) {
+	if f.freed.Load() {
+		return f.Store.Append(ctx, b)
+	}
+	select {
+	case f.refused <- struct{}{}:
+	default:
+	}
+	return full{}.Append(ctx, b)
+}
+
+// A time that comes while the disk is full has its receipt later, and fires once.
+func TestDueOnAFullDisk(t *testing.T) {
+	h := newHouse(t)
+	h.set(triggers.Spec{Every: 10 * time.Minute}, false)
+	h.stop()
+	f := &filling{refused: make(chan struct{}, 1)}
+	h.under = func(s store.Store) store.Store {
+		f.Store = s
+		return f
+	}
+	h.mu.Lock()
+	h.now = begin.Add(10 * time.Minute)
+	h.mu.Unlock()
+	h.open()
+	<-f.refused
+	h.receipts("")
+	f.freed.Store(true)
+	h.at(10 * time.Minute)
+	h.receipts("12:10 fired 1 finished")
+	h.at(20 * time.Minute)
+	h.receipts("12:10 fired 1 finished", "12:20 fired 2 finished")
+}
 
 // Many triggers that are due at once have one receipt each, and podd answers meanwhile; a pod whose inbox is full gets its
 // fires later.
