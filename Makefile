@@ -94,7 +94,7 @@ test-long: test-need ## run all tests in full
 	@$(call TEST,-timeout 60m,an hour)
 
 .PHONY: nightly
-nightly: test-long simulate crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
+nightly: test-long simulate mistakes crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 curl:curl gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
@@ -218,6 +218,10 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 .PHONY: simulate
 simulate: ## simulate SEEDS (20000) histories of a pod for each of three tests, with kills and faults at any place, and hold each log to docs/spec.md; SEED repeats one and prints it
 	PODD_SEEDS=$(SEEDS) PODD_SEED=$(SEED) go test -count=1 -timeout 6000m $(if $(SEED),-v )-run '^TestAnything' ./pkg/pod
+
+.PHONY: mistakes
+mistakes: ## make each mistake of internal/spec in turn: the simulation, or the test that docs/spec.md names, must find it
+	PODD_MISTAKES=1 go test -count=1 -timeout 600m -v -run '^Test(Mistakes|BrokenInvariants)AreFound$$' ./internal/spec
 
 .PHONY: crash
 crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each store, fail its disk, and check what it promised (docs/reliability.md)

@@ -10,10 +10,12 @@ import (
 	"podd/internal/spec"
 )
 
+const root = "../.."
+
 // docs/spec.md has the invariants of the checker and no other, and the code and the tests that it names exist: a package in
 // backquotes, then names of its tests.
 func TestPageIsTrue(t *testing.T) {
-	const root = "../.."
+
 	text, err := os.ReadFile(filepath.Join(root, "docs/spec.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +33,18 @@ func TestPageIsTrue(t *testing.T) {
 		if code := strings.Trim(row[3], "`"); !exists(filepath.Join(root, code)) || !strings.HasSuffix(code, ".go") {
 			t.Errorf("%s is kept by %s, which does not exist", row[1], code)
 		}
+		for _, m := range broken {
+			if test := regexp.MustCompile(`^(\S+) \^(\w+)\$.*`).ReplaceAllString(m.test, "`$1` $2"); m.is == row[1] && row[4] != test {
+				t.Errorf("%s names %s, and %s is seen to fail", row[1], row[4], test)
+			}
+		}
 		if !strings.Contains(row[4], " Test") {
 			t.Errorf("%s names no test", row[1])
+		}
+	}
+	for _, m := range mistakes {
+		if !strings.Contains(page, m.is) {
+			t.Errorf("the page does not say that the simulation finds: %s", m.is)
 		}
 	}
 	dir, named := "", 0

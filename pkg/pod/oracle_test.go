@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"podd/internal/questions"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
@@ -65,9 +66,23 @@ func (m *machine) learned(log []item.Entry) {
 	for _, k := range kinds[item.Note](log) {
 		left = append(left, k.Text)
 	}
+	p, release, err := m.host.Keep(m.t.Context(), "p")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer release()
+	said := texts(log)
 	for _, text := range m.notes {
-		if !slices.Contains(left, text) {
+		waits := slices.ContainsFunc(p.State.Notes, func(n fold.Note) bool { return n.Text == text })
+		if !slices.Contains(left, text) || !waits && !slices.Contains(said, "note: "+text) {
 			m.t.Errorf("%s was acknowledged, and is lost", text)
+		}
+	}
+	for _, k := range kinds[item.Promoted](log) {
+		for _, id := range k.RequestIDs {
+			if !slices.Contains(said, "user: "+id) {
+				m.t.Errorf("%s joined a turn, and its text did not", id)
+			}
 		}
 	}
 	for _, r := range m.answers {
@@ -88,6 +103,8 @@ func (m *machine) learned(log []item.Entry) {
 		fork := m.logOf(name)
 		if len(fork) < int(at) || !reflect.DeepEqual(fork[:at], log[:at]) {
 			m.t.Errorf("%s has not the first %d entries of its source", name, at)
+		} else if later := fork[at:]; len(kinds[item.Submitted](later))+len(kinds[item.RequestUsage](later))+len(kinds[item.ToolStarted](later)) > 0 {
+			m.t.Errorf("%s has more of its source than its first %d entries", name, at)
 		}
 	}
 }
