@@ -59,7 +59,7 @@ type work struct {
 type account struct {
 	// life is the pod's: another podd may write the log after it.
 	life context.Context
-	// spawning is held while a call starts a sub-pod, telling while the end of one is told or the log is read.
+	// A call that starts a sub-pod holds spawning. Whoever reads the log, or stores the end of a sub-pod, holds telling.
 	spawning, telling baton
 	// others are the pending entries that a fork has of its source. telling guards it.
 	others []work
@@ -73,7 +73,7 @@ type account struct {
 	changed chan struct{}
 }
 
-// baton is held by one at a time, also while that one writes. Who waits for it may give up.
+// baton is a lock whose holder may write to the log. A context ends the wait for it.
 type baton chan struct{}
 
 // take waits for the baton.

@@ -57,7 +57,7 @@ func TestStir(t *testing.T) {
 	})
 }
 
-// A change is told once, and of a trigger that is not followed any more nothing is kept.
+// The lookout reports a change once, and forgets a trigger that it no longer follows.
 func TestLookout(t *testing.T) {
 	poked := make(chan string, 100)
 	l, end := lookoutOf(t, filepath.Join(t.TempDir(), "podd.db"), t.TempDir(), func(pod string) { poked <- pod })

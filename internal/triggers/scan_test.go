@@ -204,14 +204,14 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// podd looks again, without being told, at files that it cannot watch, and the next day if the budget is spent.
+// podd looks again, without an event, at files that it cannot watch, and on the next day if the budget is spent.
 func TestWakeForFiles(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		what string
 		set  func(t *trigger)
 		want time.Time
-		// looks says that it looks then although podd was told of nothing.
+		// looks says that podd looks then without an event.
 		looks bool
 	}{
 		{"watched", func(*trigger) {}, time.Time{}, false},

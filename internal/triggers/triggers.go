@@ -229,7 +229,7 @@ func (w *Wing) lookUntilDone(ctx context.Context, id string) {
 	}
 }
 
-// deleting waits until nobody looks at a pod that has ended: a fire may make a pod below it, which is deleted with it.
+// deleting waits for the look at a pod that has ended: the pod that its fire creates has to be deleted too.
 func (w *Wing) deleting(ctx context.Context, p item.Pod) {
 	w.mu.Lock()
 	g := w.looking[p.ID]

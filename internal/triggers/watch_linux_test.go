@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A trigger is told of what happens in its directories, of all at once if the system could not keep up, and of a directory that
-// went and came back, which it has to follow anew.
+// A trigger gets the events of its directories, one for all if the system could not keep up, and one for a directory that was
+// removed and created again, so that it follows that one.
 func TestWatcher(t *testing.T) {
 	w, err := newWatcher()
 	must(t, err)
@@ -56,6 +56,6 @@ func TestWatcher(t *testing.T) {
 	hears("")
 	w.unfollow("pod/")
 	if len(w.dirs) > 0 {
-		t.Errorf("%d directories are watched for nobody", len(w.dirs))
+		t.Errorf("%d directories are watched without a trigger", len(w.dirs))
 	}
 }

@@ -174,7 +174,7 @@ func (m *machine) pass(w *halt) {
 	m.gates.let(w, verdict)
 }
 
-// until runs a function while what waits goes on. It says whether podd was killed meanwhile.
+// until runs a function while waiting work goes on. It says whether a kill ended podd meanwhile.
 func (m *machine) until(f func()) (killed bool) {
 	done := make(chan struct{})
 	go func() {
@@ -317,7 +317,7 @@ func (m *machine) withdraw() {
 	})
 }
 
-// answer resolves one open question, if there is any. wrong answers one that nobody was asked.
+// answer resolves one open question, if there is any; with wrong, a question that podd did not ask.
 func (m *machine) answer(approve, wrong bool) (open bool) {
 	waiting, err := m.host.Approvals(m.t.Context(), "p")
 	if err != nil || len(waiting) == 0 {
@@ -351,7 +351,7 @@ func (m *machine) back() {
 	}, func() {})
 }
 
-// settle lets all waiting work go on until the pod is idle and was told the ends of its sub-pods.
+// settle lets all waiting work go on until the pod is idle and has the ends of its sub-pods.
 func (m *machine) settle() {
 	m.say("settle")
 	m.gates.open()
@@ -366,7 +366,7 @@ func (m *machine) settle() {
 		m.clients.Wait()
 		time.Sleep(time.Minute) // What failed is tried again.
 		synctest.Wait()
-		if !m.answer(true, false) && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // What it is told may begin a turn.
+		if !m.answer(true, false) && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // An end that it gets may begin a turn.
 			m.clients.Wait()
 			return
 		}

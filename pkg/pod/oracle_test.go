@@ -60,7 +60,7 @@ func count(in map[string]int, ids []string) {
 	}
 }
 
-// learned checks that the log has what clients were told of notes, answers, rewinds and forks.
+// learned checks that the log has the notes, answers, rewinds and forks that podd acknowledged.
 func (m *machine) learned(log []item.Entry) {
 	var left []string
 	for _, k := range kinds[item.Note](log) {

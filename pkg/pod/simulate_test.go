@@ -17,7 +17,7 @@ import (
 
 // Whatever clients do in any order, with stops and kills of podd, failing writes and broken answers of the model at any place:
 // each acknowledged submit that was not withdrawn is taken by one turn, what podd acknowledged is in the log, no call runs twice
-// or without a required approval, no turn fails, the end of each sub-pod in the background is told once, and the pod becomes
+// or without a required approval, no turn fails, podd reports the end of each sub-pod in the background once, and the pod becomes
 // idle when everything that waits is released.
 func TestAnythingAtAnyTime(t *testing.T) {
 	anything(t,

@@ -87,7 +87,7 @@ func TestBackgroundToldLater(t *testing.T) {
 	}
 }
 
-// wait_for ends although the disk was full for a moment when the end was told.
+// wait_for ends although the disk was full for a moment when podd stored the end.
 func TestWaitForAnEndToldLater(t *testing.T) {
 	release := make(chan struct{})
 	f := new(faulty)

@@ -25,7 +25,7 @@ const mostBytes = 64 << 10
 
 // Prompt is a prompt of the person's own.
 type Prompt struct {
-	// Name is what follows the slash, About what the front matter says of it, in a line.
+	// Name follows the slash. About is the description of the front matter, one line.
 	Name, About string
 	// Args are the names of its arguments; Hint says what they are if they have none.
 	Args []string
