@@ -79,10 +79,12 @@ func restless(_ context.Context, r scripted.Request) scripted.Reply {
 }
 
 func newMachine(t *testing.T) *machine {
+	const patience = 10_000 * time.Hour // A request waits at its gate while days pass.
 	m := &machine{marks: t.TempDir(), forks: map[string]item.Seq{}, choices: rand.New(rand.NewPCG(0, 0))}
 	pods := map[string]string{"": ""}
 	network := newPipes()
-	m.house = newHouseAt(t, scripted.Config{Handler: m.model, Listener: network}, openai.Config{Dial: network.dial}, func(c *options) {
+	client := openai.Config{Dial: network.dial, FirstByteTimeout: patience, IdleTimeout: patience}
+	m.house = newHouseAt(t, scripted.Config{Handler: m.model, Listener: network}, client, func(c *options) {
 		m.mu.Lock()
 		m.gates = &gates{pods: pods, free: m.house == nil}
 		m.mu.Unlock()
