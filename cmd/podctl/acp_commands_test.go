@@ -138,6 +138,22 @@ func TestACPClosesAndDeletes(t *testing.T) {
 	}
 }
 
+// A session that is closed right behind a prompt ends that prompt, which podd may not have yet.
+func TestACPClosesBehindThePrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, gated(nil))
+	e := w.newEditor(nil)
+	for range 10 {
+		session := e.session(w.dir)
+		answer := e.begin("session/prompt", promptOf(session, "go"))
+		e.must("session/close", map[string]string{"sessionId": session}, &struct{}{})
+		var end stop
+		if err := e.answered(answer, &end); err != nil || end.StopReason != "cancelled" {
+			t.Fatalf("%v, %+v", err, end)
+		}
+	}
+}
+
 // In the terminal view a slash and the name of a skill tell the model to use it.
 func TestDeskUsesASkill(t *testing.T) {
 	t.Parallel()

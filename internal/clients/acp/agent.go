@@ -107,7 +107,14 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
-	a.out.once(s.id, func() { s.work.Go(s.introduce) })
+	a.out.once(s.id, func() {
+		if a.begin() { // Not a goroutine of the session: that may be closed just now.
+			go func() {
+				defer a.calls.Done()
+				s.introduce()
+			}()
+		}
+	})
 	return acp.NewSessionResponse{SessionId: s.id, Modes: modes(pod), ConfigOptions: s.options(ctx)}, nil
 }
 

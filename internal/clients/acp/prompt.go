@@ -75,6 +75,9 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (
 	defer s.forget(id)
 	waits()
 	for err := s.ready(ctx); err != nil; err = s.ready(ctx) {
+		if s.cancelled(id) {
+			return acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+		}
 		if !errors.Is(err, errReplaced) {
 			return acp.PromptResponse{}, err
 		}

@@ -99,6 +99,7 @@ func (s *session) startReading() { s.start.Do(func() { s.work.Go(s.run) }) }
 // running.
 func (s *session) close() {
 	s.cancel(errReplaced)
+	s.start.Do(func() { close(s.over) }) // A reader that has not started never does.
 	s.work.Wait()
 }
 

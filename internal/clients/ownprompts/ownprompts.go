@@ -54,7 +54,7 @@ func Own(env func(string) string, workspace string) (list []Prompt) {
 
 // in reads the prompts in a directory. It leaves out what it cannot use.
 func in(dir string) (list []Prompt) {
-	files, _ := os.ReadDir(dir) // Without the directory there are none.
+	files, _ := os.ReadDir(dir) // A missing directory has no prompts.
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".md")
 		if !ok || !nameOf.MatchString(name) {
