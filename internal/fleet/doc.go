@@ -1,6 +1,11 @@
 // Package fleet is the wing of podd that shares pods among the podd of one database: who is there, which node has a pod, calls
 // that one node sends on to another, and moves of pods.
 //
+// A pod belongs to one node, which alone claims, changes and deletes it; the others read the database and send calls there, by
+// one table (routes). Its workspace, commands and trust are on one machine, and one owner keeps streams, approvals and budgets
+// in one process. The lease of a node says whether others may expect an answer; what guards a pod is the epoch of its claim.
+// There is no proxy before all podd: it would need to know their pods.
+//
 // A nil Fleet is a podd that has its store alone: it sends nothing on, and its methods do nothing. Who may append to a log is
 // not decided here: the store refuses a node that has lost the lease or the pod (internal/fleet/postgres).
 //

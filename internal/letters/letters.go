@@ -3,7 +3,9 @@
 // A letter is an entry in the recipient's log, with the note that the model reads. One of a pod is an entry in the sender's
 // log as well, which comes first: its number and the sender's id are the letter's name, under which the recipient's log gets
 // it once, whatever is killed in between. While the recipient can't be reached, a pending entry of the sender's log has the
-// letter. What became of a letter is read from the logs each time: nothing else has it.
+// letter: podd loads the sender when it starts and tries again, until another entry ends it. A failure is a note in the same commit.
+// What became of a letter is read from the logs each time: nothing else has it. So podd tells a sender nothing when a recipient that
+// has the letter is deleted; podctl letters says "failed".
 package letters
 
 import (

@@ -8,6 +8,10 @@
 //
 // Wing connects the jobs with the logs of their pods, and serves clients.
 //
+// If podd cannot know how a command ended, after a power cut or without its shim, the outcome is
+// unknown, and podd takes nothing back: a command changes more than a checkpoint has, and people may
+// have worked in the directory since. podctl undo and reconcilers are for people to use.
+//
 // The record (note) of a run is its description: the next podd knows a command from that alone.
 //
 // A Runner may be used from any goroutine. It starts none but those that follow jobs, which

@@ -20,5 +20,11 @@
 // nor a turn that is watched from its beginning, and holds after a kill.
 //
 // Time is what the wall clock says: podd looks at it every ten seconds at least, so a machine that slept or a clock that was
-// set is noticed then.
+// set is noticed then. A timerfd would notice a wake at once, for a system call of its own.
+//
+// A record and a lease of each trigger beside the logs would need rules of their own for moves, backups, forks and deletion.
+// Two more rules follow from the pod that owns a trigger: a name is unique in its pod, so a webhook is at /t/POD/NAME, and new
+// pods are sub-pods, unless they have a checkout. A spent budget skips due times until midnight and does not pause the trigger: a
+// daily budget is for each day. The secret of a webhook is computed from a key of the podd that listens, so no log, export
+// or backup has it.
 package triggers

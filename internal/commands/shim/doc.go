@@ -13,6 +13,11 @@
 //   - One that begins, and has no process and no such note, may have run: podd or the shim
 //     ended at that moment.
 //
+// Each command has its own session, its output is in a spool file, and its record has room
+// reserved for the status, so that a full disk cannot lose it. The cost: whoever kills the
+// shim loses the statuses of running commands, and a service manager that kills the whole
+// group (KillMode=control-group or mixed) ends commands too.
+//
 // [Local] starts commands as children of this process. It is for programs that do not
 // call [Main], and a shim uses it itself.
 package shim

@@ -10,5 +10,11 @@
 // A sandbox ends with its command. It does not depend on podd: a command that outlives
 // podd stays confined.
 //
+// A [Guard] keeps protected files. A mount protects what exists: it needs a file to cover,
+// and an empty .envrc would get into git add. So a guard notes before a command which
+// protected paths exist, moves away what inotify reports at another one, and looks at all
+// fixed paths again at the end. It never moves what existed and was not touched since. Below
+// the top it moves only new files: a mount would break rm -rf vendor.
+//
 // The package does not decide who may run what, and starts no goroutine.
 package sandbox
