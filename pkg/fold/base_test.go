@@ -48,7 +48,9 @@ func (l *podLog) drawStep(t *rapid.T) {
 	var results []item.Kind
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
 		l.calls++
-		call := item.ToolCall{CallID: fmt.Sprint("c", l.calls), Name: "shell", Arguments: `{"command":"cat d.go"}`}
+		call := item.ToolCall{CallID: fmt.Sprint("c", l.calls), Name: "shell", Arguments: rapid.SampledFrom([]string{
+			`{"command":"cat d.go"}`, `{"command":"sed -n 5,9p d.go"}`, `{"start_line":3}`, `{"start_line":3,"end_line":8}`,
+		}).Draw(t, "arguments")}
 		l.append(item.ItemAdded{Item: call})
 		results = append(results, item.ItemAdded{Item: item.ToolResult{CallID: call.CallID, Output: item.Output{
 			Summary: "done", Content: strings.Repeat("x", rapid.SampledFrom([]int{0, 100, 5000, 60_000}).Draw(t, "bytes")),

@@ -165,27 +165,33 @@ func (s *Context) element(seq item.Seq, it item.Item) Element {
 		if it.Cut != nil {
 			e.Cut = min(s.kept.Meter.tokens(int(it.Cut.TotalBytes-it.Cut.KeptBytes)), cmp.Or(s.ledger.kept.Terms.Window, cutWindow))
 		}
-		if file, ok := s.readByShell(it); ok {
-			e.Kind, e.Path = item.OutputRead, file
-		}
+		s.read(&e, it)
 	}
 	return e
 }
 
-// readByShell says whether a result is from a command that only reads a file.
-func (s *Context) readByShell(r item.ToolResult) (file string, ok bool) {
-	if r.Kind != item.OutputShell {
-		return "", false
-	}
+// read says what a result shows of a file: that of a tool for files, or of a command that only reads one.
+func (s *Context) read(e *Element, r item.ToolResult) {
 	i := slices.IndexFunc(s.open, func(c item.ToolCall) bool { return c.CallID == r.CallID })
 	if i < 0 {
-		return "", false
+		return
 	}
-	var arguments struct{ Command string }
-	if json.Unmarshal([]byte(s.open[i].Arguments), &arguments) != nil {
-		return "", false
+	arguments := s.open[i].Arguments
+	switch r.Kind {
+	case item.OutputRead:
+		e.Lines = shownBy(arguments, r.Cut)
+	case item.OutputShell:
+		var shell struct{ Command string }
+		if json.Unmarshal([]byte(arguments), &shell) != nil {
+			return
+		}
+		if file, lines, ok := ReadCommand(shell.Command); ok {
+			e.Kind, e.Path, e.Lines = item.OutputRead, file, lines
+			if r.Cut != nil {
+				e.Lines = someLines
+			}
+		}
 	}
-	return ReadCommand(arguments.Command)
 }
 
 // answered records a request and its bill.

@@ -20,7 +20,6 @@ type stakes struct {
 	request, miss float64
 	// step and turn are the current ones.
 	step, turn int
-	touched    []touches
 }
 
 func (l *Ledger) stakes(now time.Time) stakes {
@@ -34,7 +33,6 @@ func (l *Ledger) stakes(now time.Time) stakes {
 		request:        float64(l.Tokens()),
 		step:           l.kept.Steps,
 		turn:           l.kept.Turns,
-		touched:        l.kept.Touched,
 	}
 	if l.kept.Uncached >= uncachedRequests {
 		s.read = min(1, s.write)
@@ -53,16 +51,12 @@ const uncachedRequests = 2
 // need is the probability that a pruned result is needed again.
 func (s *stakes) need(r *record) float64 {
 	weight, age := s.Weights.of(r.Kind), s.step-r.Born
-	if r.Touched > 0 && s.touched[r.Touched-1].Last > r.Seq {
-		t := &s.touched[r.Touched-1]
-		since := s.step - t.Step
-		switch {
-		case t.Edit > r.Seq && since >= 1:
-			// A file read just before its edit is still looked at right after it.
-			weight, age = s.Weights.Edited, since
-		case t.Edit <= r.Seq:
-			weight, age = s.Weights.Reread, since
-		}
+	switch since := s.step - r.Touched; {
+	case r.Edited > 0 && since >= 1:
+		// A file read just before its edit is still looked at right after it.
+		weight, age = s.Weights.Edited, since
+	case r.Edited == 0 && r.Reread > 0:
+		weight, age = s.Weights.Reread, since
 	}
 	p := weight * math.Exp2(-float64(age)/s.HalfLife) * r.size
 	if r.Turn < s.turn {

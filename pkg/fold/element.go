@@ -28,6 +28,8 @@ type Element struct {
 	// Path is the file that was read or written, in the same spelling in all elements; empty
 	// without one.
 	Path string
+	// Lines are those that a read shows of its file.
+	Lines Lines
 	// IsError and Sticky are those of the output.
 	IsError, Sticky bool
 }
@@ -43,8 +45,10 @@ type record struct {
 	Born, Turn int
 	// Gone says why it is left out; nil if it is not.
 	Gone *gone
-	// Touched is the index, from 1, of the touched path that it shows; 0 for none.
-	Touched int
+	// Edited is the last edit of the file that it shows, Reread the last read that shows its lines
+	// again; 0 for none. Touched is how many steps had been answered before the later one.
+	Edited, Reread item.Seq
+	Touched        int
 
 	// start is the element's offset, in tokens after the fixed prefix; size is the factor
 	// that its size gives to the probability to be needed again. Both are derived.
@@ -69,36 +73,20 @@ func sizeFactor(tokens int, c EconomicConfig) float64 {
 	return max(c.SizeMin, min(1, math.Sqrt(float64(tokens)/float64(c.SizeFull))))
 }
 
-// touches is what happened to a path: the latest reads and edits that succeeded.
-type touches struct {
-	Path string
-	// Edit and Last are the latest edit, and the latest edit or read.
-	Edit, Last item.Seq
-	// Step is how many steps had been answered before Last.
-	Step int
-}
-
-// touch records that a result read or edited a path. It returns the path's index, from 1,
-// if the result shows the file; otherwise 0.
-func (l *Ledger) touch(e *Element) int {
-	shows := e.Result && e.Kind == item.OutputRead && e.Path != ""
-	edits := e.Result && e.Kind == item.OutputEdit && e.Path != ""
-	if !shows && !edits {
-		return 0
+// touch notes what a result says of the files that earlier ones show: that it edited one, or
+// shows the same lines again.
+func (l *Ledger) touch(e *Element) {
+	if !e.Result || e.Path == "" || e.IsError || e.Kind != item.OutputRead && e.Kind != item.OutputEdit {
+		return
 	}
-	i, ok := l.paths[e.Path]
-	if !ok {
-		i = len(l.kept.Touched)
-		l.paths[e.Path], l.kept.Touched = i, append(l.kept.Touched, touches{Path: e.Path})
-	}
-	if t := &l.kept.Touched[i]; !e.IsError {
-		t.Last, t.Step = e.Seq, l.kept.Steps
-		if edits {
-			t.Edit = e.Seq
+	for i := range l.kept.Records {
+		r := &l.kept.Records[i]
+		switch {
+		case !r.Result || r.Kind != item.OutputRead || r.Path != e.Path:
+		case e.Kind == item.OutputEdit:
+			r.Edited, r.Touched = e.Seq, l.kept.Steps
+		case e.Lines.cover(r.Lines):
+			r.Reread, r.Touched = e.Seq, l.kept.Steps
 		}
 	}
-	if shows {
-		return i + 1
-	}
-	return 0
 }

@@ -79,6 +79,9 @@ func drawResult(t *rapid.T) fold.Element {
 		rapid.OneOf(rapid.IntRange(1, 200), rapid.IntRange(200, 3000), rapid.IntRange(3000, 30_000)).Draw(t, "tokens"),
 	)
 	e.Path = rapid.SampledFrom([]string{"", "a.go", "b.go", "c.go"}).Draw(t, "path")
+	if first := rapid.IntRange(0, 3).Draw(t, "first"); first > 0 && e.Kind == item.OutputRead {
+		e.Lines = fold.Lines{First: first, Last: first + rapid.IntRange(0, 2).Draw(t, "lines")}
+	}
 	e.Sticky = rapid.IntRange(0, 19).Draw(t, "sticky") == 0
 	e.IsError = rapid.IntRange(0, 9).Draw(t, "error") == 0
 	return e

@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -26,8 +25,6 @@ type Ledger struct {
 	tokens, left, cut int
 	// open are the records that may still be pruned some day, ascending.
 	open []int
-	// paths maps each path to its index in kept.Touched.
-	paths map[string]int
 }
 
 // ledgerKept is the part of a Ledger that a base stores.
@@ -37,9 +34,6 @@ type ledgerKept struct {
 	// Ends are how many records each earlier request had, ascending: those that still are a
 	// prefix of the next one.
 	Ends []int
-	// Touched is what happened to the paths that records show, and to those that were
-	// edited.
-	Touched []touches
 
 	// Steps counts the answered steps, Compacted those before the last compaction,
 	// Turns the turns.
@@ -56,10 +50,7 @@ type ledgerKept struct {
 
 // derive computes the derived fields.
 func (l *Ledger) derive() {
-	l.open, l.paths = nil, make(map[string]int, len(l.kept.Touched))
-	for i := range l.kept.Touched {
-		l.paths[l.kept.Touched[i].Path] = i
-	}
+	l.open = nil
 	for i := range l.kept.Records {
 		l.weigh(i)
 	}
@@ -92,8 +83,7 @@ func (l *Ledger) weigh(i int) {
 // clone is an independent copy.
 func (l *Ledger) clone() *Ledger {
 	c := *l
-	c.kept.Records, c.kept.Ends, c.kept.Touched = slices.Clone(l.kept.Records), slices.Clone(l.kept.Ends), slices.Clone(l.kept.Touched)
-	c.open, c.paths = slices.Clone(l.open), maps.Clone(l.paths)
+	c.kept.Records, c.kept.Ends, c.open = slices.Clone(l.kept.Records), slices.Clone(l.kept.Ends), slices.Clone(l.open)
 	return &c
 }
 
@@ -136,7 +126,7 @@ func NewLedger(c Config) (*Ledger, error) {
 }
 
 func newLedger(c Config) *Ledger {
-	return &Ledger{cfg: c.withDefaults(), kept: ledgerKept{Terms: Terms{Price: DefaultPrice()}}, paths: make(map[string]int)}
+	return &Ledger{cfg: c.withDefaults(), kept: ledgerKept{Terms: Terms{Price: DefaultPrice()}}}
 }
 
 // Setup says that requests are sent under other terms from now on. The cache is treated
@@ -162,7 +152,8 @@ func (l *Ledger) Add(e Element) {
 		l.kept.Turns++
 		l.kept.Starts = true
 	}
-	l.kept.Records = append(l.kept.Records, record{Element: e, start: l.tokens, Born: l.kept.Steps, Turn: l.kept.Turns, Touched: l.touch(&e)})
+	l.touch(&e)
+	l.kept.Records = append(l.kept.Records, record{Element: e, start: l.tokens, Born: l.kept.Steps, Turn: l.kept.Turns})
 	l.weigh(len(l.kept.Records) - 1)
 	l.tokens += e.Tokens
 	l.cut += e.Cut
@@ -294,25 +285,6 @@ func (l *Ledger) Compact(upTo item.Seq, summary Element) {
 	l.kept.Compacted = l.kept.Steps
 	l.lay(0)
 	l.sum()
-	l.forgetPaths()
-}
-
-// forgetPaths drops what happened to files that no record shows.
-func (l *Ledger) forgetPaths() {
-	before := l.kept.Touched
-	l.kept.Touched, l.paths = nil, make(map[string]int)
-	for i := range l.kept.Records {
-		r := &l.kept.Records[i]
-		if r.Touched == 0 {
-			continue
-		}
-		at, ok := l.paths[r.Path]
-		if !ok {
-			at = len(l.kept.Touched)
-			l.kept.Touched, l.paths[r.Path] = append(l.kept.Touched, before[r.Touched-1]), at
-		}
-		r.Touched = at + 1
-	}
 }
 
 // find is the index of a sequence, or where it would be.

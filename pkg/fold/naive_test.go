@@ -132,7 +132,7 @@ func (n *naive) chance(i int) float64 {
 	if e.Kind == "read" && e.Path != "" {
 		edited, touched := false, -1
 		for _, x := range n.elements[i+1:] {
-			if x.Result && !x.IsError && x.Path == e.Path && (x.Kind == "read" || x.Kind == "edit") {
+			if x.Result && !x.IsError && x.Path == e.Path && (x.Kind == "edit" || x.Kind == "read" && covers(x.Lines, e.Lines)) {
 				edited = edited || x.Kind == "edit"
 				touched = x.born
 			}
@@ -222,4 +222,10 @@ func (n *naive) base(cache fold.CacheMode, i int) int {
 		}
 	}
 	return base
+}
+
+// covers says that all lines of b are among those of a.
+func covers(a, b fold.Lines) bool {
+	whole := fold.Lines{}
+	return a == whole || b != whole && a.First <= b.First && a.Last >= b.Last
 }

@@ -8,15 +8,15 @@ import (
 // ReadCommand says whether a shell command only shows files: it consists only of cat, sed
 // -n with line numbers, head, tail and nl, and each pipeline names at least one file.
 // Such an output is worth carrying like a read. file is the one file that it shows,
-// cleaned; empty if there are several or a pattern names it.
+// cleaned; empty if there are several or a pattern names it. lines are those of the file.
 //
 // It is strict: a command that it does not understand to the last character is not a
 // read. It does not understand redirections, substitutions, variables, escapes, comments,
 // background commands and groups.
-func ReadCommand(command string) (file string, ok bool) {
+func ReadCommand(command string) (file string, lines Lines, ok bool) {
 	pipelines, ok := splitShell(command)
 	if !ok || len(pipelines) == 0 {
-		return "", false
+		return "", Lines{}, false
 	}
 	var files []word
 	for _, commands := range pipelines {
@@ -24,20 +24,24 @@ func ReadCommand(command string) (file string, ok bool) {
 		for _, words := range commands {
 			shown, ok := readOperands(words)
 			if !ok {
-				return "", false
+				return "", Lines{}, false
 			}
 			files = append(files, shown...)
 		}
 		if len(files) == before {
-			return "", false
+			return "", Lines{}, false
 		}
 	}
 	for _, f := range files {
 		if f.pattern || f.text != files[0].text {
-			return "", true
+			return "", someLines, true
 		}
 	}
-	return path.Clean(files[0].text), true
+	lines = someLines
+	if len(pipelines) == 1 {
+		lines = shownByAll(pipelines[0])
+	}
+	return path.Clean(files[0].text), lines, true
 }
 
 // readOperands are the files that one command shows; ok is false if the command does not

@@ -51,7 +51,7 @@ func TestReadCommand(t *testing.T) {
 		"sed -n 1,3p a.go && sed -n 7,9p ./a.go": "",
 	}
 	for command, want := range reads {
-		if file, ok := fold.ReadCommand(command); !ok || file != want {
+		if file, _, ok := fold.ReadCommand(command); !ok || file != want {
 			t.Errorf("%q: %q, %t, want %q", command, file, ok, want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestNoReadCommand(t *testing.T) {
 		"sed -n '/x/p' a.go", "sed -n p a.go", "sed -n '' a.go", "sed -n ';' a.go", "sed -n '1,2q' a.go", "sed -n '1,2,3p' a.go",
 		"sed -n '1,p' a.go", "sed -n 1,5p -i a.go", "sed -n 1p --in-place a.go", "sed -n -f script a.go",
 	} {
-		if file, ok := fold.ReadCommand(command); ok {
+		if file, _, ok := fold.ReadCommand(command); ok {
 			t.Errorf("%q is treated as a read of %q", command, file)
 		}
 	}
@@ -91,7 +91,7 @@ func FuzzReadCommand(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
-		file, ok := fold.ReadCommand(command)
+		file, _, ok := fold.ReadCommand(command)
 		if !ok {
 			if file != "" {
 				t.Fatalf("%q is not treated as a read of %q", command, file)

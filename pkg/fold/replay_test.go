@@ -270,7 +270,7 @@ func TestSample(t *testing.T) {
 	if err != nil || !bytes.Equal(again, saved) || differ(back, f) != "" {
 		t.Errorf("restored it is another:\n%s", differ(back, f))
 	}
-	if len(f.Context.items) < 5 || len(f.Context.ledger.kept.Touched) == 0 || f.Context.kept.Meter.PerToken == 0 ||
+	if len(f.Context.items) < 5 || !slices.ContainsFunc(f.Context.ledger.kept.Records, func(r record) bool { return r.Edited > 0 && r.Reread > 0 }) || f.Context.kept.Meter.PerToken == 0 ||
 		f.Context.kept.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == (item.ModelRef{}) || len(f.State.Turn.Repeats.Calls) == 0 {
 		t.Errorf("the sample is too poor:\n%s", what(f))
 	}

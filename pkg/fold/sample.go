@@ -60,6 +60,8 @@ func sampleKinds() []item.Kind {
 		item.AlertRaised{Alert: item.Alert{Source: SourceFallback}}, other)
 	kinds = append(kinds, sampleStep("d", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
 	kinds = append(kinds, sampleStep("e", 2, item.Output{Kind: item.OutputShell})...)
+	kinds = append(kinds, sampleStep("f", 3, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
+	kinds = append(kinds, sampleStep("g", 4, item.Output{Kind: item.OutputEdit, Path: "a.go"})...)
 	return append(kinds,
 		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 8},
 		item.ItemAdded{Item: item.AssistantMessage{Text: "done"}},

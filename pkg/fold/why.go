@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,21 +21,7 @@ type gone struct {
 }
 
 func (l *Ledger) gone(r *record, at item.Seq, policy string) *gone {
-	g := &gone{At: at, Policy: policy, Age: l.kept.Steps - r.Born}
-	if t := l.later(r); t != nil {
-		if g.By = t.Last; t.Edit > r.Seq {
-			g.By, g.Edited = t.Edit, true
-		}
-	}
-	return g
-}
-
-// later is what happened to the file that a result shows since then; nil if nothing did.
-func (l *Ledger) later(r *record) *touches {
-	if r.Touched == 0 || l.kept.Touched[r.Touched-1].Last <= r.Seq {
-		return nil
-	}
-	return &l.kept.Touched[r.Touched-1]
+	return &gone{At: at, Policy: policy, By: cmp.Or(r.Edited, r.Reread), Edited: r.Edited > 0, Age: l.kept.Steps - r.Born}
 }
 
 // clause says why a record is left out.
