@@ -293,7 +293,7 @@ func (u *upgrade) copies() ([]string, error) {
 	return filepath.Glob(filepath.Join(u.dir, "s", "snapshots", "podd-*-schema*.db"))
 }
 
-// down goes back to the older podd once all work is done, as docs/compatibility.md says. It must
+// down goes back to the older podd once all work is done, as docs/releases.md says. It must
 // know all pods and go on with them.
 func (u *upgrade) down() error {
 	copies, err := u.copies()

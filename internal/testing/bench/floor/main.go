@@ -10,7 +10,7 @@
 //
 // openai-go's typed API takes minutes to compile, so only the build tag typed includes it.
 //
-// docs/performance.md says what is compared with it. Rank 6; not part of podd.
+// internal/testing/bench/README.md says what is compared with it. Rank 6; not part of podd.
 package main
 
 import (
