@@ -10,6 +10,10 @@
 // or hides what runs, podd cannot be sure, and the call asks. A command rule never allows
 // a line that fails to parse.
 //
+// A rule that denies is advice, because hundreds of programs run another program. The lists of
+// this package name harmless programs, and an unlisted one asks, so that a gap fails safely. The
+// cost: a line that quotes a denied command for an unlisted program asks once more than needed.
+//
 // Rules are about words, not about what programs do with them. They do not confine: the
 // sandbox and the scope do. The package does not know the file system either: it gets
 // paths as they are named and as they resolve.

@@ -6,6 +6,9 @@
 // program that means to leak a secret, because the program can write it in any other
 // form. The sandbox does that: it keeps secrets from being read.
 //
+// Prompts and arguments of calls stay as written: what runs is what is shown. A key that podd
+// learns later stays in older entries.
+//
 // Text is redacted once, before it is stored. It is not redacted when it is read again,
 // so that a log always gives the same request, whatever secrets podd knows by then. A
 // redaction changes text within an item and never removes one.
