@@ -8,6 +8,10 @@
 //
 // Wing connects the jobs with the logs of their pods, and serves clients.
 //
+// A command asks for more than the sandbox in its own call, by access and why. A setting of the pod
+// would give every later command what one needed, and a retry with more access would run a command
+// twice that may already have had effects.
+//
 // If podd cannot know how a command ended, after a power cut or without its shim, the outcome is
 // unknown, and podd takes nothing back: a command changes more than a checkpoint has, and people may
 // have worked in the directory since. podctl undo and reconcilers are for people to use.
