@@ -17,10 +17,6 @@ import (
 // worktrees. What git executes or obeys stays, as follows. Mounts protect hooks, and what the configuration
 // names, in the repositories that the pod works in. All else is compared while the command runs and when it has
 // ended, in all repositories of its directories, also in new ones: see docs/security.md.
-//
-// podd does not parse lines instead: 12 of 19 everyday lines failed that way, with a here-document, $(...), a loop, make or a
-// script. The configuration is not mounted read-only because git replaces it by a rename, which a mounted file refuses:
-// switch -c, remote add and init would fail.
 
 // gitNames are what git executes or obeys in a git directory.
 var gitNames = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes", "objects/info/alternates"}
