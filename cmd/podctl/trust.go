@@ -25,7 +25,7 @@ func (o *trustOptions) command(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust DIR",
 		Short: "Trust a workspace's own configuration",
-		Long: "Prints .podd/config.toml and .mcp.json of a workspace and asks whether podd may use them. You trust exactly " +
+		Long: "Prints .podd/config.toml, .mcp.json and hooks of a workspace and asks whether podd may use them. You trust exactly " +
 			"what is printed: when a file changes, podd ignores it until you trust it again; rules that you trusted stay in " +
 			"force.",
 		Example:           "  podctl trust .",
@@ -59,7 +59,7 @@ func (o *trustOptions) run(ctx context.Context, s *session, _ []string) error {
 	}
 	switch {
 	case len(look.GetFiles()) == 0:
-		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcs.json, so there is nothing to trust", look.GetDir())
+		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml, .mcp.json or hooks, so there is nothing to trust", look.GetDir())
 	case look.GetState() == "trusted":
 		return s.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
 	case !o.yes:

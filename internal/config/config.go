@@ -60,6 +60,9 @@ type Config struct {
 	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
 	// checks their events.
 	Interceptors, Hooks []Extension
+	// ClaudeHooks are files with hooks of Claude Code: absolute ones, those in the user's home,
+	// which begin with ~/, and others below each workspace.
+	ClaudeHooks []string
 	// Reconcilers find out how calls of the tools that they are named after ended.
 	Reconcilers []Extension
 	// MCP are the MCP servers of all pods, in the order of their names.

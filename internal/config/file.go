@@ -93,12 +93,15 @@ type file struct {
 		sandbox.Config
 		Env []string `toml:"env" is:"variables"`
 	} `toml:"sandbox"`
-	Jobs        shell.JobsConfig          `toml:"jobs"`
-	Retention   retention.Policy          `toml:"retention"`
-	Snapshots   Snapshots                 `toml:"snapshots"`
-	Store       StoreConfig               `toml:"store"`
-	Node        NodeConfig                `toml:"node"`
-	Triggers    TriggersConfig            `toml:"triggers"`
+	Jobs      shell.JobsConfig `toml:"jobs"`
+	Retention retention.Policy `toml:"retention"`
+	Snapshots Snapshots        `toml:"snapshots"`
+	Store     StoreConfig      `toml:"store"`
+	Node      NodeConfig       `toml:"node"`
+	Triggers  TriggersConfig   `toml:"triggers"`
+	Hooks     struct {
+		Claude []string `toml:"claude" is:"hook files"`
+	} `toml:"hooks"`
 	Endpoints   map[string]*endpointTable `toml:"endpoints"`
 	Options     optionKeys                `toml:"options,quiet"`
 	Models      map[string]*modelTable    `toml:"models"`

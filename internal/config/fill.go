@@ -41,6 +41,7 @@ func (l *loader) fill() error {
 	for _, t := range l.Reconcile {
 		c.Reconcilers = append(c.Reconcilers, extensionKeys{Name: t.Tool, Command: t.Command, Timeout: t.Timeout}.extension(t.table, t.Env))
 	}
+	c.ClaudeHooks = l.file.Hooks.Claude
 	for _, name := range slices.Sorted(maps.Keys(l.MCP.Servers)) {
 		c.MCP = append(c.MCP, l.MCP.Servers[name].Server)
 	}

@@ -42,6 +42,7 @@ var formats = map[string]format{
 	"endpoint":     {must: "the name of an endpoint", ok: isEndpointName},
 	"variable":     {must: "the name of an environment variable", ok: func(text string) bool { return text != "" && !strings.ContainsAny(text, "=\x00 \t\r\n") }},
 	"path":         {must: "an absolute path", ok: func(text string) bool { return text == "" || isPath(text) }},
+	"hook files":   {must: `a list of files, such as ["~/.claude/settings.json", ".claude/settings.json"]`, ok: isHookFile},
 	"directories":  {must: `a list of absolute paths, such as ["/srv/data"]`, from: cleanPaths},
 	"instructions": {must: `"builtin", "none" or the absolute path of a file`, ok: func(text string) bool { return text == briefing.Builtin || text == briefing.None || isPath(text) }},
 	"resume":       {must: `"always", "ask" or a duration such as "12h"`, ok: func(text string) bool { _, ok := resumeWithin(text); return ok }},
@@ -114,6 +115,11 @@ func resumeWithin(text string) (within time.Duration, ok bool) {
 }
 
 func isPath(text string) bool { return filepath.IsAbs(text) && !strings.ContainsRune(text, 0) }
+
+// isHookFile says whether a path leads to a file in a known place.
+func isHookFile(text string) bool {
+	return isPath(text) || !strings.ContainsRune(text, 0) && filepath.Clean(text) == text && filepath.IsLocal(text) && text != "."
+}
 
 func isName(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })

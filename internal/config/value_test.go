@@ -27,7 +27,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.max_memory_bytes", "sandbox.env",
 		"jobs.max", "jobs.max_time",
 		"retention.age", "retention.bytes", "retention.trash", "snapshots.every", "snapshots.keep", "snapshots.age", "store.url", "store.connections", "store.max_bytes", "node.name", "node.listen", "node.tls", "node.shared",
-		"triggers.listen", "triggers.tls", "triggers.proxy",
+		"triggers.listen", "triggers.tls", "triggers.proxy", "hooks.claude",
 	}
 	keys := func(c config.Config) (keys []string) {
 		for _, v := range c.Values() {

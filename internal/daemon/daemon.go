@@ -15,6 +15,7 @@ import (
 	"podd/internal/commands/launcher"
 	"podd/internal/commands/shim"
 	"podd/internal/config"
+	"podd/internal/extend/claude"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/files"
@@ -126,6 +127,9 @@ type Daemon struct {
 	tracer *traces.Tracer
 	// runner runs the commands of interceptors and hooks.
 	runner *extern.Runner
+	// claude asks the hooks of Claude Code; hookCache has the user's own.
+	claude    *claude.Hooks
+	hookCache hookCache
 	// mcp runs MCP servers.
 	mcp *mcp.Manager
 	// loaded is the current configuration; reloading guards its replacement.

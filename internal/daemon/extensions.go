@@ -19,9 +19,8 @@ func (d *Daemon) openExtensions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.undo = append(d.undo, runner.Close)
 	d.runner = runner
-	return nil
+	return d.openClaude(ctx)
 }
 
 // extensions makes the interceptors and hooks of a configuration.
@@ -39,6 +38,9 @@ func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interce
 			return nil, nil, misconfigured(e, err)
 		}
 		hooks = append(hooks, h)
+	}
+	if len(c.ClaudeHooks) > 0 {
+		interceptors, hooks = append(interceptors, d.claude), append(hooks, d.claude)
 	}
 	return interceptors, hooks, nil
 }

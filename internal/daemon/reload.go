@@ -34,7 +34,7 @@ type loaded struct {
 // exceptions below them. Any other key needs a restart.
 var (
 	reloadable = []string{
-		"model", "endpoint", "endpoints", "options", "models", "fallback_models", "api", "base_url", "api_key", "images", "instructions", "base_instructions", "ask", "rule", "interceptor", "hook", "reconcile", "mcp",
+		"model", "endpoint", "endpoints", "options", "models", "fallback_models", "api", "base_url", "api_key", "images", "instructions", "base_instructions", "ask", "rule", "interceptor", "hook", "hooks", "reconcile", "mcp",
 		"limits", "tool_output", "summarize", "file_refs", "prune", "compaction", "prices",
 	}
 	fixed = []string{"tool_output.spool_bytes", "tool_output.spool_age"}

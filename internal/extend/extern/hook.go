@@ -106,7 +106,7 @@ func (h *Hook) send(pod string, e event) {
 	name := e.Pod.Name
 	e.Version, e.Name = Version, h.Name()
 	// A pod that was deleted meanwhile is reported by its id.
-	e.Pod, _ = h.runner.pod(ctx, pod)
+	e.Pod = h.runner.pod(ctx, pod)
 	if e.Pod.Name == "" {
 		e.Pod.Name = name
 	}

@@ -1,6 +1,7 @@
 package extern
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -36,6 +38,36 @@ type answer struct {
 // output is unlimited and dropped. An error is the rest of a sentence that begins with the
 // command's name.
 func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer, error) {
+	input, err := e.encode()
+	if err != nil {
+		return answer{}, fmt.Errorf("could not deliver the event: %w", err)
+	}
+	return r.execute(ctx, c, e, input, func(cmd *exec.Cmd) (*pipes, error) { return openPipes(cmd, most) })
+}
+
+// Answer is what the command of another program's hook said.
+type Answer struct {
+	Status int
+	// Stdout is its first MiB, Stderr has both ends.
+	Stdout, Stderr string
+}
+
+// Foreign runs the command of another program's hook in the workspace of a pod: name is that of
+// the event, input its standard input. Output beyond the first MiB is dropped. An
+// error is the rest of a sentence that begins with the command's name.
+func (r *Runner) Foreign(ctx context.Context, c Command, pod item.Pod, name string, input []byte) (Answer, error) {
+	a, err := r.execute(ctx, c, event{Event: name, Pod: describe(pod)}, input, func(cmd *exec.Cmd) (*pipes, error) {
+		p, err := openPipes(cmd, maxVerdict)
+		if err == nil {
+			p.stdout.full = nil
+		}
+		return p, err
+	})
+	return Answer{Status: a.status, Stdout: tool.Repair(a.stdout), Stderr: a.stderr}, err
+}
+
+// execute runs a command with an input until it has ended or must be stopped.
+func (r *Runner) execute(ctx context.Context, c Command, e event, input []byte, open func(*exec.Cmd) (*pipes, error)) (answer, error) {
 	r.running.RLock()
 	defer r.running.RUnlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("did not answer within %s and was stopped", c.Timeout))
@@ -43,17 +75,10 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 	if err := r.ended(ctx); err != nil {
 		return answer{}, err
 	}
-	input, err := e.encode()
-	if err != nil {
-		return answer{}, fmt.Errorf("could not deliver the event: %w", err)
-	}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Dir = e.Pod.Dir
-	if cmd.Dir == "" {
-		cmd.Dir = "/"
-	}
+	cmd.Dir = cmp.Or(e.Pod.Dir, "/")
 	cmd.Env = c.environment(r.Environ, cmd.Dir, e)
-	p, err := openPipes(cmd, most)
+	p, err := open(cmd)
 	if err != nil {
 		return answer{}, fmt.Errorf("could not start: %w", err)
 	}
@@ -70,7 +95,7 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 	}
 	p.close()
 	a := answer{stdout: string(p.stdout.head), stderr: p.stderr.text()}
-	if why == nil && most > 0 && p.stdout.over() {
+	if why == nil && p.stdout.full != nil && p.stdout.over() {
 		why = errTooLong
 	}
 	if why == nil {

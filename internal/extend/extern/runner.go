@@ -65,11 +65,11 @@ func (r *Runner) Close() {
 // The pauses between looks for a pod while the store does not answer.
 const findFirst, findMost = 50 * time.Millisecond, time.Second
 
-// find is pod for a turn, which waits while the store does not answer: it could store no verdict
-// either.
-func (r *Runner) find(ctx context.Context, id string) (podInfo, error) {
+// Find finds a pod for a turn. It waits while the store does not answer, which could store no
+// verdict either.
+func (r *Runner) Find(ctx context.Context, id string) (item.Pod, error) {
 	for wait := findFirst; ; wait = min(2*wait, findMost) {
-		p, err := r.pod(ctx, id)
+		p, err := r.Pod(ctx, id)
 		if item.KindOf(err) != item.KindUnavailable {
 			return p, err
 		}
@@ -83,14 +83,25 @@ func (r *Runner) find(ctx context.Context, id string) (podInfo, error) {
 	}
 }
 
-// pod is a pod's part of an event. A deleted pod has only its id.
-func (r *Runner) pod(ctx context.Context, id string) (podInfo, error) {
-	if id == "" {
-		return podInfo{}, nil
-	}
-	p, err := r.Pod(ctx, id)
+// find is a pod's part of an event for a turn.
+func (r *Runner) find(ctx context.Context, id string) (podInfo, error) {
+	p, err := r.Find(ctx, id)
 	if err != nil {
 		return podInfo{ID: id}, err
 	}
-	return podInfo{ID: p.ID, Name: p.Name, Dir: p.Spec.Dir}, nil
+	return describe(p), nil
 }
+
+// pod is a pod's part of an event of a hook. A deleted pod has only its id.
+func (r *Runner) pod(ctx context.Context, id string) podInfo {
+	if id == "" {
+		return podInfo{}
+	}
+	p, err := r.Pod(ctx, id)
+	if err != nil {
+		return podInfo{ID: id}
+	}
+	return describe(p)
+}
+
+func describe(p item.Pod) podInfo { return podInfo{ID: p.ID, Name: p.Name, Dir: p.Spec.Dir} }

@@ -21,6 +21,9 @@ type Book struct {
 	Checkouts string
 	// Changed, if any, is called after each decision of a person. It is set before use.
 	Changed func()
+	// HookFiles are the files of a workspace, below its directory, that may have hooks; nil means
+	// none. It is set before use.
+	HookFiles func() []string
 
 	path   string
 	hidden []string
@@ -94,11 +97,11 @@ func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
 	case err != nil:
 		return Look{}, err
 	case look.Digest == "":
-		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcp.json, so there is nothing to trust", scopefs.Display(look.Dir))
+		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml, .mcp.json or hooks, so there is nothing to trust", scopefs.Display(look.Dir))
 	case look.Digest != digest:
 		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s have changed since they were shown: review them again", scopefs.Display(look.Dir))
 	}
-	if p, refused := look.Follows(); len(refused) > 0 && p.Instructions == "" && len(p.Rules)+len(p.Servers) == 0 {
+	if p, refused := look.Follows(); len(refused) > 0 && p.Instructions == "" && len(p.Rules)+len(p.Servers)+len(p.Hooks) == 0 {
 		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "podd would ignore everything in the files of %s: fix them first: %s",
 			names(look), strings.Join(refused, "; "))
 	}

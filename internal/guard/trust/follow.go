@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"podd/internal/extend/claude"
 	"podd/internal/extend/mcp"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
@@ -18,6 +19,8 @@ type Project struct {
 	Rules []item.Rule
 	// Servers are its MCP servers; see mcp.ParseServers.
 	Servers []mcp.Server
+	// Hooks are its hooks of Claude Code.
+	Hooks []claude.Hook
 }
 
 // Parser reads the configuration of a workspace, without its servers; sentences name the
@@ -56,10 +59,14 @@ func (b *Book) Follow(dir string) (p Project, says string) {
 func (l Look) Follows() (p Project, refused []string) {
 	for _, f := range l.Files {
 		var more []string
-		switch f.Path {
-		case ConfigFile:
+		switch {
+		case f.Path == ConfigFile:
 			p, more = l.parser.parse(f)
-		case ServersFile:
+		case f.kind == hooksFile:
+			var hooks []claude.Hook
+			hooks, more = claude.Parse(f.Path, f.Content, claude.Plugin{})
+			p.Hooks = append(p.Hooks, hooks...)
+		case f.Path == ServersFile:
 			p.Servers, more = mcp.ParseServers(f.Path, f.Content)
 		}
 		refused = append(refused, more...)
@@ -95,7 +102,9 @@ func (parser Parser) parse(f File) (Project, []string) {
 func names(look Look) string {
 	var all []string
 	for _, f := range look.Files {
-		all = append(all, f.Path)
+		if f.kind != script {
+			all = append(all, f.Path)
+		}
 	}
 	return strings.Join(all, " and ")
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/extend/claude"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 )
@@ -24,8 +25,16 @@ const MaxFileBytes = 64 << 10
 // ServersFile names the MCP servers of a workspace, below its directory.
 const ServersFile = ".mcp.json"
 
-// trusted are the files that a person trusts, all at once.
+// trusted are the files that a person trusts, all at once, with those of hooks.
 var trusted = []string{ConfigFile, ServersFile}
+
+// hooks are the files of a workspace that may have hooks.
+func (b *Book) hooks() []string {
+	if b.HookFiles == nil {
+		return nil
+	}
+	return b.HookFiles()
+}
 
 // State is a person's decision about the files of a workspace.
 type State string
@@ -47,7 +56,17 @@ type File struct {
 	// Path is relative to the workspace.
 	Path    string
 	Content []byte
+	kind    fileKind
 }
+
+type fileKind int
+
+const (
+	settings fileKind = iota
+	// hooksFile has hooks of Claude Code, script is a file that such hooks name.
+	hooksFile
+	script
+)
 
 // Look is a workspace's files, all read at one time.
 type Look struct {
@@ -67,7 +86,7 @@ func (b *Book) files(dir string) (Look, error) {
 		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the path of the directory %s is not absolute", scopefs.Display(dir))
 	}
 	dir = resolved(dir)
-	if hasNone(dir) {
+	if b.hasNone(dir) {
 		return Look{Dir: dir, parser: b.parser}, nil
 	}
 	files, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden, Checkouts: b.Checkouts})
@@ -77,30 +96,71 @@ func (b *Book) files(dir string) (Look, error) {
 	defer files.Close()
 	look := Look{Dir: dir, parser: b.parser}
 	for _, name := range trusted {
-		f, err := files.ReadFile(name, MaxFileBytes)
-		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
-			continue
+		if err := look.read(files, name, settings); err != nil {
+			return Look{}, err
 		}
-		if err == nil && f.Truncated {
-			err = fmt.Errorf("%s has %d bytes, more than the limit of %d", name, f.Size, MaxFileBytes)
+	}
+	for _, name := range b.hooks() {
+		if err := look.readHooks(files, name); err != nil {
+			return Look{}, err
 		}
-		if err != nil {
-			e := item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: %v", scopefs.Display(dir), err)
-			e.Cause = err
-			return Look{}, e
-		}
-		look.Files = append(look.Files, File{Path: name, Content: f.Data})
 	}
 	look.Digest = digest(look.Files)
 	return look, nil
 }
 
+// read adds a file, if it exists.
+func (l *Look) read(files *scopefs.FS, name string, kind fileKind) error {
+	f, err := files.ReadFile(name, MaxFileBytes)
+	if e, ok := errors.AsType[*scopefs.PathError](err); ok && (e.Kind == scopefs.NotFound || kind == script) {
+		return nil
+	}
+	if err == nil && f.Truncated {
+		err = fmt.Errorf("%s has %d bytes, more than the limit of %d", name, f.Size, MaxFileBytes)
+	}
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: %v", scopefs.Display(l.Dir), err)
+		e.Cause = err
+		return e
+	}
+	l.Files = append(l.Files, File{Path: name, Content: f.Data, kind: kind})
+	return nil
+}
+
+// maxScripts bounds the files that hooks name.
+const maxScripts = 100
+
+// readHooks adds a file of hooks and the files that its commands name, which run with them.
+func (l *Look) readHooks(files *scopefs.FS, name string) error {
+	n := len(l.Files)
+	if err := l.read(files, name, hooksFile); err != nil || len(l.Files) == n {
+		return err
+	}
+	if !claude.Has(l.Files[n].Content) {
+		l.Files = l.Files[:n]
+		return nil
+	}
+	hooks, _ := claude.Parse(name, l.Files[n].Content, claude.Plugin{})
+	for i, path := range claude.Named(hooks) {
+		if i == maxScripts {
+			return item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: the hooks of %s name more than %d files", scopefs.Display(l.Dir), name, maxScripts)
+		}
+		if slices.ContainsFunc(l.Files, func(f File) bool { return f.Path == path }) {
+			continue
+		}
+		if err := l.read(files, path, script); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // hasNone says that a directory exists and has none of the files, as most have: each turn looks.
-func hasNone(dir string) bool {
+func (b *Book) hasNone(dir string) bool {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return false
 	}
-	return !slices.ContainsFunc(trusted, func(name string) bool {
+	return !slices.ContainsFunc(slices.Concat(trusted, b.hooks()), func(name string) bool {
 		first, _, _ := strings.Cut(name, "/")
 		_, err := os.Lstat(filepath.Join(dir, first))
 		return !errors.Is(err, fs.ErrNotExist)

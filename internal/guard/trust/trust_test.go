@@ -181,7 +181,7 @@ func TestHostileFiles(t *testing.T) {
 			must(t, os.Mkdir(filepath.Join(dir, ".podd"), 0o700))
 			must(t, plant(filepath.Join(dir, ".podd", "config.toml")))
 			if look, err := b.Look(dir); err == nil {
-				t.Errorf("it was read: %q", look.Files)
+				t.Errorf("it was read: %+v", look.Files)
 			}
 			if p, says := b.Follow(dir); len(p.Rules) != 0 || !strings.Contains(says, "ignored") {
 				t.Errorf("followed: %+v, %q", p, says)
