@@ -7,8 +7,6 @@ MAKEFLAGS   += --no-builtin-rules
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
-# The race detector; `make test RACE=` does without.
-RACE     ?= -race
 # How often `make crash` kills podd, and how often a store alone.
 PODD_CRASH_KILLS  ?= 500
 PODD_CRASH_ROUNDS ?= 200
@@ -32,17 +30,16 @@ IMAGE    := $(BUF) build --exclude-source-info -o
 DESCRIPTORS := sdk/python/podd/v1.binpb
 
 .PHONY: all
-all: generate-check vet lint test ## generate-check, vet, lint and the race tests (plain `make`)
+all: generate-check vet lint test-race ## generate-check, vet, lint and the tests with the race detector (plain `make`)
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# One set of flags: programs, tests, vet and lint share what was compiled, in every clone.
-export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -trimpath,$(GOFLAGS)),,-trimpath))
-
-# How programs are built. grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method.
-BUILD = CGO_ENABLED=0 go $(1) -tags 'grpcnotrace $(2)'
+# One set of flags: programs, tests, vet and lint share what was compiled, in every clone. Only the race detector needs cgo.
+# grpcnotrace: gRPC's trace pages use html/template, for which the linker keeps every method; each -tags repeats it.
+export GOFLAGS     := $(strip $(GOFLAGS) $(if $(findstring -trimpath,$(GOFLAGS)),,-trimpath) -tags=grpcnotrace)
+export CGO_ENABLED := 0
 
 # The commit as git has it on disk: without the git program, the toolchain names none.
 COMMIT = $(shell r=$$(sed -n 's/^ref: //p' .git/HEAD 2>/dev/null); cat ".git/$${r:-HEAD}" 2>/dev/null || \
@@ -51,7 +48,7 @@ COMMIT = $(shell r=$$(sed -n 's/^ref: //p' .git/HEAD 2>/dev/null); cat ".git/$${
 .PHONY: build
 build: ## build bin/podd, bin/podd-launch and bin/podctl, static
 	@echo "building podd, podd-launch and podctl (the first time takes minutes)"
-	@$(call BUILD,build) -buildvcs=auto -ldflags='-s -w -X podd/pkg/version.commit=$(COMMIT)' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
+	@go build -buildvcs=auto -ldflags='-s -w -X podd/pkg/version.commit=$(COMMIT)' -o bin/ ./cmd/podd ./cmd/podd-launch ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model
@@ -65,39 +62,47 @@ demo-web: build ## build, then watch pods work on the page for browsers; prints 
 demo-nodes: build demo-nodes-need ## build, then watch three podd share a PostgreSQL (examples/nodes/demo.sh); installs it where it is missing
 	go run ./internal/testing/demonodes
 
-# The programs that tests start, built once for all of them, podd with the race detector, and podctl too but for the short tests,
-# which start it a thousand times.
+# The programs that tests start, built once for all of them. With the race detector podd has it too, and podctl but for the short
+# tests, which start it a thousand times.
 TEST_BIN := $(CURDIR)/bin/test
 
 # $(call TEST,FLAGS,TIME): `make vet` vets the tests. A program with the race detector sleeps for a second at its end, but for GORACE.
 # One package more than there are processors: many only wait.
 # A socket below a long TMPDIR would have a path that the system does not allow.
 define TEST
-race="$(RACE)"; cc=$$(go env CC); \
-if [ -n "$$race" ] && ! { command -v "$${cc%% *}" >/dev/null && [ "$$(go env CGO_ENABLED)" = 1 ]; }; then \
-	echo "The race detector needs cgo and a C compiler ($$cc): the tests run without it. Install gcc and unset CGO_ENABLED to run them with it." >&2; \
+race=$(filter -race,$(1)); cc=$$(go env CC); \
+if [ -n "$$race" ] && ! command -v "$${cc%% *}" >/dev/null; then \
+	echo "The race detector needs a C compiler ($$cc): the tests run without it. Install gcc to run them with it." >&2; \
 	race=; \
 fi; \
+[ -z "$$race" ] || export CGO_ENABLED=1; \
 echo "building what the tests start"; \
-go build $$race -buildvcs=false -ldflags='-s -w' -tags typed -o $(TEST_BIN)/ ./cmd/podd $(if $(findstring -short,$(1)),,./cmd/podctl) ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
-go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch $(if $(findstring -short,$(1)),./cmd/podctl); \
-echo "go test $$race $(1) ./... (compiling and running takes $(2) on two cores)"; \
-TMPDIR=$$(t=$${TMPDIR:-/tmp}; [ $${#t} -le 50 ] || t=/tmp; echo "$$t") GORACE=atexit_sleep_ms=0 PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 4 $(1) ./...
+go build $$race -buildvcs=false -ldflags='-s -w' -tags grpcnotrace,typed -o $(TEST_BIN)/ ./cmd/podd $(if $(filter -short,$(1)),,./cmd/podctl) ./internal/testing/bench ./internal/testing/bench/floor ./internal/testing/bench/floorctl; \
+CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w' -o $(TEST_BIN)/ ./cmd/podd-launch $(if $(filter -short,$(1)),./cmd/podctl); \
+echo "go test $$race $(filter-out -race,$(1)) ./... (compiling and running takes $(2) on two cores)"; \
+TMPDIR=$$(t=$${TMPDIR:-/tmp}; [ $${#t} -le 50 ] || t=/tmp; echo "$$t") GORACE=atexit_sleep_ms=0 PODD_TEST_BIN=$(TEST_BIN) go test $$race -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 4 $(filter-out -race,$(1)) ./...
 endef
 
 .PHONY: test
-test: test-need ## run all tests with the race detector, the long ones in a short form; installs what they need
-	@$(call TEST,-short -timeout 40m,about ten minutes)
+test: test-need ## run all tests, the long ones in a short form; installs what they need
+	@$(call TEST,-short -timeout 40m,about eight minutes)
+
+.PHONY: test-race
+test-race: test-need race-need ## make test with the race detector
+	@$(call TEST,-race -short -timeout 40m,a quarter of an hour)
 
 .PHONY: test-long
-test-long: test-need ## run all tests in full
-	@$(call TEST,-timeout 60m,an hour)
+test-long: test-need race-need ## run all tests in full, with the race detector
+	@$(call TEST,-race -timeout 60m,an hour)
 
 .PHONY: nightly
 nightly: test-long simulate mistakes crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
-TEST_NEED := git:git python3:python3 curl:curl gcc:gcc /usr/include/stdlib.h:libc6-dev $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
+TEST_NEED := git:git python3:python3 curl:curl $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
+
+# What the race detector needs.
+RACE_NEED := gcc:gcc /usr/include/stdlib.h:libc6-dev
 
 # What the tests below integrations need.
 INTEGRATIONS_NEED := bwrap:bubblewrap /usr/sbin/sshd:openssh-server ssh:openssh-client systemctl:systemd jq:jq rpm:rpm tmux:tmux nvim:neovim /usr/lib/postgresql:postgresql node:nodejs npm:npm /usr/lib/python3/dist-packages/pip:python3-pip chromium:chromium \
@@ -107,16 +112,16 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
 .PHONY: test-integrations
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules sdk/typescript/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
-	go test -tags integrations -vet=off -timeout 40m ./integrations/...
+	go test -tags grpcnotrace,integrations -vet=off -timeout 40m ./integrations/...
 
 .PHONY: cast
 cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing
-	PODD_CAST=$(CURDIR)/docs/attach.cast go test -count=1 -tags integrations -run '^TestCast$$' ./integrations/attach
+	PODD_CAST=$(CURDIR)/docs/attach.cast go test -count=1 -tags grpcnotrace,integrations -run '^TestCast$$' ./integrations/attach
 	go test -count=1 -run '^TestCast$$' ./internal/testing/pages
 
 .PHONY: golden
 golden: integrations/npm/node_modules integrations-need ## make the pictures of the page's views again, below integrations/web/testdata/golden
-	PODD_GOLDEN=1 go test -count=1 -tags integrations -run '^TestDemo$$' ./integrations/web
+	PODD_GOLDEN=1 go test -count=1 -tags grpcnotrace,integrations -run '^TestDemo$$' ./integrations/web
 
 # What builds the extension of VS Code, and what records the terminal view.
 NPM_NEED  := node:nodejs npm:npm
@@ -137,8 +142,9 @@ RELEASE_NEED := git:git ssh-keygen:openssh-client mmdebstrap:mmdebstrap
 # What installs and runs the files of a release, beside INTEGRATIONS_NEED.
 RELEASE_TEST_NEED := podman:podman /usr/sbin/runc:runc ruby:ruby nix:nix-bin
 
-.PHONY: test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need
+.PHONY: test-need race-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need
 test-need: NEED := $(TEST_NEED)
+race-need: NEED := $(RACE_NEED)
 integrations-need: NEED := $(INTEGRATIONS_NEED)
 npm-need: NEED := $(NPM_NEED)
 cast-need: NEED := $(CAST_NEED)
@@ -147,7 +153,7 @@ chaos-need: NEED := $(CHAOS_NEED)
 demo-nodes-need: NEED := $(DEMO_NODES_NEED)
 release-need: NEED := $(RELEASE_NEED)
 release-test-need: NEED := $(RELEASE_TEST_NEED)
-test-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need:
+test-need race-need integrations-need npm-need cast-need crash-need chaos-need demo-nodes-need release-need release-test-need:
 	@packaging/need.sh $(NEED)
 
 # npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
@@ -167,7 +173,7 @@ guards: integrations/npm/node_modules integrations-need ## switch each guard aga
 
 .PHONY: vet
 vet: ## go vet, for Linux and for macOS
-	go vet -tags integrations,release ./...
+	go vet -tags grpcnotrace,integrations,release ./...
 	GOOS=darwin go vet ./...
 
 .PHONY: lint
@@ -203,7 +209,7 @@ generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and 
 bench: ## Go benchmarks, short, then podd beside a bare daemon of its shape; ONLY=stream: that part alone
 ifeq ($(ONLY),)
 	go test -run '^$$' -bench . -benchmem -benchtime 100ms $$(grep -rl --include='*_test.go' --exclude-dir=integrations '^func Benchmark' . | xargs -n1 dirname | sort -u) | grep -v '^PASS\|^ok '
-	go test -tags integrations -run '^$$' -bench . -benchtime 50x -timeout 30m ./integrations/postgres | sed '/^PASS/d; /^ok /d'
+	go test -tags grpcnotrace,integrations -run '^$$' -bench . -benchtime 50x -timeout 30m ./integrations/postgres | sed '/^PASS/d; /^ok /d'
 endif
 	go run ./internal/testing/bench -only '$(ONLY)'
 
@@ -231,12 +237,12 @@ crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each sto
 
 .PHONY: chaos
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
-	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
-	PODD_TRIGGER_FAILOVERS=100 go test -count=1 -tags integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
+	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
+	PODD_TRIGGER_FAILOVERS=100 go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
 
 .PHONY: upgrade-test
 upgrade-test: chaos-need ## replace the podd of FROM (the newest tag, or the commit before) by this one and back, PODD_UPGRADES (200) times while pods work, alone and as nodes
-	PODD_UPGRADES=$(PODD_UPGRADES) PODD_UPGRADE_FROM=$(FROM) go test -count=1 -tags integrations -vet=off -timeout 180m -v ./integrations/upgrade
+	PODD_UPGRADES=$(PODD_UPGRADES) PODD_UPGRADE_FROM=$(FROM) go test -count=1 -tags grpcnotrace,integrations -vet=off -timeout 180m -v ./integrations/upgrade
 
 .PHONY: states
 states: ## keep what this podd leaves behind for all later ones to open, when it is released: VERSION=v0.1.0
@@ -250,7 +256,7 @@ DATED := export TZ=UTC SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --f
 share:
 	rm -rf bin/share
 	$(DATED) && \
-		$(call BUILD,run,gendocs) ./cmd/podd gen-docs bin/share && $(call BUILD,run,gendocs) ./cmd/podctl gen-docs bin/share
+		go run -tags grpcnotrace,gendocs ./cmd/podd gen-docs bin/share && go run -tags grpcnotrace,gendocs ./cmd/podctl gen-docs bin/share
 
 .PHONY: install
 install: build share ## install podd, podd-launch and podctl, manual pages and completions below PREFIX (~/.local)
@@ -269,7 +275,7 @@ release: release-need npm-need ## make all files of a release in OUT (bin/releas
 
 .PHONY: release-test
 release-test: release-need integrations-need release-test-need ## make a whole release twice and compare the bytes, install each file, run, update and remove it, and install podd under another module path (an hour)
-	go test -count=1 -tags integrations,release -vet=off -timeout 90m ./integrations/release
+	go test -count=1 -tags grpcnotrace,integrations,release -vet=off -timeout 90m ./integrations/release
 
 .PHONY: module
 module: ## give podd another module path for publishing: MODULE=example.org/you/podd
