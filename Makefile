@@ -96,7 +96,7 @@ test-long: test-need race-need ## run all tests in full, with the race detector
 	@$(call TEST,-race -timeout 60m,an hour)
 
 .PHONY: nightly
-nightly: test-long simulate mistakes crash chaos upgrade-test guards fuzz release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
+nightly: test-long simulate mistakes crash chaos upgrade-test guards fuzz switch-test release-test ## run everything long, for hours; `make -k nightly` goes on after a failure
 
 # What the tests need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE. Only Linux has the sandbox.
 TEST_NEED := git:git python3:python3 curl:curl $(if $(filter Linux,$(shell uname)),bwrap:bubblewrap)
@@ -113,6 +113,10 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 .PHONY: test-integrations
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules sdk/typescript/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
 	go test -tags grpcnotrace,integrations -vet=off -timeout 40m ./integrations/...
+
+.PHONY: switch-test
+switch-test: integrations/switch/npm/node_modules integrations/npm/node_modules integrations-need ## do what docs/coming-from.md says with Claude Code and Codex themselves (800 MB from npm), and with podd
+	go test -count=1 -tags grpcnotrace,integrations,switch -vet=off -timeout 40m ./integrations/switch
 
 .PHONY: cast
 cast: cast-need ## record docs/attach.cast, a session of podctl attach in tmux; installs tmux where it is missing
@@ -173,7 +177,7 @@ guards: integrations/npm/node_modules integrations-need ## switch each guard aga
 
 .PHONY: vet
 vet: ## go vet, for Linux and for macOS
-	go vet -tags grpcnotrace,integrations,release ./...
+	go vet -tags grpcnotrace,integrations,release,switch ./...
 	GOOS=darwin go vet ./...
 
 .PHONY: lint
