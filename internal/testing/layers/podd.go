@@ -196,6 +196,7 @@ var ranks = map[string]int{
 	"integrations/service":       10,
 	"integrations/upgrade":       10,
 	"integrations/shell":         10,
+	"integrations/switch":        10,
 	"integrations/together":      10,
 	"integrations/vscode":        10,
 	"integrations/web":           9,
