@@ -63,7 +63,7 @@ func (a *Jobs) Of(pod string) *PodJobs {
 	defer a.mu.Unlock()
 	p := a.pods[pod]
 	if p == nil {
-		p = &PodJobs{all: a, pod: pod}
+		p = &PodJobs{all: a, pod: pod, storing: make(chan struct{}, 1)}
 		a.pods[pod] = p
 	}
 	return p
@@ -124,8 +124,8 @@ func (a *Jobs) close(why error) {
 type PodJobs struct {
 	all *Jobs
 	pod string
-	// storing is held while ends of jobs are stored.
-	storing sync.Mutex
+	// storing is full while ends of jobs are stored.
+	storing chan struct{}
 
 	mu sync.Mutex
 	// jobs are the running jobs and the last ended ones, in order.

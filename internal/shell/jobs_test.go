@@ -340,3 +340,12 @@ func (b *bench) diskUsed() (bytes int64) {
 	}
 	return bytes
 }
+
+// Whoever waits for another's write of ends of jobs can give up.
+func TestStoreGivesUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := shell.StoreBehind(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

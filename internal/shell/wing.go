@@ -84,8 +84,12 @@ func (w *Wing) storeAll(p *pod.Hosted, jobs *PodJobs) {
 
 // store stores the ends of jobs, with notes for the model.
 func (w *Wing) store(ctx context.Context, p *pod.Hosted, jobs *PodJobs) error {
-	jobs.storing.Lock()
-	defer jobs.storing.Unlock()
+	select {
+	case jobs.storing <- struct{}{}:
+		defer func() { <-jobs.storing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	ends := jobs.Ended()
 	if len(ends) == 0 {
 		return nil
