@@ -119,16 +119,8 @@ func output(f item.Form, r item.ApprovalResolved) tool.Output {
 	case !r.Approved:
 		return tool.Error("%s: %s declines to answer%s; do not ask this again", Name, r.By, because(r.Reason))
 	}
-	var b strings.Builder
-	for i, reply := range r.Replies {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s\nAnswer: %s\n", f.Questions[i].Text, f.Says(reply, i))
-	}
-	return tool.Output{
-		Summary: tool.Bound(Name + ": " + r.How()), Content: b.String(), Kind: item.OutputTask, Sticky: b.Len() <= maxSticky,
-	}
+	told := f.Told(r.Replies)
+	return tool.Output{Summary: tool.Bound(Name + ": " + r.How()), Content: told, Kind: item.OutputTask, Sticky: len(told) <= maxSticky}
 }
 
 func because(reason string) string {

@@ -113,6 +113,9 @@ func (c *calls) result(e item.Entry, r item.ToolResult) {
 	if r.Recovery != "" && !o.began {
 		c.fail(learnsStarted, "the result of the call %s says %s, and the call did not start", r.CallID, r.Recovery)
 	}
+	if q := o.questions[""]; q != nil && q.answer != nil && !q.answer.Approved && !r.Denied {
+		c.fail(denialTold, "%s denied the call %s, and its result does not say so", q.answer.By, r.CallID)
+	}
 	c.open = slices.Delete(c.open, i, i+1)
 	c.answered = append(c.answered, span{o.seq, e.Seq})
 }

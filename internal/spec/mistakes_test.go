@@ -48,7 +48,8 @@ var broken = []mistake{
 	{"I35", "internal/shell/wing.go", "append(entries, end.Job)", "append(entries, end.Job, end.Job)", "pkg/pod ^TestJobOverTurns$"},
 	{"I36", "internal/files/rollback.go", "append(kinds(others), item.Restore{After: r.out.After, Pod: p.Pod.ID, Merge: r.back.Merge})...", "kinds(others)...", "cmd/podctl ^TestScript$/^undo$"},
 	{"I39", "internal/letters/letters.go", "item.Seq(r.GetAfter()), l.Ref); err != nil || seq > 0 {", "item.Seq(r.GetAfter()), l.Ref); err != nil || seq < 0 {", "internal/letters ^TestRecover$"},
-	{"I41", "pkg/pod/inbox.go", ", Dequeue: []item.Seq{seq}}", "}", "pkg/pod ^TestWithdraw$"},
+	{"I41", "pkg/worker/end.go", "denial(c.Name, q.Answer), true", "denial(c.Name, q.Answer), false", "pkg/pod ^TestAnsweredThenCancelled$"},
+	{"I42", "pkg/pod/inbox.go", ", Dequeue: []item.Seq{seq}}", "}", "pkg/pod ^TestWithdraw$"},
 }
 
 // The test that the page names for an invariant fails without the code that keeps it.

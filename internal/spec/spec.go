@@ -69,6 +69,7 @@ const (
 	pendingOnce
 	lettersOnce
 	firesOnce
+	denialTold
 	inboxWaits
 )
 
@@ -113,6 +114,7 @@ var invariants = [...]string{
 	pendingOnce - 1:      "An entry that is done was pending, of the same wing, and is done once.",
 	lettersOnce - 1:      "A letter is accepted once, and its note follows it.",
 	firesOnce - 1:        "The fires of a trigger count from 1, and each is submitted or refused once.",
+	denialTold - 1:       "The result of a call that was denied says so.",
 	inboxWaits - 1:       "The inbox has the submits that nothing took, in their order.",
 }
 

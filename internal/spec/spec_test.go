@@ -108,6 +108,10 @@ func start(id string) item.ToolStarted {
 	return item.ToolStarted{CallID: id, Tool: "shell", Arguments: "{}"}
 }
 
+func denied(id string) item.Kind {
+	return item.ItemAdded{Item: item.ToolResult{CallID: id, Denied: true}}
+}
+
 func result(id string) item.Kind {
 	return item.ItemAdded{Item: item.ToolResult{CallID: id, Tool: "shell", Output: item.Output{Summary: "done"}}}
 }
@@ -162,7 +166,7 @@ func good() *log {
 	place := l.last()
 	l.submit("r2")
 	id = l.call()
-	l.add(asks(id)...).add(item.ApprovalResolved{CallID: id, By: "ann"}, result(id)).answer()
+	l.add(asks(id)...).add(item.ApprovalResolved{CallID: id, By: "ann"}, denied(id)).answer()
 	l.add(ended()).end(func(e *item.TurnEnded) { e.Outcome = item.OutcomeLimit })
 	l.add(item.Rewind{To: place}, item.Note{Text: "again"})
 	l.submit("r3").add(item.ItemAdded{Item: item.Note{Text: "again"}.Item()})
@@ -266,7 +270,7 @@ var mutants = []struct {
 	{"I21", "a denied call runs", func(l *log) {
 		l.submit("x")
 		id := l.call()
-		l.add(asks(id)...).add(item.ApprovalResolved{CallID: id}, start(id), result(id)).end(nil)
+		l.add(asks(id)...).add(item.ApprovalResolved{CallID: id}, start(id), denied(id)).end(nil)
 	}},
 	{"I21", "a call runs before it is approved", func(l *log) {
 		l.submit("x")
@@ -328,10 +332,10 @@ var mutants = []struct {
 		l.submit("x").add(item.Prune{Seqs: []item.Seq{l.find(result("c1"))}}).end(nil)
 	}},
 	{"I31", "an undone result is pruned", func(l *log) {
-		l.submit("x").add(item.Prune{Seqs: []item.Seq{l.find(result("c2"))}}).end(nil)
+		l.submit("x").add(item.Prune{Seqs: []item.Seq{l.find(denied("c2"))}}).end(nil)
 	}},
 	{"I32", "a compaction up to no item", func(l *log) { l.add(item.Compaction{UpTo: 1}) }},
-	{"I33", "a rewind to what was undone", func(l *log) { l.add(item.Rewind{To: l.find(result("c2")) + 1}) }},
+	{"I33", "a rewind to what was undone", func(l *log) { l.add(item.Rewind{To: l.find(denied("c2")) + 1}) }},
 	{"I33", "a rewind to itself", func(l *log) { l.add(item.Rewind{To: l.last() + 1}) }},
 	{"I34", "a note joins twice", func(l *log) {
 		l.submit("x").add(item.ItemAdded{Item: item.Note{Text: "again"}.Item()}).end(nil)
@@ -352,6 +356,11 @@ var mutants = []struct {
 	{"I39", "a letter without its note", func(l *log) { l.add(letter("q/2")) }},
 	{"I40", "a fire is left out", func(l *log) { l.add(due(3)) }},
 	{"I40", "a fire is submitted twice", func(l *log) { l.add(fired(1, 0)) }},
+	{"I41", "a denied call was not run", func(l *log) {
+		l.submit("x")
+		id := l.call()
+		l.add(asks(id)...).add(item.ApprovalResolved{CallID: id}, result(id)).end(nil)
+	}},
 }
 
 // A log as podd writes it breaks no invariant, and each mutant exactly one.
@@ -359,7 +368,7 @@ func TestMutants(t *testing.T) {
 	if found := good().check(0); len(found) > 0 {
 		t.Fatalf("in a good log: %v", found)
 	}
-	killed := map[string]bool{"I41": true} // TestInbox.
+	killed := map[string]bool{"I42": true} // TestInbox.
 	for _, m := range mutants {
 		killed[m.id] = true
 		l := good()
@@ -398,7 +407,7 @@ func TestInbox(t *testing.T) {
 			c.Add(item.Entry{Seq: l.last() + 1, Time: time.Unix(1<<40, 0), Kind: item.Setup{}})
 		}
 		c.Inbox(tc.inbox)
-		if found := c.Found(); len(found) != tc.found || tc.found > 0 && found[0].Invariant != "I41" {
+		if found := c.Found(); len(found) != tc.found || tc.found > 0 && found[0].Invariant != "I42" {
 			t.Errorf("%+v: %v", tc, found)
 		}
 	}

@@ -139,6 +139,18 @@ func (f *Form) Says(r FormReply, question int) string {
 	return strings.Join(said, ", ")
 }
 
+// Told are the questions with their replies, for the model.
+func (f *Form) Told(replies []FormReply) string {
+	var b strings.Builder
+	for i, r := range replies {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\nAnswer: %s\n", f.Questions[i].Text, f.Says(r, i))
+	}
+	return b.String()
+}
+
 // maxSaid bounds the words of Said, in bytes.
 const maxSaid = 200
 

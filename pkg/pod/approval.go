@@ -255,13 +255,13 @@ func (l *turnLog) Ask(ctx context.Context, asked item.ApprovalRequested, alert i
 	return l.withdraw(ctx, is)
 }
 
-// withdraw closes a form that nobody waits for any more, and returns why. An answer that came just before counts.
+// withdraw closes a form that nobody waits for any more, once there is space, and returns why. An answer that came before counts.
 func (l *turnLog) withdraw(ctx context.Context, is question) (r item.ApprovalResolved, err error) {
 	r = item.ApprovalResolved{CallID: is.callID, Key: is.key, Withdrawn: true, By: "podd", Reason: "nobody waits for the answer any more"}
 	if because, ok := errors.AsType[*tool.TookBack](context.Cause(ctx)); ok {
 		r.Reason = because.Why
 	}
-	err = l.write(ctx, false, func(detached context.Context) error {
+	err = l.write(context.WithoutCancel(ctx), true, func(detached context.Context) error {
 		switch q := is.in(&l.a.journal.state.Turn); {
 		case q == nil:
 		case q.IsOpen():
@@ -271,10 +271,13 @@ func (l *turnLog) withdraw(ctx context.Context, is question) (r item.ApprovalRes
 		}
 		return nil
 	})
-	if err == nil && !r.Withdrawn {
-		return r, nil
+	switch {
+	case err != nil: // Podd ends: the question stays, or has an answer that nobody has looked at.
+		return r, tool.ErrGoesOn
+	case r.Withdrawn:
+		return r, context.Cause(ctx)
 	}
-	return r, errors.Join(context.Cause(ctx), err)
+	return r, nil
 }
 
 // await waits until a question is closed, and closes it when it expires.

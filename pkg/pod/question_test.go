@@ -237,3 +237,67 @@ func TestTurnWithoutQuestions(t *testing.T) {
 		t.Errorf("the next turn offers %v", offered[0])
 	}
 }
+
+// What a person answered is told to the model also if the turn is cancelled before the result of the call can be stored, or by the next
+// podd.
+func TestAnsweredThenCancelled(t *testing.T) {
+	type args struct{}
+	poll := tool.New("poll", "Asks.", func(ctx context.Context, call *tool.Invocation, _ args) (tool.Output, error) {
+		r, err := call.Ask(ctx, "1", item.Form{From: "the server", Questions: []item.FormQuestion{{Text: "Your name?"}}})
+		return tool.FromString("polled: " + r.How()), err
+	}, tool.Confined[args]())
+	noResults := func(b store.Batch) bool { return strings.Contains(shape(b.Entries), "ToolResult") }
+	for name, c := range map[string]struct {
+		polled string
+		cancel func(h *house, f *faulty)
+	}{
+		"on a full disk": {"polled: answered by ann: Ann", func(h *house, f *faulty) {
+			_, _, err := h.host.Cancel(t.Context(), "p", "enough")
+			wantError(t, err, item.KindExhausted, "NO_SPACE")
+			f.set(nil)
+		}},
+		"after a restart": {"interrupted; it may have taken effect: check before you repeat it; its question was answered by ann", func(h *house, f *faulty) {
+			back := h.away("")
+			h.cannotGoOn("p")
+			f.set(nil)
+			if _, _, err := h.host.Cancel(t.Context(), "p", "enough"); err != nil {
+				t.Error(err)
+			}
+			back()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, f := newFaultyHouse(t, steps(scripted.Say(asking, scripted.Call{Name: "poll", Arguments: "{}"}, shell("touch ran"))),
+				withQuestions, with(asks("ran")), func(c *options) { c.Tools = append(c.Tools, poll) })
+			s := h.submit("go")
+			all := h.asked(3)
+			check, refused := full(noResults)
+			f.set(func(b store.Batch) error {
+				if noResults(b) {
+					return check(b)
+				}
+				return nil
+			})
+			for _, q := range all {
+				r := pod.Resolution{CallSeq: q.CallSeq, By: "ann", Reason: "never that"}
+				switch q.Tool {
+				case questions.Name:
+					r.Approve, r.Replies = true, []item.FormReply{{Choices: []int{1}}}
+				case "poll":
+					r.Approve, r.Replies = true, []item.FormReply{{Text: "Ann"}}
+				}
+				h.resolve(r)
+			}
+			<-refused
+			c.cancel(h, f)
+			h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+			got := results(h.log())
+			if len(got) != 3 || got[0].Summary != "ask_user: answered by ann: SQLite" || got[0].Content != "Which database?\nAnswer: SQLite\n" || got[1].Summary != c.polled {
+				t.Errorf("results %+v", got)
+			}
+			if got[2].Summary != "shell: not run: denied by ann: never that" || !got[2].Denied || h.exists("ran") {
+				t.Errorf("the denied call has the result %+v", got[2])
+			}
+		})
+	}
+}

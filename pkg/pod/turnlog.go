@@ -25,11 +25,10 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (now worker.Now, e
 		if b.Ending != nil && ctx.Err() == nil && !l.a.joins() {
 			batch.Kinds = slices.Concat(b.Kinds, b.Ending)
 		}
-		d, err := l.draft(batch)
-		if err != nil {
-			return err
+		err := l.try(detached, batch, true)
+		if b.Open != nil && item.ReasonOf(err) == store.ReasonNoSpace {
+			err = l.try(detached, batch, false)
 		}
-		err = l.commit(detached, d, batch)
 		now = l.a.journal.stands()
 		return err
 	})
@@ -60,6 +59,17 @@ func (l *turnLog) draft(b worker.Batch) (*draft, error) {
 	s := l.a.journal.situation
 	s.waiting, s.until = b.Waiting, b.Until
 	return l.a.journal.draft(batch, s)
+}
+
+func (l *turnLog) try(ctx context.Context, b worker.Batch, whole bool) error {
+	if b.Open != nil {
+		b.Kinds = slices.Concat(b.Open(&l.a.journal.state.Turn, whole), b.Kinds)
+	}
+	d, err := l.draft(b)
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, d, b)
 }
 
 func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {

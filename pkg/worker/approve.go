@@ -148,7 +148,7 @@ func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) 
 	agreed := c.asked.Digest
 	c.agreed = c.asked.Previews
 	if !r.Approved {
-		c.deny("%s: not run: denied by %s%s", c.Name, r.By, because(r.Reason))
+		c.deny("%s", denial(c.Name, &r))
 		return nil
 	}
 	t.decide(ctx, c)
@@ -209,13 +209,6 @@ func (t *judge) again(ctx context.Context, c *call, earlier []*call) []item.Kind
 		t.decide(ctx, c)
 	}
 	return t.start(ctx, c)
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + reason
 }
 
 // starts returns the entries to store before calls continue. A call that changes files which

@@ -25,6 +25,8 @@ type caller struct {
 	saver *saver
 	// idle are the calls whose tools only wait.
 	idle idleCalls
+	// ended are calls whose results the end of the turn kept from being stored.
+	ended []*call
 }
 
 // call is one tool call of an answer on its way to a result.
@@ -44,6 +46,8 @@ type call struct {
 	began time.Time
 	// since is what files had when a later call on them began, by path; see [tool.Invocation.Since].
 	since map[string]string
+	// lost is its output if nobody knows its outcome.
+	lost tool.Output
 	// rebooted says that the machine may have started again since the call began.
 	rebooted bool
 	// decided says that a call that waits for others was decided on, and asks nobody.
@@ -151,13 +155,18 @@ type batch struct {
 // are there; calls that wait for a person or for podd's restart delay no other.
 func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 	b := &batch{t: t, ctx: ctx, calls: calls, signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel)}
-	defer b.abandon()
 	for _, c := range calls {
 		b.launch(c)
 	}
-	err := b.loop()
+	err := func() error {
+		defer b.abandon()
+		return b.loop()
+	}()
 	t.j.clock.start()
-	switch {
+	switch _, failed := errors.AsType[*logError](err); {
+	case err != nil && !failed:
+		t.keepEnded(calls)
+		return err
 	case err != nil:
 		return err
 	case b.leaving:
@@ -257,14 +266,10 @@ func (b *batch) handle(s signal) error {
 		return nil
 	}
 	b.asking--
-	switch ended := context.Cause(b.t.j.waiting); {
-	case errors.Is(ended, ErrShutdown):
-		// The question stays open, or its answer is found again.
+	switch {
+	case b.t.j.waiting.Err() != nil:
+		// When podd stops, the question stays open, or its answer is found again. Otherwise the end of the turn gives the result.
 		b.leaving = true
-		return nil
-	case ended != nil:
-		s.call.refuse("%s: not run: the turn ended before a person approved the call", s.call.Name)
-		b.launch(s.call)
 		return nil
 	case s.err != nil:
 		return &logError{s.err}
@@ -319,24 +324,38 @@ func (b *batch) store() error {
 			break
 		}
 		now = append(now, c)
-		out.Kinds = append(out.Kinds, b.came(c)...)
 		out.Done = append(out.Done, outputBlock(c.CallID))
 	}
 	if len(now) == 0 {
 		return nil
 	}
-	out.Kinds = append(out.Kinds, b.t.saver.ended(b.ctx)...)
-	err := b.t.j.commit(b.ctx, out)
-	if item.ReasonOf(err) == imagesFull {
-		for i, k := range out.Kinds {
-			out.Kinds[i] = withoutImages(k)
+	saved := b.t.saver.ended(b.ctx)
+	return storeResults(now, func() error {
+		out.Kinds = nil
+		for _, c := range now {
+			for _, u := range c.bills() {
+				out.Kinds = append(out.Kinds, u)
+			}
+			out.Kinds = append(out.Kinds, b.t.came(c)...)
 		}
-		err = b.t.j.commit(b.ctx, out)
+		out.Kinds = append(out.Kinds, saved...)
+		return b.t.j.commit(b.ctx, out)
+	})
+}
+
+// storeResults stores results of calls, without their images if the pod has no room for them.
+func storeResults(calls []*call, store func() error) error {
+	err := store()
+	if item.ReasonOf(err) == imagesFull {
+		for _, c := range calls {
+			c.dropImages()
+		}
+		err = store()
 	}
 	if err != nil {
 		return err
 	}
-	for _, c := range now {
+	for _, c := range calls {
 		c.state = callStored
 		for _, work := range c.settle {
 			work()
@@ -353,15 +372,12 @@ func (c *call) bills() []item.RequestUsage {
 	return append(slices.Clip(c.billed), *c.summary)
 }
 
-// came is what is stored for a call with a result.
-func (b *batch) came(c *call) (kinds []item.Kind) {
-	for _, u := range c.bills() {
-		kinds = append(kinds, u)
-	}
-	kinds = append(append(kinds, item.ItemAdded{Item: c.result}), c.entries...)
+// came is what is stored for a call with a result, without its bills.
+func (t *caller) came(c *call) []item.Kind {
+	kinds := append([]item.Kind{item.ItemAdded{Item: c.result}}, c.entries...)
 	if c.result.Cut != nil {
 		kinds = append(kinds, item.AlertRaised{Alert: item.Alert{
-			Pod: b.t.w.Pod, Level: item.LevelInfo, Source: "output", Time: b.t.w.Now(),
+			Pod: t.w.Pod, Level: item.LevelInfo, Source: "output", Time: t.w.Now(),
 			Text: fmt.Sprintf("the output of %s was cut to its limit", c.Name),
 		}})
 	}
@@ -377,6 +393,7 @@ func (b *batch) abandon() {
 	for b.working+b.asking > 0 {
 		if s := <-b.signals; s.answer == nil {
 			b.working--
+			s.call.state = s.next
 		} else {
 			b.asking--
 		}
@@ -445,7 +462,7 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) (r i
 			out = failure(notBegun(ctx, c))
 			if c.recovery == item.RecoveryAgain {
 				// The first try did begin.
-				out, c.recovery = Interrupted(c.ToolCall).Output, item.RecoveryUnknown
+				out, c.recovery = c.lost, item.RecoveryUnknown
 			}
 			break
 		}
@@ -479,14 +496,11 @@ func (t *caller) await(c *call) (item.ApprovalResolved, error) {
 // imagesFull is the reason of a log that takes no more images.
 const imagesFull = "IMAGES_FULL"
 
-// withoutImages is what is stored of a result whose pod has no room for its images.
-func withoutImages(k item.Kind) item.Kind {
-	added, _ := k.(item.ItemAdded)
-	r, ok := added.Item.(item.ToolResult)
-	if !ok || r.Images == nil {
-		return k
+// dropImages leaves the images out of a result whose pod has no room for them.
+func (c *call) dropImages() {
+	if c.result.Images == nil {
+		return
 	}
-	r.Images = nil
-	r.Content = strings.TrimPrefix(r.Content+"\n[The images are left out: the pod has as many bytes of images as it may have. A person can fork it to go on.]", "\n")
-	return item.ItemAdded{Item: r}
+	c.result.Images = nil
+	c.result.Content = strings.TrimPrefix(c.result.Content+"\n[The images are left out: the pod has as many bytes of images as it may have. A person can fork it to go on.]", "\n")
 }

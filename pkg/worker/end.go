@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,25 +80,65 @@ func (t *run) end(ctx context.Context, err error) error {
 		}
 	}
 	for _, c := range t.j.now.Turn.Calls {
-		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
+	b.Open = t.caller.closing
 	b.Kinds = append(b.Kinds, t.caller.saver.close(ctx)...)
 	b.Kinds = append(b.Kinds, t.caller.saver.leave(ctx)...)
 	b.Kinds = append(b.Kinds, t.terminal(s, spent)...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}
-	return t.j.commit(context.WithoutCancel(ctx), b)
+	return storeResults(t.caller.ended, func() error { return t.j.commit(context.WithoutCancel(ctx), b) })
 }
 
-// unfinished is the result of a call that has none when its turn ends.
-func unfinished(c fold.Call) item.ToolResult {
-	r := Interrupted(c.ToolCall)
-	if c.Started == nil {
-		r.Summary, r.Recovery = "not run: the turn ended first", ""
+// keepEnded keeps the results of calls for the end of the turn.
+func (t *caller) keepEnded(calls []*call) {
+	for _, c := range calls {
+		if c.state == callEnded {
+			t.ended = append(t.ended, c)
+		}
 	}
+}
+
+// closing are the results of the calls that are open when their turn ends: whole ones, as far as the tools gave them.
+func (t *caller) closing(turn *fold.Turn, whole bool) (kinds []item.Kind) {
+	for _, open := range turn.Calls {
+		if i := slices.IndexFunc(t.ended, func(c *call) bool { return c.CallID == open.CallID }); i >= 0 && whole {
+			kinds = append(kinds, t.came(t.ended[i])...)
+		} else {
+			kinds = append(kinds, item.ItemAdded{Item: unfinished(open, turn)})
+		}
+	}
+	return kinds
+}
+
+// unfinished is the result of a call that has none when its turn ends. It says what a person answered.
+func unfinished(c fold.Call, turn *fold.Turn) item.ToolResult {
+	r := item.ToolResult{CallID: c.CallID, Tool: c.Name}
+	q := turn.Question(c.CallID)
+	switch {
+	case c.Started != nil:
+		r.Output, r.Recovery = interrupted(c.CallID, turn), item.RecoveryUnknown
+		return r
+	case q != nil && q.IsOpen():
+		r.Summary = c.Name + ": not run: the turn ended before a person approved the call"
+	case q != nil && q.Answer != nil && !q.Answer.Approved:
+		r.Summary, r.Denied = denial(c.Name, q.Answer), true
+	default:
+		r.Summary = c.Name + ": not run: the turn ended first"
+	}
+	r.Kind, r.IsError = item.OutputOther, true
 	return r
+}
+
+// denial says that a call did not run because a person, or time, denied it.
+func denial(name string, r *item.ApprovalResolved) string {
+	by := fmt.Sprintf("%s: not run: denied by %s", name, r.By)
+	if r.Reason != "" {
+		by += ": " + r.Reason
+	}
+	return by
 }
 
 // abortTime bounds the interceptors' time for an abort.
@@ -197,11 +238,21 @@ func modelReason(c llm.Class) string {
 	return strings.ToUpper(string(c))
 }
 
-// Interrupted is the stored result of a call whose end podd did not see.
-func Interrupted(call item.ToolCall) item.ToolResult {
-	return item.ToolResult{CallID: call.CallID, Tool: call.Name, Recovery: item.RecoveryUnknown, Output: item.Output{
-		Summary: "interrupted; it may have taken effect: check before you repeat it",
-		Kind:    item.OutputOther,
-		IsError: true,
-	}}
+// interrupted is the output of a call whose end podd did not see. It says what a person answered the call, but not what an MCP server
+// learned by that.
+func interrupted(callID string, turn *fold.Turn) tool.Output {
+	out := tool.Output{Summary: "interrupted; it may have taken effect: check before you repeat it", Kind: item.OutputOther, IsError: true}
+	for _, q := range turn.Questions {
+		if q.CallID != callID || q.Form == nil || q.Answer == nil || q.Answer.Withdrawn {
+			continue
+		}
+		answer := *q.Answer
+		if answer.Approved && q.Form.From != "" {
+			answer.Reason = ""
+		} else {
+			out.Content += q.Form.Told(answer.Replies)
+		}
+		out.Summary = tool.Bound(out.Summary + "; its question was " + answer.How())
+	}
+	return out
 }

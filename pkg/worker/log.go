@@ -62,6 +62,9 @@ type Batch struct {
 	// Ending, if set, ends the turn with this batch: its kinds come after Kinds. It is left
 	// out if something joins the turn or pauses the pod by then, or ctx has ended.
 	Ending []item.Kind
+	// Open, if set, gives the results of the calls that are open when the batch is stored, before Kinds: until then a person may
+	// answer a question. Without space for the whole results it gives short ones.
+	Open func(t *fold.Turn, whole bool) []item.Kind
 	// Claims are submits that leave the inbox with this batch.
 	Claims []item.Seq
 	// Done are the live blocks that the entries replace.

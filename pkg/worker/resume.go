@@ -91,7 +91,10 @@ func (t *caller) reopen(ctx context.Context, open fold.Call, earlier []*call) *c
 	switch {
 	case open.Started != nil:
 		c.arguments, c.planned, c.began, c.state = open.Started.Arguments, open.Started.Planned, open.Began, callRecovers
+		c.lost = interrupted(open.CallID, &t.j.now.Turn)
 		c.rebooted = open.Started.Boot == "" || open.Started.Boot != t.w.Boot
+	case asked != nil && asked.Answer != nil && !asked.Answer.Approved:
+		c.deny("%s", denial(c.Name, asked.Answer))
 	case asked != nil && known:
 		c.arguments, c.state, c.asked = asked.Arguments, callAsks, *asked
 	case known && t.judge.waited(ctx, c, earlier):

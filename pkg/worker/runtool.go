@@ -79,7 +79,7 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 	recovered.Planned, recovered.Since, recovered.Rebooted = c.planned, c.since, c.rebooted
 	c.recovery = item.RecoveryUnknown // Also if the tool panics.
 	if c.tool == nil {
-		return t.reconcile(ctx, c, Interrupted(c.ToolCall).Output)
+		return t.reconcile(ctx, c, c.lost)
 	}
 	out, how, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
@@ -94,7 +94,7 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 		return out, callEnded
 	}
 	if out.Summary == "" {
-		out = Interrupted(c.ToolCall).Output
+		out = c.lost
 	}
 	return t.reconcile(ctx, c, out)
 }
