@@ -81,7 +81,7 @@ func (i *instance) request(ctx context.Context, c *tool.Invocation, l *link, wor
 	k := l.begin(ctx, def.Name, c, left)
 	defer func() { l.ended(k, err) }()
 	done := make(chan error, 1)
-	i.m.wg.Go(func() { done <- work(working, l, k) })
+	i.m.wg.Go(func() { done <- work(context.WithValue(working, callingKey{}, k), l, k) })
 	select {
 	case err = <-done:
 	case <-working.Done():

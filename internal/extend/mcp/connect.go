@@ -15,13 +15,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"podd/internal/commands/process"
-	"podd/pkg/version"
+	poddversion "podd/pkg/version"
 )
 
-// protocol is the version that podd requests. All servers in use support it.
-const protocol = "2025-11-25"
+// The versions of the protocol: podd asks for the first. In the second a server is greeted that does not know it.
+const (
+	protocol = "2026-07-28"
+	greeted  = "2025-11-25"
+)
 
 const (
+	// probeTime is for a server to answer whether it speaks the newest version.
+	probeTime = 10 * time.Second
 	// leaveTime is for a server to end by itself after its standard input is closed, or for
 	// closing the session of one over HTTP; killTime is from SIGTERM to SIGKILL.
 	leaveTime = 2 * time.Second
@@ -49,20 +54,31 @@ type link struct {
 	// progress has the receivers of progress reports, by the token of a call.
 	progress map[string]func(*sdk.ProgressNotificationParams)
 	tokens   int
+	// ttl is how long its lists are good; 0 means until it says that they changed.
+	ttl time.Duration
 	// callings are the requests in progress, in the order of their beginning.
 	callings []*calling
 }
 
-// connect starts a server, or opens the connection to one, and initializes it. changed is
+// connect starts a server, or opens the connection to one, and agrees with it on a version. changed is
 // called when the server reports that its lists have changed, noise for output that is not a
-// message.
+// message. Some commands of before the newest version end when it is asked for: they are started once more.
 func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise func(string)) (*link, error) {
+	l, mute, err := m.greet(ctx, r, protocol, changed, noise)
+	if err != nil && mute && r.url == "" && ctx.Err() == nil {
+		l, _, err = m.greet(ctx, r, greeted, changed, noise)
+	}
+	return l, err
+}
+
+// greet is connect with a version. mute says that the server has answered nothing.
+func (m *Manager) greet(ctx context.Context, r resolved, version string, changed func(), noise func(string)) (_ *link, mute bool, _ error) {
 	l := &link{gone: make(chan struct{}), why: func() error { return nil }, progress: map[string]func(*sdk.ProgressNotificationParams){}}
 	transport, err := m.transport(ctx, l, r, noise)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "podd", Version: version.String()}, &sdk.ClientOptions{
+	client := sdk.NewClient(&sdk.Implementation{Name: "podd", Version: poddversion.String()}, &sdk.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler),
 		// No roots, no sampling: the configuration says what a server works on, and a server asks no model. It can ask a person.
 		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
@@ -74,16 +90,17 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { changed() },
 		ProgressNotificationHandler: l.reportProgress,
 	})
-	type greeted struct {
+	client.AddSendingMiddleware(probeInTime)
+	type answer struct {
 		session *sdk.ClientSession
 		err     error
 	}
-	done := make(chan greeted, 1)
+	done := make(chan answer, 1)
 	m.wg.Go(func() {
-		session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
-		done <- greeted{session, err}
+		session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+		done <- answer{session, err}
 	})
-	var g greeted
+	var g answer
 	select {
 	case g = <-done:
 	case <-ctx.Done():
@@ -92,20 +109,34 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 		if g = <-done; g.err == nil {
 			_ = g.session.Close()
 		}
-		return nil, context.Cause(ctx)
+		return nil, false, context.Cause(ctx)
 	}
 	if g.err != nil {
 		// Its exit may say what it did not say in the protocol.
 		cause := l.failure(ctx, g.err)
 		l.kill()
-		return nil, cause
+		return nil, l.talk.mute(), cause
 	}
 	l.session = g.session
 	m.wg.Go(func() {
 		defer close(l.gone)
 		_ = l.session.Wait()
 	})
-	return l, nil
+	return l, false, nil
+}
+
+// probeInTime bounds the question whether a server speaks the newest version: some never answer what they do not know.
+func probeInTime(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if method == "server/discover" {
+			if end, ok := ctx.Deadline(); ok {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, min(probeTime, time.Until(end)/2))
+				defer cancel()
+			}
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // end ends a server that works.

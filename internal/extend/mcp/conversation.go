@@ -23,6 +23,8 @@ type conversation struct {
 	// in use; empty before.
 	tried   []string
 	version string
+	// answers counts the answers of the server.
+	answers int
 }
 
 // says records a message to the server.
@@ -39,6 +41,9 @@ func (c *conversation) says(message jsonrpc.Message) {
 			c.asked = map[jsonrpc.ID]*jsonrpc.Request{}
 		}
 		c.asked[r.ID] = r
+		if r.Method == "initialize" {
+			c.version = ""
+		}
 	case r.Method == "notifications/cancelled":
 		var cancelled struct {
 			RequestID json.RawMessage `json:"requestId"`
@@ -130,8 +135,9 @@ func (c *conversation) answer(h *heard, r *jsonrpc.Response, failure *jsonrpc.Er
 		return
 	}
 	if failure == nil {
-		r.Result = c.strict(request.Method, r.Result)
-	} else {
+		r.Result, failure = c.strict(request.Method, r.Result)
+	}
+	if failure != nil {
 		if h.again = c.otherVersion(request, failure); h.again != nil {
 			return
 		}
@@ -146,6 +152,7 @@ func (c *conversation) answered(id jsonrpc.ID) *jsonrpc.Request {
 	defer c.mu.Unlock()
 	r := c.asked[id]
 	delete(c.asked, id)
+	c.answers++
 	return r
 }
 
@@ -164,7 +171,7 @@ func (c *conversation) otherVersion(r *jsonrpc.Request, refusal *jsonrpc.Error) 
 	c.tried = append(c.tried, versionName.FindString(string(params["protocolVersion"])))
 	named := versionName.FindAllString(string(refusal.Data)+" "+refusal.Message, -1)
 	for _, version := range sdk.SupportedProtocolVersions() {
-		if version > protocol || slices.Contains(c.tried, version) || !slices.Contains(named, version) {
+		if version > greeted || slices.Contains(c.tried, version) || !slices.Contains(named, version) {
 			continue
 		}
 		params["protocolVersion"] = json.RawMessage(strconv.Quote(version))
@@ -175,6 +182,13 @@ func (c *conversation) otherVersion(r *jsonrpc.Request, refusal *jsonrpc.Error) 
 		return &jsonrpc.Request{ID: r.ID, Method: r.Method, Params: text}
 	}
 	return nil
+}
+
+// mute says that the server has answered nothing.
+func (c *conversation) mute() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answers == 0
 }
 
 // agree records the version of the protocol in use.

@@ -16,6 +16,9 @@
 // strictly and share fate: a log line in JSON, an unknown block of content or a closed optional
 // stream would end a connection with every call, and the body of an HTTP error is lost.
 //
+// podd asks a server for the newest version of the protocol first, and greets one that does not know it as before. What the newest
+// version adds is the SDK's: rounds of questions, lists that last a while, and the headers of requests.
+//
 // During a call a server can ask a person: a form of the call, see [tool.Invocation.Ask], whose answer goes back to the server.
 //
 // A person signs in by the SDK. podd itself stores, renews and revokes the tokens: the SDK keeps

@@ -38,6 +38,9 @@ type calling struct {
 	over  bool
 }
 
+// callingKey is the key of a calling in the context of its request.
+type callingKey struct{}
+
 // begin lets the server ask during a request. ended waits for its forms.
 func (l *link) begin(ctx context.Context, server string, c *tool.Invocation, t *allowance) *calling {
 	k := &calling{server: server, call: c, time: t}
@@ -69,11 +72,17 @@ func (k *calling) told(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// asker is the request that a form belongs to, and the form's key. The protocol does not say which request the server works on: it is
-// the last one that can ask a person. asker returns nil if there is none.
-func (l *link) asker() (k *calling, key string) {
+// asker is the request that a form belongs to, and the form's key: the one that was answered with the form. Before 2026-07-28 a server
+// asks by a request of its own, which does not say for what: it is the last request that can ask a person. asker returns nil if there is none.
+func (l *link) asker(ctx context.Context) (k *calling, key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if k, ok := ctx.Value(callingKey{}).(*calling); ok {
+		if k.call.Asks == nil || k.over {
+			return nil, ""
+		}
+		return k, k.ask()
+	}
 	for _, k := range slices.Backward(l.callings) {
 		if k.call.Asks != nil && !k.over {
 			return k, k.ask()
@@ -91,7 +100,7 @@ func (k *calling) ask() string {
 
 // elicit asks a person for the server. It declines outside a request, and when nobody can answer.
 func (l *link) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	k, key := l.asker()
+	k, key := l.asker(ctx)
 	if k == nil {
 		return &sdk.ElicitResult{Action: actionDecline}, nil
 	}

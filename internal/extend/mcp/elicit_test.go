@@ -35,9 +35,10 @@ const wholeSchema = `{"type":"object","properties":{
 	"days":{"type":"array","items":{"anyOf":[{"const":"mo","title":"Monday"},{"const":"tu","title":"Tuesday"}]}}
 },"required":["host","colour","tags","ratio"]}`
 
-// askingServer asks during its calls. If told to, it also asks once while no call runs.
+// askingServer asks during its calls, by requests of its own, as before 2026-07-28. If told to, it also asks once while no call runs.
 func askingServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "asking", Version: "1"}, &sdk.ServerOptions{
+		SupportedProtocolVersions: []string{"2025-11-25"},
 		InitializedHandler: func(ctx context.Context, r *sdk.InitializedRequest) {
 			if !exists("tells") {
 				return

@@ -32,13 +32,14 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// refresh lists what the server offers again, if the server reported a change.
+// refresh lists what the server offers again, if the server reported a change or the lists are too old.
 func (i *instance) refresh(ctx context.Context, l *link) error {
 	i.mu.Lock()
 	stale, timeout := i.stale, i.def.StartTimeout
 	i.stale = false
+	fresh := !stale && !l.over(i.m.Now().Sub(i.listing.At))
 	i.mu.Unlock()
-	if !stale {
+	if fresh {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("did not list what it offers within %s", timeout))
@@ -57,7 +58,8 @@ func (i *instance) refresh(ctx context.Context, l *link) error {
 // offered is what the server offers, if known. With start, an unknown server is started.
 func (i *instance) offered(ctx context.Context, start bool) *Listing {
 	i.mu.Lock()
-	known, ask := i.listing, i.link != nil && i.stale
+	known := i.listing
+	ask := i.link != nil && (i.stale || i.link.over(i.m.Now().Sub(known.At)))
 	i.mu.Unlock()
 	if !start || known != nil && !ask {
 		return known

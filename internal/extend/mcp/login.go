@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -47,20 +49,21 @@ func (m *Manager) login(ctx context.Context, s Server, dir string, port int, sho
 	}
 	defer back.close(ctx)
 	f := &flow{m: m, server: s, key: signInKey(s, r.url), back: back, show: show}
-	if r.oauth, err = f.handler(r.client); err != nil {
+	if f.OAuthHandler, err = f.handler(r.client); err != nil {
 		return look, err
 	}
+	r.oauth = f
 	l, err := m.connect(ctx, r, func() {}, func(string) {})
 	if err != nil {
 		return look, f.failure(err)
 	}
 	defer l.end()
-	if !f.done {
-		return look, errors.New("does not ask for a sign-in")
-	}
 	listing, err := l.list(ctx, m.Now())
-	if err != nil {
+	switch {
+	case err != nil:
 		return look, f.failure(l.failure(ctx, err))
+	case !f.done:
+		return look, errors.New("does not ask for a sign-in")
 	}
 	i := m.instance(s, dir)
 	i.mu.Lock()
@@ -139,6 +142,8 @@ func (m *Manager) Answer(address string) error {
 
 // flow is a sign-in in progress.
 type flow struct {
+	// OAuthHandler runs the protocol.
+	auth.OAuthHandler
 	m      *Manager
 	server Server
 	key    string
@@ -148,13 +153,25 @@ type flow struct {
 	resource string
 	// asked says that a person was asked, done that the tokens are stored.
 	asked, done bool
+	// failed is why it failed: nobody is asked again.
+	failed error
 }
 
-// handler runs the protocol.
+// Authorize signs in, once.
+func (f *flow) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+	if f.failed == nil {
+		f.failed = f.OAuthHandler.Authorize(ctx, r, resp)
+	}
+	return f.failed
+}
+
+// handler is the SDK's.
 func (f *flow) handler(client *oauthex.ClientCredentials) (auth.OAuthHandler, error) {
+	before, _ := f.m.signIns.get(f.key)
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: f.back.url, AuthorizationCodeFetcher: f.fetch, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
 		Client: f.m.oauth, NewTokenSource: f.store, PreregisteredClient: client,
+		ScopeFilter: func(found []string) []string { return slices.Concat(before.Wanted, found) },
 	}
 	if client == nil {
 		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
@@ -185,7 +202,7 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 func (f *flow) store(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 	one := signIn{
 		Name: f.server.Name, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, Style: c.Endpoint.AuthStyle,
-		Resource: f.resource, Access: t.AccessToken, Refresh: t.RefreshToken, Expiry: f.m.end(t),
+		Resource: f.resource, Scopes: c.Scopes, Access: t.AccessToken, Refresh: t.RefreshToken, Expiry: f.m.end(t),
 	}
 	f.m.Secret(one.secrets()...)
 	lock := f.m.signIns.lock(f.key)

@@ -13,10 +13,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The limits of a list: its pages, and how many in a row may say nothing new.
+// The limits of a list: its pages, how many in a row may say nothing new, and how long podd uses it at least.
 const (
 	maxPages = 100
 	maxStale = 3
+	minTTL   = 10 * time.Second
 )
 
 // list asks a server for everything that it offers. It fails only if there are no tools for it
@@ -57,6 +58,7 @@ func (l *link) askTools(ctx context.Context, cursor string) ([]*sdk.Tool, string
 	if err != nil {
 		return nil, "", err
 	}
+	l.lasts(r.TTLMs)
 	return r.Tools, r.NextCursor, nil
 }
 
@@ -65,6 +67,7 @@ func (l *link) askResources(ctx context.Context, cursor string) ([]*sdk.Resource
 	if err != nil {
 		return nil, "", err
 	}
+	l.lasts(r.TTLMs)
 	return r.Resources, r.NextCursor, nil
 }
 
@@ -73,6 +76,7 @@ func (l *link) askTemplates(ctx context.Context, cursor string) ([]*sdk.Resource
 	if err != nil {
 		return nil, "", err
 	}
+	l.lasts(r.TTLMs)
 	return r.ResourceTemplates, r.NextCursor, nil
 }
 
@@ -81,7 +85,28 @@ func (l *link) askPrompts(ctx context.Context, cursor string) ([]*sdk.Prompt, st
 	if err != nil {
 		return nil, "", err
 	}
+	l.lasts(r.TTLMs)
 	return r.Prompts, r.NextCursor, nil
+}
+
+// lasts notes for how many milliseconds the server wants a list to be used; 0 says nothing.
+func (l *link) lasts(ms int) {
+	if ms <= 0 {
+		return
+	}
+	ttl := max(time.Duration(ms)*time.Millisecond, minTTL)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ttl == 0 || ttl < l.ttl {
+		l.ttl = ttl
+	}
+}
+
+// over says whether lists of this age are too old by the word of the server.
+func (l *link) over(age time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ttl > 0 && age > l.ttl
 }
 
 // pages reads a list page by page.

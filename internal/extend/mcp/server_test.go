@@ -182,6 +182,12 @@ func serve(mode string) {
 	case "asks":
 		_ = askingServer().Run(context.Background(), &sdk.StdioTransport{})
 		return
+	case "rounds":
+		_ = roundsServer().Run(context.Background(), &sdk.StdioTransport{})
+		return
+	case "ignores", "leaves":
+		olderServer(mode == "leaves")
+		return
 	case "invalid":
 		fmt.Println(`{"jsonrpc": "2.0", "id": 77, "result": {}}`)
 		fmt.Println(`[]`)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
 	"podd/pkg/item"
@@ -41,6 +42,9 @@ type signIn struct {
 	Style        oauth2.AuthStyle `json:"style,omitempty"`
 	// Resource is the server as its authorization server knows it.
 	Resource string `json:"resource,omitempty"`
+	// Scopes are the rights that podd asked for, Wanted those that the next sign-in asks for besides: the server refused a call for them.
+	Scopes []string `json:"scopes,omitempty"`
+	Wanted []string `json:"wanted,omitempty"`
 	// Access is the token of requests, until Expiry; zero means unknown. Refresh gets the
 	// next one.
 	Access  string    `json:"access,omitempty"`
@@ -111,6 +115,24 @@ func (s *signIns) tell(key, name string) (first bool, err error) {
 	one.Name, one.Told = name, true
 	s.all[key] = one
 	return true, paths.WriteRecord(s.path, s.all)
+}
+
+// want stores the rights that a server misses.
+func (m *Manager) want(key, name string, h http.Header) {
+	challenges, err := oauthex.ParseWWWAuthenticate(h.Values("WWW-Authenticate"))
+	lock := m.signIns.lock(key)
+	lock.Lock()
+	defer lock.Unlock()
+	one, known := m.signIns.get(key)
+	if err != nil || !known {
+		return
+	}
+	for _, c := range challenges {
+		if c.Params["error"] == "insufficient_scope" {
+			one.Wanted = append(slices.Clone(one.Scopes), strings.Fields(c.Params["scope"])...)
+			m.stored(m.signIns.put(key, one), name)
+		}
+	}
 }
 
 // remove forgets a sign-in.
@@ -267,6 +289,7 @@ func (b bearer) Authorize(ctx context.Context, r *http.Request, resp *http.Respo
 	used := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if resp.StatusCode == http.StatusForbidden {
 		f, _ := refusal(resp)
+		b.m.want(b.key, b.name, resp.Header)
 		if used != "" {
 			f.error = fmt.Errorf("%w; if you granted too few rights, run podctl mcp login %s", f.error, b.name)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -25,14 +26,50 @@ func (m members) text() json.RawMessage {
 	return text
 }
 
-// strict is a result in a form that the library reads.
-func (c *conversation) strict(method string, result json.RawMessage) json.RawMessage {
+// The types of results: a whole one, and one that asks for input first.
+const (
+	resultComplete = "complete"
+	resultAsks     = "input_required"
+)
+
+// strict is a result in a form that the library reads. One of an unknown type is an error.
+func (c *conversation) strict(method string, result json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
 	if len(result) == 0 || string(result) == "null" {
 		result = json.RawMessage("{}")
 	}
+	switch kind := plain(membersOf(result)["resultType"]); kind {
+	case "", "null", resultComplete:
+		return c.complete(method, result), nil
+	case resultAsks:
+		return asking(result), nil
+	default:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the answer is of the type %s, which podd does not know", word(kind))}
+	}
+}
+
+// asking is a result that asks for input, with the order of the fields of its forms.
+func asking(result json.RawMessage) json.RawMessage {
+	m := membersOf(result)
+	forms := membersOf(m["inputRequests"])
+	for name, one := range forms {
+		if f := membersOf(one); f["params"] != nil {
+			f["params"] = markOrder(f["params"])
+			forms[name] = f.text()
+		}
+	}
+	if forms != nil {
+		m["inputRequests"] = forms.text()
+	}
+	return m.text()
+}
+
+// complete is a whole result in a form that the library reads.
+func (c *conversation) complete(method string, result json.RawMessage) json.RawMessage {
 	switch method {
+	case "server/discover":
+		return greeting[sdk.DiscoverResult](result)
 	case "initialize":
-		result = greeting(result)
+		result = greeting[sdk.InitializeResult](result)
 		c.agree(plain(membersOf(result)["protocolVersion"]))
 	case "tools/call":
 		return called(result)
@@ -69,12 +106,12 @@ func keep[T any](text json.RawMessage) json.RawMessage {
 	return m.text()
 }
 
-// greeting is the answer to initialize.
-func greeting(text json.RawMessage) json.RawMessage {
+// greeting is the answer to the first request, of the form R.
+func greeting[R any](text json.RawMessage) json.RawMessage {
 	m := membersOf(text)
 	can := membersOf(m["capabilities"])
-	if can == nil || readable[sdk.InitializeResult](text) {
-		return keep[sdk.InitializeResult](text)
+	if can == nil || readable[R](text) {
+		return keep[R](text)
 	}
 	for name, value := range can {
 		if string(value) == "true" || string(value) == "[]" {
@@ -82,7 +119,7 @@ func greeting(text json.RawMessage) json.RawMessage {
 		}
 	}
 	m["capabilities"] = keep[sdk.ServerCapabilities](can.text())
-	return keep[sdk.InitializeResult](m.text())
+	return keep[R](m.text())
 }
 
 // page is a page of a list whose entries have the form T.

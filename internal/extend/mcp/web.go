@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -74,7 +75,7 @@ func (w *web) Write(ctx context.Context, message jsonrpc.Message) error {
 		return err
 	}
 	w.says(message)
-	resp, err := w.send(ctx, http.MethodPost, text, "")
+	resp, err := w.send(ctx, http.MethodPost, text, w.headersOf(ctx, message))
 	r, _ := message.(*jsonrpc.Request)
 	if r == nil || !r.IsCall() {
 		if err == nil {
@@ -134,7 +135,7 @@ func (w *web) SessionID() string {
 func (w *web) Close() error {
 	defer w.cut()
 	if w.SessionID() != "" {
-		if resp, err := w.send(w.ctx, http.MethodDelete, nil, ""); err == nil {
+		if resp, err := w.send(w.ctx, http.MethodDelete, nil, nil); err == nil {
 			_ = resp.Body.Close()
 		}
 	}
@@ -156,10 +157,46 @@ func (w *web) fail(id jsonrpc.ID, err error) {
 	}
 }
 
-// send sends a request. event is the last one that was read of a stream.
-func (w *web) send(ctx context.Context, method string, text []byte, event string) (*http.Response, error) {
+// versionHeader has the version of the protocol.
+const versionHeader = "Mcp-Protocol-Version"
+
+// headersOf are the headers of a message that the protocol wants. The SDK knows them: a transport of its own is about to send the
+// message, and gets no connection.
+func (w *web) headersOf(ctx context.Context, message jsonrpc.Message) (h http.Header) {
+	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		h = r.Header
+		return nil, errNoAnswer
+	})}
+	t := sdk.StreamableClientTransport{Endpoint: w.url, HTTPClient: client}
+	if c, err := t.Connect(ctx); err == nil {
+		_ = c.Write(ctx, message)
+		_ = c.Close()
+	}
+	if version := h.Get(versionHeader); version != "" {
+		w.agree(version)
+	}
+	return h
+}
+
+// roundTripper is a function that sends requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends a request.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// from are the headers of a request that goes on reading a stream after an event; empty means from its beginning.
+func from(event string) http.Header {
+	h := http.Header{"Accept": {"text/event-stream"}}
+	if event != "" {
+		h.Set("Last-Event-ID", event)
+	}
+	return h
+}
+
+// send sends a request.
+func (w *web) send(ctx context.Context, method string, text []byte, headers http.Header) (*http.Response, error) {
 	for again := true; ; again = false {
-		resp, err := w.try(ctx, method, text, event)
+		resp, err := w.try(ctx, method, text, headers)
 		if err != nil {
 			return nil, err
 		}
@@ -177,30 +214,24 @@ func (w *web) send(ctx context.Context, method string, text []byte, event string
 	}
 }
 
-func (w *web) try(ctx context.Context, method string, text []byte, event string) (*http.Response, error) {
+func (w *web) try(ctx context.Context, method string, text []byte, headers http.Header) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(w.ctx, cancel)
 	over := func() { stop(); cancel() }
 	r, err := http.NewRequestWithContext(ctx, method, w.url, bytes.NewReader(text))
 	if err == nil {
+		maps.Copy(r.Header, headers)
 		err = w.sign(ctx, r)
 	}
 	if err != nil {
 		over()
 		return nil, &failure{error: err, broken: true}
 	}
-	if r.Header.Set("Accept", "text/event-stream"); text != nil {
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if event != "" {
-		r.Header.Set("Last-Event-ID", event)
-	}
 	if session := w.SessionID(); session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
 	if version := w.agreed(); version != "" {
-		r.Header.Set("Mcp-Protocol-Version", version)
+		r.Header.Set(versionHeader, version)
 	}
 	for name, values := range w.headers {
 		r.Header[name] = values
@@ -286,7 +317,7 @@ func (w *web) resume(ctx context.Context, at *position) *http.Response {
 		if sleep(ctx, max(at.retry, w.pause(n+1))) != nil {
 			return nil
 		}
-		resp, err := w.send(ctx, http.MethodGet, nil, at.event)
+		resp, err := w.send(ctx, http.MethodGet, nil, from(at.event))
 		switch {
 		case err != nil:
 			continue
@@ -363,7 +394,7 @@ func (w *web) take(ctx context.Context, text []byte) heard {
 func (w *web) listen() {
 	var at position
 	for times := 1; ; times++ {
-		resp, err := w.send(w.ctx, http.MethodGet, nil, at.event)
+		resp, err := w.send(w.ctx, http.MethodGet, nil, from(at.event))
 		if err == nil {
 			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 			switch {
