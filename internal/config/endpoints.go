@@ -50,7 +50,7 @@ func (l *loader) readEndpoints() error {
 func (t *endpointTable) override() exchange.Override {
 	q, o := t.Quirks, exchange.Override{}
 	o.Quirks = exchange.Quirks{
-		AnswersTools: q.AnswersTools, CacheKey: q.CacheKey, CacheMarks: q.CacheMarks, MaxTokens: q.MaxTokens, NeedsReasoning: q.NeedsReasoning,
+		AnswersTools: q.AnswersTools, CacheBreakpoint: q.CacheBreakpoint, CacheKey: q.CacheKey, CacheMarks: q.CacheMarks, MaxTokens: q.MaxTokens, NeedsReasoning: q.NeedsReasoning,
 		NoEncryptedReasoning: q.NoEncryptedReasoning, NoStreamOptions: q.NoStreamOptions, NoTemperature: q.NoTemperature, OldMaxTokens: q.OldMaxTokens,
 		ShortCallIDs: q.ShortCallIDs, Thinking: q.Thinking, Unsigned: q.Unsigned,
 	}

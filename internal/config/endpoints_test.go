@@ -138,7 +138,7 @@ func TestEndpointRefusals(t *testing.T) {
 		"a fallback of none":   {"fallback_models = ['a', 'b/c']", `:1: fallback_models: the model "b/c" names no endpoint`},
 		"a summary of none":    {"[compaction]\nmodel = 'b/c'", `:2: compaction.model: the model "b/c" names no endpoint`},
 		"mistyped quirk":       {base + "[endpoints.work.quirks]\ncache_mark = true", ":4: unknown key endpoints.work.quirks.cache_mark; did you mean cache_marks?"},
-		"unknown quirk":        {base + "[endpoints.work.quirks]\nspeed = true", ":4: unknown key endpoints.work.quirks.speed: [endpoints.work.quirks] has answers_tools, cache_key,"},
+		"unknown quirk":        {base + "[endpoints.work.quirks]\nspeed = true", ":4: unknown key endpoints.work.quirks.speed: [endpoints.work.quirks] has answers_tools, cache_breakpoint,"},
 		"no flag":              {base + "[endpoints.work.quirks]\ncache_key = 1", ":4: endpoints.work.quirks.cache_key must be true or false; it is 1"},
 		"no members":           {base + "[endpoints.work.quirks]\nunsigned = 'a: 1'", ":4: endpoints.work.quirks.unsigned must be members of a JSON object"},
 		"another thinking":     {base + "[endpoints.work.quirks]\nthinking = 'deep'", `:4: endpoints.work.quirks.thinking must be "adaptive", "budget" or "none"`},

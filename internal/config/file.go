@@ -183,6 +183,7 @@ func (e *endpointTable) begin() { e.KeyTTL = keys.DefaultTTL }
 // of the endpoint.
 type quirkTable struct {
 	AnswersTools         bool   `toml:"answers_tools" default:"by host and model"`
+	CacheBreakpoint      bool   `toml:"cache_breakpoint" default:"by host and model"`
 	CacheKey             bool   `toml:"cache_key" default:"by host and model"`
 	CacheMarks           bool   `toml:"cache_marks" default:"by host and model"`
 	MaxTokens            int64  `toml:"max_tokens" range:"0 1073741824" default:"by host and model"`

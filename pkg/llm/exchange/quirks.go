@@ -33,6 +33,9 @@ type Quirks struct {
 	AnswersTools bool `toml:"answers_tools"`
 	// NoEncryptedReasoning: the model answers 400 to a request for encrypted reasoning.
 	NoEncryptedReasoning bool `toml:"no_encrypted_reasoning"`
+	// CacheBreakpoint: the model caches up to prompt_cache_breakpoint of a block, and not up to where requests
+	// begin to differ.
+	CacheBreakpoint bool `toml:"cache_breakpoint"`
 	// CacheKey: the host takes prompt_cache_key.
 	CacheKey bool `toml:"cache_key"`
 	// CacheMarks: the host takes marks of blocks over messages, and may cache up to them.

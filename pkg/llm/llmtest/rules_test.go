@@ -42,6 +42,7 @@ var rules = []rule{
 	{"a wait is shared", "pkg/llm/exchange/waits.go", "	if left := h.until.Sub(w.now()); left > 0 {", "	if left := h.until.Sub(w.now()); left > 1<<62 {", "pkg/llm/exchange", "TestWaitsAreShared"},
 	{"one request tries first", "pkg/llm/exchange/waits.go", "	if h.trying {", "	if false {", "pkg/llm/exchange", "TestWaitsAreShared"},
 	{"quirks of rows add up", "pkg/llm/exchange/quirks.go", "		if !from.Field(i).IsZero() {", "		if false {", "pkg/llm/exchange", "TestEachQuirkCounts"},
+	{"the end of the setup is marked", "pkg/llm/openai/responsesbody.go", "	marked := q.CacheBreakpoint && ", "	marked := false && ", "pkg/llm/openai", "TestCacheBreakpoint"},
 	{"the cache key is sent", "pkg/llm/openai/responsesbody.go", "	if q.CacheKey && ", "	if false && ", "pkg/llm/openai", "Test"},
 	{"the last block is marked", "pkg/llm/anthropic/body.go", "		e.Dst = append(e.Dst, e.mark...)", "		_ = e.mark", "pkg/llm/anthropic", "TestBody|TestCacheYield"},
 }

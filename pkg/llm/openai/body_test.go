@@ -231,6 +231,25 @@ func TestBodyRefusals(t *testing.T) {
 	}
 }
 
+// A model that caches up to marks alone gets one where the setup ends, and no other model does.
+func TestCacheBreakpoint(t *testing.T) {
+	const mark = `"prompt_cache_breakpoint":{"mode":"explicit"}`
+	for _, tc := range []struct{ base, model, instructions, project, body, want string }{
+		{"https://api.openai.com/v1", "gpt-5.6", "be brief", "", "", `"input":[{"role":"developer","content":[{"type":"input_text",` + mark + `,"text":"be brief"}]},`},
+		{"https://api.openai.com/v1", "gpt-6-mini", "be brief", "use Go", "", `"instructions":"be brief","input":[{"role":"user","content":[{"type":"input_text",` + mark + `,"text":"`},
+		{"https://api.openai.com/v1", "gpt-5.6", "", "", "", `"input":[{"role":"user","content":"hi"}`},
+		{"https://api.openai.com/v1", "gpt-5.6", "be brief", "", `{"prompt_cache_options":{"mode":"implicit"}}`, `"instructions":"be brief"`},
+		{"https://api.openai.com/v1", "gpt-5.5", "be brief", "", "", `"instructions":"be brief"`},
+		{"http://localhost/v1", "gpt-5.6", "be brief", "", "", `"instructions":"be brief"`},
+	} {
+		r := llm.Request{Setup: item.Setup{Model: tc.model, Instructions: tc.instructions, ProjectInstructions: tc.project, Body: tc.body}, Items: []item.Item{item.UserMessage{Text: "hi"}}}
+		body := bodyOf(t, openai.Config{BaseURL: tc.base, API: openai.APIResponses}, r)
+		if !strings.Contains(body, tc.want) || strings.Contains(body, mark) != strings.Contains(tc.want, mark) || !json.Valid([]byte(body)) {
+			t.Errorf("%s at %s: %s", tc.model, tc.base, body)
+		}
+	}
+}
+
 // A host that is known to take the key of the prompt cache gets it, once.
 func TestCacheKey(t *testing.T) {
 	for _, api := range []string{openai.APIChat, openai.APIResponses} {

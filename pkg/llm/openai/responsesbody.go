@@ -17,15 +17,22 @@ func newInputEncoder(w encode.Written, setup item.Setup, q exchange.Quirks) *inp
 		dst = append(dst, `,"include":["reasoning.encrypted_content"]`...)
 	}
 	dst = responsesHead(setup, q).Append(dst, setup.Body)
-	if text := setup.System(); text != "" {
-		dst = encode.Member(dst, "instructions", text)
+	system, project := setup.System(), setup.ProjectInstructions
+	marked := q.CacheBreakpoint && !encode.Adds(setup.Body, "prompt_cache_options")
+	if system != "" && (!marked || project != "") {
+		dst = encode.Member(dst, "instructions", system)
 	}
 	dst = appendResponsesTools(dst, setup.Tools)
 	dst = append(dst, `,"input":[`...)
 	w.Dst = dst
 	e := &inputEncoder{Written: w, setup: setup}
-	if setup.ProjectInstructions != "" {
-		e.message("user", encode.FramedProject(setup.ProjectInstructions), "")
+	switch {
+	case marked && project != "":
+		e.marked("user", encode.FramedProject(project))
+	case marked && system != "":
+		e.marked("developer", system)
+	case project != "":
+		e.message("user", encode.FramedProject(project), "")
 	}
 	return e
 }
@@ -154,6 +161,15 @@ func (e *inputEncoder) message(role, text, members string) {
 		e.Dst = append(append(e.Dst, ','), members...)
 	}
 	e.Dst = append(e.Dst, '}')
+}
+
+// marked appends a message up to whose end the endpoint caches: what a compaction, a rewind or a fork leaves of an earlier request.
+func (e *inputEncoder) marked(role, text string) {
+	e.open()
+	e.Dst = append(e.Dst, `{"role":"`...)
+	e.Dst = append(e.Dst, role...)
+	e.Dst = append(e.Dst, `","content":[{"type":"input_text","prompt_cache_breakpoint":{"mode":"explicit"}`...)
+	e.Dst = append(encode.Member(e.Dst, "text", text), "}]}"...)
 }
 
 // pictured appends a message of the user's with images.
