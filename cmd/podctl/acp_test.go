@@ -438,7 +438,7 @@ func TestACPErrors(t *testing.T) {
 		{"session/load", map[string]any{"sessionId": "unknown", "cwd": w.dir, "mcpServers": []any{}}, "-32002"},
 		{"session/new", map[string]any{"cwd": w.dir + "/nowhere", "mcpServers": []any{}}, "-32602"},
 		{"session/set_mode", map[string]any{"sessionId": session, "modeId": "yolo"}, `"yolo" is not a mode`},
-		{"session/fork", map[string]any{"sessionId": session}, "-32601"},
+		{"session/archive", map[string]any{"sessionId": session}, "-32601"},
 	}
 	for _, tt := range tests {
 		if err := e.call(tt.method, tt.params, &struct{}{}); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -50,6 +50,21 @@ func (e *rpcError) Error() string { return fmt.Sprintf("%d: %s", e.Code, e.Messa
 // newEditor starts a podctl acp and initializes it.
 func (w *world) newEditor(answer func(json.RawMessage) string, args ...string) *editor {
 	w.t.Helper()
+	e := w.startEditor(answer, args...)
+	var hello struct {
+		ProtocolVersion   int
+		AgentCapabilities struct{ LoadSession bool }
+	}
+	e.must("initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "tester", "version": "1"}}, &hello)
+	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession {
+		w.t.Errorf("podd says %+v", hello)
+	}
+	return e
+}
+
+// startEditor starts a podctl acp.
+func (w *world) startEditor(answer func(json.RawMessage) string, args ...string) *editor {
+	w.t.Helper()
 	e := &editor{t: w.t, p: w.podctl(append([]string{"acp"}, args...)...), answer: answer, answers: make(map[int]chan rpcMessage), more: make(chan struct{})}
 	// It ends with its standard input, at the end of the test.
 	e.p.cmd.Cancel = func() error { return os.ErrProcessDone }
@@ -73,14 +88,6 @@ func (w *world) newEditor(answer func(json.RawMessage) string, args ...string) *
 		}
 		reader.Wait()
 	})
-	var hello struct {
-		ProtocolVersion   int
-		AgentCapabilities struct{ LoadSession bool }
-	}
-	e.must("initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "tester", "version": "1"}}, &hello)
-	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession {
-		w.t.Errorf("podd says %+v", hello)
-	}
 	return e
 }
 

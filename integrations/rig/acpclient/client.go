@@ -56,6 +56,8 @@ type Update struct {
 	Content                                        json.RawMessage
 	Entries                                        []struct{ Content, Status string }
 	AvailableCommands                              []struct{ Name string }
+	// State, StopReason and MessageID are of version 2.
+	State, StopReason, MessageID string
 }
 
 // Start starts an editor and its agent. It quits when the test ends.
@@ -67,8 +69,43 @@ func Start(t *testing.T, w *rig.World, args ...string) *Client {
 // StartWith is Start for an editor with capabilities.
 func StartWith(t *testing.T, w *rig.World, capabilities map[string]any, args ...string) *Client {
 	t.Helper()
+	p := start(t, w, "", args)
+	var hello struct {
+		ProtocolVersion   int
+		AuthMethods       []any
+		AgentCapabilities struct {
+			LoadSession         bool
+			SessionCapabilities struct{ List, Resume, Close, Delete, Fork any }
+		}
+	}
+	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": capabilities})
+	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || hello.AgentCapabilities.SessionCapabilities.Close == nil || hello.AgentCapabilities.SessionCapabilities.Delete == nil || len(hello.AuthMethods) != 1 {
+		t.Errorf("podd says %+v", hello)
+	}
+	return p
+}
+
+// StartSecond is StartWith for an editor that speaks version 2 and knows what is unstable in it.
+func StartSecond(t *testing.T, w *rig.World, capabilities map[string]any) *Client {
+	t.Helper()
+	p := start(t, w, "/experimental/v2/unstable", nil)
+	var hello struct {
+		ProtocolVersion int
+		AuthMethods     []any
+		Capabilities    struct{ Session struct{ Delete, Fork any } }
+	}
+	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 2, "info": map[string]string{"name": "typescript", "version": "1"}, "capabilities": capabilities})
+	if s := hello.Capabilities.Session; hello.ProtocolVersion != 2 || s.Delete == nil || s.Fork == nil || len(hello.AuthMethods) != 1 {
+		t.Errorf("podd says %+v", hello)
+	}
+	return p
+}
+
+// start starts an editor with the part of the protocol's package that speaks a version.
+func start(t *testing.T, w *rig.World, entry string, args []string) *Client {
+	t.Helper()
 	p := &Client{t: t}
-	script := append([]string{rig.Root() + "/integrations/rig/acpclient/client.mjs", rig.NPM(t), rig.Binaries(t) + "/podctl", "acp"}, args...)
+	script := append([]string{rig.Root() + "/integrations/rig/acpclient/client.mjs", rig.NPM(t), entry, rig.Binaries(t) + "/podctl", "acp"}, args...)
 	c := w.Command("node", script...)
 	// It ends with its standard input.
 	c.Cancel = func() error { return os.ErrProcessDone }
@@ -96,18 +133,6 @@ func StartWith(t *testing.T, w *rig.World, capabilities map[string]any, args ...
 		}
 	})
 	t.Cleanup(p.Quit)
-	var hello struct {
-		ProtocolVersion   int
-		AuthMethods       []any
-		AgentCapabilities struct {
-			LoadSession         bool
-			SessionCapabilities struct{ List, Resume, Close, Delete any }
-		}
-	}
-	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": capabilities})
-	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || hello.AgentCapabilities.SessionCapabilities.Close == nil || hello.AgentCapabilities.SessionCapabilities.Delete == nil || len(hello.AuthMethods) != 1 {
-		t.Errorf("podd says %+v", hello)
-	}
 	return p
 }
 
@@ -212,6 +237,18 @@ func (p *Client) States(call string) (list []string) {
 	for _, e := range p.seen {
 		if e.Update != nil && e.Update.ToolCallID == call && e.Update.Status != "" {
 			list = append(list, e.Update.Status)
+		}
+	}
+	return list
+}
+
+// WorkStates are the states of the work, in order, each with why the work stopped.
+func (p *Client) WorkStates() (list []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.seen {
+		if e.Update != nil && e.Update.State != "" {
+			list = append(list, strings.TrimSuffix(e.Update.State+" "+e.Update.StopReason, " "))
 		}
 	}
 	return list

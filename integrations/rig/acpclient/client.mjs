@@ -1,6 +1,6 @@
 // The editor of these tests: the protocol's own TypeScript client, driven by lines of JSON
-// on standard input. Its arguments are the directory of the npm packages and the agent's
-// command line. It says what it hears in lines of JSON on standard output; whatever the
+// on standard input. Its arguments are the directory of the npm packages, the part of the package that speaks a version, and the
+// agent's command line. It says what it hears in lines of JSON on standard output; whatever the
 // client finds wrong with the agent goes to standard error.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-const [npm, command, ...args] = process.argv.slice(2);
-const acp = await import(pathToFileURL(createRequire(npm + "/").resolve("@agentclientprotocol/sdk")));
+const [npm, entry, command, ...args] = process.argv.slice(2);
+const acp = await import(pathToFileURL(createRequire(npm + "/").resolve("@agentclientprotocol/sdk" + entry)));
 const agent = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 const exited = new Promise((resolve) => agent.on("exit", resolve));
 const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
@@ -31,7 +31,7 @@ const asked = (what, withdrawn) => ({ params, signal }) => {
 const editor = acp
   .client({ name: "typescript" })
   .onNotification(acp.methods.client.session.update, ({ params }) => say({ update: params.update }))
-  .onRequest(acp.methods.client.session.requestPermission, asked(({ options, toolCall }) => ({ options, toolCall }), { outcome: { outcome: "cancelled" } }))
+  .onRequest(acp.methods.client.session.requestPermission, asked(({ options, toolCall, subject }) => ({ options, toolCall: toolCall ?? subject.toolCall }), { outcome: { outcome: "cancelled" } }))
   .onRequest(acp.methods.client.elicitation.create, asked((form) => ({ form }), { action: "cancel" }));
 
 await editor.connectWith(acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout)), async (podd) => {

@@ -21,21 +21,42 @@ import (
 // loginMethod is the only way to log in: the socket belongs to the person, and podd has the keys of models.
 const loginMethod = "podd"
 
-// initialize reports what podd can do.
-func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (any, error) {
-	a.mu.Lock()
-	a.editor = "editor"
-	if p.ClientInfo != nil && p.ClientInfo.Name != "" {
-		a.editor = valid(p.ClientInfo.Name)
+// loginHint says what to do instead of a login.
+const loginHint = "podd has the keys of your models: run podctl setup once"
+
+// initialize reports what podd can do, in the newest version that both know.
+func (a *agent) initialize(ctx context.Context, params json.RawMessage) (any, error) {
+	var asked struct {
+		ProtocolVersion int `json:"protocolVersion"`
 	}
-	e := p.ClientCapabilities.Elicitation
+	_ = json.Unmarshal(params, &asked) // The version's own parser says what is wrong.
+	a.second.Store(asked.ProtocolVersion >= secondVersion)
+	if a.second.Load() {
+		return a.initializeSecond(params)
+	}
+	return on(a.initializeFirst)(ctx, params)
+}
+
+// meet notes who the editor is and what it can do.
+func (a *agent) meet(name string, e *acp.ElicitationCapabilities) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.editor = valid(cmp.Or(name, "editor"))
 	a.forms = e != nil && e.Form != nil
-	a.mu.Unlock()
+}
+
+// initializeFirst reports what podd can do, in version 1.
+func (a *agent) initializeFirst(_ context.Context, p acp.InitializeRequest) (any, error) {
+	name := ""
+	if p.ClientInfo != nil {
+		name = p.ClientInfo.Name
+	}
+	a.meet(name, p.ClientCapabilities.Elicitation)
 	return deleting(acp.InitializeResponse{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		AgentInfo:       &acp.Implementation{Name: "podd", Title: acp.Ptr("podd"), Version: a.Version},
 		AuthMethods: []acp.AuthMethod{{Agent: &acp.AuthMethodAgent{
-			Id: loginMethod, Name: "podd", Description: acp.Ptr("podd has the keys of your models: run podctl setup once"),
+			Id: loginMethod, Name: "podd", Description: acp.Ptr(loginHint),
 		}}},
 		AgentCapabilities: acp.AgentCapabilities{
 			LoadSession:        true,
@@ -45,6 +66,7 @@ func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (any, err
 				Resume:                &acp.SessionResumeCapabilities{},
 				AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
 				Close:                 &acp.SessionCloseCapabilities{},
+				Fork:                  &acp.SessionForkCapabilities{},
 			},
 		},
 	})
@@ -101,9 +123,14 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
+	return a.begun(ctx, pod, from, p.Cwd, p.McpServers)
+}
+
+// begun is a new session.
+func (a *agent) begun(ctx context.Context, pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) (acp.NewSessionResponse, error) {
 	// It shows nothing before the first prompt: until the editor has this answer, it does
 	// not know the session.
-	s, err := a.open(pod, from, p.Cwd, p.McpServers)
+	s, err := a.open(pod, from, cwd, servers)
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
@@ -112,6 +139,9 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 			go func() {
 				defer a.calls.Done()
 				s.introduce()
+				if a.second.Load() {
+					s.startReading()
+				}
 			}()
 		}
 	})
@@ -168,8 +198,8 @@ func (a *agent) pod(ctx context.Context, name string) (*poddv1.Pod, error) {
 	return resp.GetPod(), err
 }
 
-// create creates a pod, named after its workspace.
-func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.Pod, error) {
+// named makes a pod with a name that is free.
+func (a *agent) named(ctx context.Context, base string, with func(name string) (*poddv1.Pod, error)) (*poddv1.Pod, error) {
 	list, err := a.Client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
 	if err != nil {
 		return nil, err
@@ -178,21 +208,62 @@ func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.
 	for _, pod := range list.GetPods() {
 		taken[pod.GetName()] = true
 	}
-	spec := &poddv1.PodSpec{Dir: valid(dir)}
-	for _, dir := range more {
-		spec.Write = append(spec.Write, valid(dir))
-	}
-	base := podname.For(filepath.Base(dir))
 	for n := 1; ; n++ {
 		name := podname.Numbered(base, n)
 		if taken[name] {
 			continue
 		}
-		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: spec})
+		pod, err := with(name)
 		if item.KindOf(err) != item.KindExists {
-			return resp.GetPod(), err
+			return pod, err
 		}
 	}
+}
+
+// create creates a pod, named after its workspace.
+func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.Pod, error) {
+	spec := &poddv1.PodSpec{Dir: valid(dir)}
+	for _, dir := range more {
+		spec.Write = append(spec.Write, valid(dir))
+	}
+	return a.named(ctx, podname.For(filepath.Base(dir)), func(name string) (*poddv1.Pod, error) {
+		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: spec})
+		return resp.GetPod(), err
+	})
+}
+
+// forkRequest names the session to fork.
+type forkRequest struct {
+	deleteRequest
+	Cwd string `json:"cwd"`
+}
+
+// Validate refuses a request without a session or a directory.
+func (r *forkRequest) Validate() error {
+	if r.Cwd == "" {
+		return errors.New("cwd is required")
+	}
+	return r.deleteRequest.Validate()
+}
+
+// forkSession begins a session that goes on from another one's history, which the editor has.
+func (a *agent) forkSession(ctx context.Context, p forkRequest) (any, error) {
+	from, err := a.pod(ctx, string(p.SessionID))
+	if err != nil {
+		return nil, err
+	}
+	pod, err := a.named(ctx, from.GetName(), func(name string) (*poddv1.Pod, error) {
+		resp, err := a.Client.Pods().ForkPod(ctx, &poddv1.ForkPodRequest{Pod: from.GetId(), Name: name})
+		return resp.GetPod(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp, err := a.begun(ctx, pod, fromNow, p.Cwd, nil)
+	if err != nil || !a.second.Load() {
+		return resp, err
+	}
+	return secondSession(resp), nil
 }
 
 // reopen starts a session on a pod, and returns once the history that it shows has been
@@ -219,6 +290,12 @@ func (a *agent) closeSession(ctx context.Context, p acp.CloseSessionRequest) (ac
 	if ids := s.stopWaiting(); len(ids) > 0 {
 		s.stop(ctx, ids)
 	}
+	a.shut(s)
+	return acp.CloseSessionResponse{}, nil
+}
+
+// shut closes a session, whose prompts get no other answer.
+func (a *agent) shut(s *session) {
 	s.end(outcome{withdrawn: true})
 	a.mu.Lock()
 	if a.sessions[s.id] == s {
@@ -226,7 +303,6 @@ func (a *agent) closeSession(ctx context.Context, p acp.CloseSessionRequest) (ac
 	}
 	a.mu.Unlock()
 	s.close()
-	return acp.CloseSessionResponse{}, nil
 }
 
 // methodDelete deletes a session of the list.

@@ -20,6 +20,14 @@ func (s *session) begin(b transcript.Block) acp.SessionUpdate {
 		acp.WithStartContent(l.content), acp.WithStartRawInput(l.input))
 }
 
+// diffs says how to show a diff.
+func (s *session) diffs() showDiff {
+	if s.agent.second.Load() {
+		return patchContent
+	}
+	return diffContent
+}
+
 func (s *session) looks(b transcript.Block) looks {
 	return looksOf(b.Call.Tool, b.Call.Arguments, s.dir)
 }
@@ -53,7 +61,7 @@ func (s *session) ended(id acp.ToolCallId, b transcript.Block) {
 	if b.State == transcript.Failed {
 		status = acp.ToolCallStatusFailed
 	}
-	s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(status), acp.WithUpdateContent(ended(b, s.dir))))
+	s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(status), acp.WithUpdateContent(ended(b, s.dir, s.diffs()))))
 	if l.plan != nil && b.State == transcript.Done {
 		s.send(acp.UpdatePlan(l.plan...))
 	}

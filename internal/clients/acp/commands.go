@@ -68,7 +68,7 @@ func (s *session) command(ctx context.Context, id string, blocks []acp.ContentBl
 	case i < 0: // It is text, such as a path.
 		return blocks, "", nil
 	case all[i].Name == compactCommand:
-		answer, err = s.compact(ctx, id)
+		answer, err = s.itself(id, blocks, func() (acp.StopReason, error) { return s.compact(ctx, id) })
 		return nil, answer, err
 	}
 	text, err := all[i].With(strings.TrimSpace(found[2]))

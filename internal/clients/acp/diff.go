@@ -8,23 +8,26 @@ import (
 	"podd/pkg/item"
 )
 
+// showDiff shows a unified diff of a file.
+type showDiff func(path, diff string) acp.ToolCallContent
+
 // previewContent are what a call that waits would make of files.
-func previewContent(list []item.Preview, dir string) (content []acp.ToolCallContent, places []acp.ToolCallLocation) {
+func previewContent(list []item.Preview, dir string, show showDiff) (content []acp.ToolCallContent, places []acp.ToolCallLocation) {
 	for _, p := range list {
 		path := absolute(p.Path, dir)
 		places = append(places, acp.ToolCallLocation{Path: path})
 		// What it executes, the text of the question shows.
 		if p.Diff != "" && !p.Runs {
-			content = append(content, diffContent(path, p.Diff))
+			content = append(content, show(path, p.Diff))
 		}
 	}
 	return content, places
 }
 
 // diffsContent are the changes of a call.
-func diffsContent(diffs *item.Diffs, dir string) (content []acp.ToolCallContent) {
+func diffsContent(diffs *item.Diffs, dir string, show showDiff) (content []acp.ToolCallContent) {
 	for _, d := range diffs.List() {
-		content = append(content, diffContent(absolute(d.Path, dir), d.Diff))
+		content = append(content, show(absolute(d.Path, dir), d.Diff))
 	}
 	return content
 }

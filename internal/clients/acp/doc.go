@@ -9,5 +9,7 @@
 // One goroutine per session reads the pod's stream and sends its updates in order; each
 // open question in the editor has one more. Serve waits for all of them.
 //
+// The library of the protocol has only version 1. Where version 2 differs, second.go and secondwire.go translate.
+//
 // Rank 6. It is the only package that knows the protocol's types.
 package acp

@@ -16,8 +16,10 @@ func (s *session) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
 		s.claimed = k.RequestIDs
+		s.began(k.RequestIDs)
 	case item.Promoted:
 		s.claimed = append(slices.Clip(s.claimed), k.RequestIDs...)
+		s.began(k.RequestIDs)
 	case item.Withdrawn:
 		s.resolve(k.RequestIDs, outcome{withdrawn: true})
 	case item.ApprovalRequested:
@@ -40,13 +42,19 @@ func (s *session) put(p transcript.Put) {
 	b := p.Block
 	switch b.Kind {
 	case transcript.User:
-		// The editor itself shows this session's prompts.
-		if b.State == transcript.Done && !s.muted && !s.said(strings.TrimPrefix(b.ID, "s:")) {
+		// In version 1 the editor itself shows this session's prompts.
+		id := strings.TrimPrefix(b.ID, "s:")
+		if b.State == transcript.Done && !s.muted && (s.agent.second.Load() || !s.said(id)) {
 			text := b.Text
 			for _, i := range b.Images {
 				text += "\n" + view.Picture(i)
 			}
-			s.send(acp.UpdateUserMessageText(strings.TrimPrefix(text, "\n")))
+			text = strings.TrimPrefix(text, "\n")
+			if s.agent.second.Load() {
+				s.message("user_message", id, text)
+				return
+			}
+			s.send(acp.UpdateUserMessageText(text))
 		}
 	case transcript.Answer:
 		s.sendText(&s.text, spokenText, p)
@@ -75,8 +83,8 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 	}
 	claimed := s.claimed
 	s.claimed = nil
-	mine := s.waits(claimed)
-	_, err := stopReason(turn, end)
+	mine := s.waits(claimed) || s.agent.second.Load() && s.live
+	reason, err := stopReason(turn, end)
 	// A failed prompt is answered with the cause, and the client that cancels a turn knows
 	// it.
 	if end.Outcome != item.OutcomeFinished && !(mine && (err != nil || end.Reason == "CANCELLED")) {
@@ -86,4 +94,5 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 		s.usage()
 	}
 	s.resolve(claimed, outcome{turn: turn, end: end})
+	s.finished(reason, err)
 }

@@ -71,9 +71,9 @@ func looksOf(tool, raw, dir string) looks {
 
 // ended is the content of a finished call: the diffs if it changed files, otherwise its
 // result.
-func ended(b transcript.Block, dir string) []acp.ToolCallContent {
+func ended(b transcript.Block, dir string, show showDiff) []acp.ToolCallContent {
 	failed, text := b.State == transcript.Failed, b.Detail
-	if content := diffsContent(b.Call.Diffs, dir); len(content) > 0 {
+	if content := diffsContent(b.Call.Diffs, dir, show); len(content) > 0 {
 		return content
 	}
 	if strings.TrimSpace(text) == "" || failed {

@@ -99,7 +99,7 @@ func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 func (s *session) question(ctx context.Context, shown view.Approval, rule string, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
 	l := looksOf(shown.Tool, shown.Arguments, s.dir)
 	// First the diffs of an edit, then exactly what else will happen.
-	content, places := previewContent(shown.Previews, s.dir)
+	content, places := previewContent(shown.Previews, s.dir, s.diffs())
 	if len(places) > 0 {
 		l.places = places
 	}
@@ -108,13 +108,18 @@ func (s *session) question(ctx context.Context, shown view.Approval, rule string
 		lines = append(lines, rule)
 	}
 	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(lines, "\n")))))
-	resp, err := acp.SendRequest[acp.RequestPermissionResponse](s.conn, ctx, acp.ClientMethodSessionRequestPermission, acp.RequestPermissionRequest{
+	request := acp.RequestPermissionRequest{
 		SessionId: s.id, Options: options,
 		ToolCall: acp.ToolCallUpdate{
 			ToolCallId: acp.ToolCallId(shown.CallID), Title: acp.Ptr(l.title), Kind: acp.Ptr(l.kind),
 			Status: acp.Ptr(acp.ToolCallStatusPending), Locations: l.places, Content: content, RawInput: l.input,
 		},
-	})
+	}
+	var params any = request
+	if s.agent.second.Load() {
+		params = secondQuestion(request)
+	}
+	resp, err := acp.SendRequest[acp.RequestPermissionResponse](s.conn, ctx, acp.ClientMethodSessionRequestPermission, params)
 	if err != nil || resp.Outcome.Selected == nil {
 		return nil, false
 	}

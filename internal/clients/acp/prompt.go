@@ -55,19 +55,21 @@ type outcome struct {
 func (a *agent) ordered(ctx context.Context, params json.RawMessage) (any, error) {
 	waits := sync.OnceFunc(a.in.next)
 	defer waits()
+	if a.second.Load() {
+		return on(func(ctx context.Context, p acp.PromptRequest) (inserted, error) { return a.insert(ctx, p, waits) })(ctx, params)
+	}
 	return on(func(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
-		return a.prompt(ctx, p, waits)
+		return a.prompt(ctx, client.NewRequestID(), p, waits)
 	})(ctx, params)
 }
 
-// prompt submits a prompt and answers when the turn that took it has ended. A pod that
-// is busy takes it afterwards. It calls waits as soon as a cancel finds the prompt.
-func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (acp.PromptResponse, error) {
+// prompt submits a prompt and answers when the turn that took it has ended, in version 2 when a turn has taken it. A pod
+// that is busy takes it afterwards, in version 2 at its next step. It calls waits as soon as a cancel finds the prompt.
+func (a *agent) prompt(ctx context.Context, id string, p acp.PromptRequest, waits func()) (acp.PromptResponse, error) {
 	s, err := a.session(p.SessionId)
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
-	id := client.NewRequestID()
 	w, err := s.await(id)
 	if err != nil {
 		return acp.PromptResponse{}, err
@@ -100,9 +102,10 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (
 		return acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	}
 	if s.answers(ctx, p.Prompt) {
+		s.echo(id, p.Prompt)
 		return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}
-	_, err = a.Client.Submit(a.ctx, wire.SetPlan(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}, s.plans()))
+	_, err = a.Client.Submit(a.ctx, s.mode(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}))
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
@@ -111,6 +114,16 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest, waits func()) (
 	}
 	defer s.noticeServers(ctx)
 	return s.answer(ctx, id, w)
+}
+
+// mode says how a prompt is taken. In version 2 it joins the turn that runs, and follows that turn's mode.
+func (s *session) mode(req *poddv1.SubmitRequest) *poddv1.SubmitRequest {
+	plan := s.plans()
+	if turns, _ := s.turning(); s.agent.second.Load() && (turns || plan == nil) {
+		req.Mode = poddv1.SubmitMode_SUBMIT_MODE_STEER
+		return req
+	}
+	return wire.SetPlan(req, plan)
 }
 
 // noticeServers says which MCP servers failed since it did so last: such an alert is podd's own
@@ -149,6 +162,10 @@ func (s *session) answer(ctx context.Context, id string, w *waiting) (acp.Prompt
 				return acp.PromptResponse{}, context.Canceled
 			}
 			cancelled = nil
+			if s.agent.second.Load() {
+				s.unqueue(s.agent.ctx, []string{id})
+				continue
+			}
 			s.stop(s.agent.ctx, []string{id})
 		}
 	}
@@ -197,12 +214,7 @@ func (s *session) stop(ctx context.Context, ids []string) {
 	s.prompts.mu.Lock()
 	s.stopping = true
 	s.prompts.mu.Unlock()
-	runs := len(ids) == 0
-	for _, id := range ids {
-		_, err := s.Client.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: s.pod, RequestId: id})
-		runs = runs || err != nil
-	}
-	if !runs {
+	if len(ids) > 0 && s.unqueue(ctx, ids) {
 		return
 	}
 	_, err := s.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: s.pod, Reason: "cancelled in the editor (" + s.client() + ")"})

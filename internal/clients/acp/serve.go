@@ -76,6 +76,8 @@ type agent struct {
 	conn *acp.Connection
 	in   *input
 	out  output
+	// second says that the editor speaks version 2 of the protocol.
+	second atomic.Bool
 	// calls are the requests in progress.
 	calls sync.WaitGroup
 
@@ -91,8 +93,26 @@ type agent struct {
 
 // handle answers one message of the editor.
 func (a *agent) handle(ctx context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
-	answer, known := map[string]handler{
-		acp.AgentMethodInitialize:             on(a.initialize),
+	methods := a.firstMethods
+	if a.second.Load() {
+		methods = a.secondMethods
+	}
+	answer, known := methods()[method]
+	if !known {
+		return nil, acp.NewMethodNotFound(method)
+	}
+	if !a.begin() {
+		return nil, refusal(context.Canceled)
+	}
+	defer a.calls.Done()
+	result, err := answer(ctx, params)
+	return result, refusal(err)
+}
+
+// firstMethods are the methods of version 1 of the protocol.
+func (a *agent) firstMethods() map[string]handler {
+	return map[string]handler{
+		acp.AgentMethodInitialize:             a.initialize,
 		acp.AgentMethodAuthenticate:           on(a.authenticate),
 		acp.AgentMethodSessionNew:             on(a.newSession),
 		acp.AgentMethodSessionLoad:            on(a.loadSession),
@@ -103,17 +123,9 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 		acp.AgentMethodSessionSetMode:         on(a.setMode),
 		acp.AgentMethodSessionSetConfigOption: on(a.setOption),
 		acp.AgentMethodSessionPrompt:          a.ordered,
+		acp.AgentMethodSessionFork:            on(a.forkSession),
 		acp.AgentMethodSessionCancel:          on(a.cancel),
-	}[method]
-	if !known {
-		return nil, acp.NewMethodNotFound(method)
 	}
-	if !a.begin() {
-		return nil, refusal(context.Canceled)
-	}
-	defer a.calls.Done()
-	result, err := answer(ctx, params)
-	return result, refusal(err)
 }
 
 // begin counts a request in progress; false if the connection has ended.

@@ -3,6 +3,8 @@ package acp
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +51,8 @@ type session struct {
 	// the log reports as waiting still wait.
 	muted, live bool
 	log         *transcript.Transcript
+	// shown are the messages of the model that the editor has, in version 2.
+	shown map[string]bool
 	// claimed are the running turn's submits.
 	claimed       []string
 	text, thought transcript.Appender
@@ -66,7 +70,7 @@ func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 		caughtUp: make(chan struct{}), over: make(chan struct{}),
 		prompts: &prompts{waiting: make(map[string]*waiting), mine: make(map[string]bool)},
 		calls:   make(map[string]transcript.State), log: transcript.New(transcript.Options{Last: 1}),
-		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
+		asked: make(map[string]bool), shown: make(map[string]bool), questions: make(map[string]context.CancelFunc),
 		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
 	}
 	s.ctx, s.cancel = context.WithCancelCause(a.ctx)
@@ -120,6 +124,7 @@ func (s *session) run() {
 			s.prompts.mu.Lock()
 			s.failed = err
 			s.prompts.mu.Unlock()
+			s.finished("", err)
 			return
 		}
 		s.lost()
@@ -155,6 +160,7 @@ func (s *session) lost() {
 func (s *session) receive(m *poddv1.StreamResponse) {
 	c := s.log.Apply(m)
 	s.thought.Drop(c.Drop)
+	s.unsay(c.Drop)
 	if s.text.Drop(c.Drop) {
 		// The end of a turn needs no such notice.
 		if s.log.Turn() != 0 {
@@ -168,6 +174,8 @@ func (s *session) receive(m *poddv1.StreamResponse) {
 	if c.Entry != nil {
 		s.after = int64(c.Entry.Seq)
 		s.entry(*c.Entry)
+		asks := len(s.questions) > 0 && !slices.Contains(slices.Collect(maps.Values(s.calls)), transcript.Running)
+		s.worked(func(p *phase) { p.asks = asks })
 	}
 	if c.CaughtUp {
 		s.catchUp()
@@ -190,6 +198,7 @@ func (s *session) catchUp() {
 		if s.after > 0 {
 			s.usage()
 		}
+		s.follow()
 		close(s.caughtUp)
 	}
 }

@@ -28,6 +28,8 @@ type sender struct {
 	// out guards updates: their order and the last one.
 	out  sync.Mutex
 	last spokenAs
+	// phase is guarded by out too.
+	phase phase
 }
 
 // send sends the editor an update, in the order of the calls. An update that cannot be
@@ -47,6 +49,10 @@ func (o *sender) tell(u acp.SessionUpdate) {
 }
 
 func (o *sender) write(u acp.SessionUpdate) {
+	if o.agent.second.Load() {
+		o.write2(secondUpdate(u))
+		return
+	}
 	err := o.agent.conn.SendNotification(o.agent.ctx, acp.ClientMethodSessionUpdate, acp.SessionNotification{SessionId: o.id, Update: u})
 	if err != nil {
 		o.agent.Log.Debug("update not sent", "err", err)
@@ -78,16 +84,25 @@ func (o *sender) chunk(as spokenAs, text string, begins bool) {
 func (o *sender) notice(text string, below ...string) {
 	o.out.Lock()
 	defer o.out.Unlock()
+	if o.agent.second.Load() {
+		o.announce(text, below, false)
+		return
+	}
 	lead := ""
 	if o.last == spokenText {
 		lead = "\n\n"
 	}
 	o.last = spokenNotice
-	text = lead + "> podd: " + sanitize.Line(text) + "\n\n"
+	o.write(acp.UpdateAgentMessageText(lead + quoted(sanitize.Line(text), below)))
+}
+
+// quoted is a message of podd itself.
+func quoted(text string, below []string) string {
+	text = "> podd: " + text + "\n\n"
 	if len(below) > 0 {
 		text += fenced(strings.Join(below, "\n")) + "\n\n"
 	}
-	o.write(acp.UpdateAgentMessageText(text))
+	return text
 }
 
 // notify is a notice from the reader: it is suppressed while muted, and never interrupts a
@@ -109,6 +124,12 @@ func (s *session) flushHeld() {
 
 func (s *session) flushAll() {
 	for _, text := range s.held {
+		if s.agent.second.Load() && !s.live { // A notice is no history.
+			s.sender.out.Lock()
+			s.announce(text, nil, true)
+			s.sender.out.Unlock()
+			continue
+		}
 		s.notice(text)
 	}
 	s.held = nil
@@ -117,6 +138,13 @@ func (s *session) flushAll() {
 // sendText shows the part of a text that has not been shown.
 func (s *session) sendText(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	text, begins, cut := a.Put(p)
+	if s.agent.second.Load() {
+		if !s.muted {
+			s.spoken(as, p.Block.ID, p.Block.Text, text, begins)
+		}
+		s.flushHeld()
+		return
+	}
 	if cut && as == spokenText {
 		s.cut()
 	}
@@ -124,6 +152,17 @@ func (s *session) sendText(a *transcript.Appender, as spokenAs, p transcript.Put
 		s.chunk(as, text, begins)
 	}
 	s.flushHeld()
+}
+
+// unsay empties messages that were discarded, which version 1 cannot.
+func (s *session) unsay(ids []string) {
+	for _, id := range ids {
+		if s.agent.second.Load() && s.shown[id] {
+			delete(s.shown, id)
+			s.message("agent_message", id, "")
+			s.message("agent_thought", id, "")
+		}
+	}
 }
 
 // cut says that the previous text was discarded.
