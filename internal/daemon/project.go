@@ -42,6 +42,9 @@ func (d *Daemon) project(dir string) workspace.Project {
 	}
 	if len(servers) > 0 {
 		p.Tools = func(ctx context.Context, start bool) []tool.Tool { return d.mcp.Tools(ctx, servers, dir, start) }
+		p.Resource = func(ctx context.Context, server, uri string) (string, bool, error) {
+			return d.mcp.Resource(ctx, servers, dir, server, uri)
+		}
 	}
 	return p
 }

@@ -17,6 +17,9 @@ type Project struct {
 	// With start it starts programs of which nothing is known yet. It returns soon after ctx
 	// ends, with what it has.
 	Tools func(ctx context.Context, start bool) []tool.Tool
+	// Resource reads what a person refers to as @SERVER:URI; nil means that there are no servers. known is false for one that it
+	// does not have.
+	Resource func(ctx context.Context, server, uri string) (text string, known bool, err error)
 	// Says tells a person in one sentence which part of the configuration podd ignores;
 	// empty without one.
 	Says string

@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -144,7 +146,7 @@ func (r *resolver) typed(ctx context.Context, text string) {
 		return there
 	}
 	for _, p := range scopefs.ParseRefs(text, exists) {
-		if p.Ref.Path == "" || !exists(p.Ref.Path) && !r.typos.Has(p) {
+		if p.Ref.Path == "" || !exists(p.Ref.Path) && (r.resource(ctx, p.Source) || !r.typos.Has(p)) {
 			plain.WriteString(p.Source)
 			continue
 		}
@@ -187,6 +189,45 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) (found item.FileRe
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
 	return ref, true, nil
+}
+
+// resourceRef is a reference to a resource of an MCP server: its name and the URI.
+var resourceRef = regexp.MustCompile(`^@"?([A-Za-z0-9_-]+):([A-Za-z][A-Za-z0-9+.-]*:[^"]+)"?$`)
+
+// resource adds what a reference to a resource of a server resolves to; false means that it is none. The reference stays in the text.
+func (r *resolver) resource(ctx context.Context, source string) bool {
+	parts := resourceRef.FindStringSubmatch(source)
+	if parts == nil || r.workspace.all.Project == nil {
+		return false
+	}
+	read := r.workspace.all.Project(r.workspace.rules.Load().base).Resource
+	if read == nil {
+		return false
+	}
+	if r.refs++; r.refs > maxRefs {
+		return true
+	}
+	text, known, err := read(ctx, parts[1], parts[2])
+	if !known {
+		r.refs--
+		return false
+	}
+	text = r.settings.ToolOutput.Redact(text)
+	most := cmp.Or(max(r.settings.FileRefs.MaxBytes, 0), 16<<10)
+	if size := len(text); size > most {
+		text = fmt.Sprintf("%s\n[cut: the resource has %d bytes, and %d are shown]", strings.ToValidUTF8(text[:most], ""), size, most)
+	}
+	if err == nil && r.size+len(text) > maxResolved {
+		err = fmt.Errorf("the references of this submit exceed %d bytes together", maxResolved)
+	}
+	if err != nil {
+		r.warn("file_ref", "%s is sent as text: %v", scopefs.Display(source), err)
+		return true
+	}
+	text = "[File: " + scopefs.Display(source[1:]) + "]\n" + text
+	r.size += len(text)
+	r.out.Items = append(r.out.Items, item.SystemMessage{Origin: item.OriginFileRef, Text: text})
+	return true
 }
 
 // picture resolves a reference to an image; notText is the error for any other file.

@@ -235,6 +235,12 @@ func TestResourcesAndPrompts(t *testing.T) {
 	if _, err := b.tool("read_resource").Run(t.Context(), &tool.Invocation{Arguments: `{"uri": "test://none"}`}); err == nil || !strings.Contains(err.Error(), "the MCP server test refused the call: ") {
 		t.Errorf("%v", err)
 	}
+	for server, want := range map[string]bool{"test": true, "toast": false} {
+		got, known, err := b.Resource(t.Context(), []mcp.Server{b.server}, b.dir, server, "test://one")
+		if known != want || err != nil || strings.HasPrefix(got, "[resource test://one]\nits text") != want {
+			t.Errorf("%s: %q, %t, %v", server, got, known, err)
+		}
+	}
 	if _, err := b.tool("get_prompt").Run(t.Context(), &tool.Invocation{Arguments: `{"arguments": {"a": 1}}`}); err == nil || !strings.Contains(err.Error(), "an object of strings") {
 		t.Errorf("%v", err)
 	}

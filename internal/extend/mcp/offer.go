@@ -165,8 +165,17 @@ func (i *instance) readResource(ctx context.Context, c *tool.Invocation) (out to
 	if args.URI == "" {
 		return tool.FromString(i.resources()), nil
 	}
+	text, err := i.resource(ctx, c, args.URI)
+	if err != nil {
+		return out, err
+	}
+	return tool.FromString(text), nil
+}
+
+// resource is a resource as text.
+func (i *instance) resource(ctx context.Context, c *tool.Invocation, uri string) (text string, err error) {
 	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ *calling) error {
-		result, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args.URI})
+		result, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if err != nil {
 			return err
 		}
@@ -176,10 +185,20 @@ func (i *instance) readResource(ctx context.Context, c *tool.Invocation) (out to
 				parts = append(parts, resourceText(c))
 			}
 		}
-		out = tool.FromString(cmp.Or(strings.Join(parts, "\n"), "the resource is empty"))
+		text = cmp.Or(strings.Join(parts, "\n"), "the resource is empty")
 		return nil
 	})
-	return out, err
+	return text, err
+}
+
+// Resource reads a resource of one of the servers for a person. known is false for a server that is not among them.
+func (m *Manager) Resource(ctx context.Context, servers []Server, dir, name, uri string) (text string, known bool, err error) {
+	n := slices.IndexFunc(servers, func(s Server) bool { return s.Name == name })
+	if n < 0 {
+		return "", false, nil
+	}
+	text, err = m.instance(servers[n], dir).resource(ctx, &tool.Invocation{}, uri)
+	return text, true, err
 }
 
 // resources is the list of resources as text.
