@@ -17,6 +17,13 @@ func (s *Bolt) Append(ctx context.Context, b Batch) (Appended, error) {
 		return Appended{}, err
 	}
 	c := appendBatch{batch: b}
+	if b.Create != nil {
+		create, err := newCreatePod(*b.Create)
+		if err != nil {
+			return Appended{}, err
+		}
+		c.create = &create
+	}
 	if err := c.encode(); err != nil {
 		return Appended{}, err
 	}
@@ -33,6 +40,7 @@ type appendBatch struct {
 	images []rules.Picture
 	bytes  int
 	status []byte // nil to keep the pod's
+	create *createPod
 
 	// head is read by check and changed by write.
 	head head
@@ -71,14 +79,8 @@ func (c *appendBatch) encode() error {
 
 func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 	c.out = Appended{}
-	h, err := loadHead(tx, c.batch.Pod)
-	if err != nil {
-		return false, err
-	}
-	c.head = h
-	// Epoch 0 is a pod without a claim.
-	if c.batch.Epoch != h.epoch || h.epoch == 0 {
-		return false, rules.Stale(c.batch.Pod, h.epoch, c.batch.Epoch)
+	if ok, err := c.loadHead(tx); !ok || err != nil {
+		return ok, err
 	}
 	if known, err := c.checkRequest(tx); known || err != nil {
 		return false, err
@@ -93,6 +95,22 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	return true, c.checkInbox(tx)
+}
+
+// loadHead reads the head of the log, or makes that of a new pod.
+func (c *appendBatch) loadHead(tx *bbolt.Tx) (ok bool, err error) {
+	if c.create != nil {
+		c.head = c.create.head
+		return c.create.check(tx)
+	}
+	if c.head, err = loadHead(tx, c.batch.Pod); err != nil {
+		return false, err
+	}
+	// Epoch 0 is a pod without a claim.
+	if c.batch.Epoch != c.head.epoch || c.head.epoch == 0 {
+		return false, rules.Stale(c.batch.Pod, c.head.epoch, c.batch.Epoch)
+	}
+	return true, nil
 }
 
 // checkRewinds refuses a rewind to what was purged.
@@ -142,6 +160,11 @@ func (c *appendBatch) checkInbox(tx *bbolt.Tx) error {
 
 func (c *appendBatch) write(tx *bbolt.Tx) error {
 	first := c.head.last + 1
+	if c.create != nil {
+		if err := c.create.write(tx); err != nil {
+			return err
+		}
+	}
 	if err := c.writeEntries(tx); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ func (b Batch) Check() error {
 			return rules.Batch("an entry has the sequence %d, which the store assigns", e.Seq)
 		}
 	}
+	if b.Create != nil && (b.Create.ID != b.Pod || b.Epoch != 0) {
+		return rules.Batch("it creates the pod %s in the epoch %d of the log of %s", b.Create.ID, b.Epoch, b.Pod)
+	}
 	if b.Admit == nil && !b.Enqueue {
 		return nil
 	}

@@ -199,6 +199,8 @@ type Batch struct {
 	// Dequeue removes these submits (sequences of Submitted entries) from the inbox; if one
 	// is not in it, the error is KindNotFound, reason NOT_WAITING.
 	Dequeue []item.Seq
+	// Create, if set, is the pod, which the batch creates as CreatePod does, with Entries as its log. Epoch is 0.
+	Create *item.Pod
 	// Status, if set, replaces the pod's status; a batch may consist of a status only. A zero
 	// last activity becomes the time of the last entry.
 	Status *item.PodStatus

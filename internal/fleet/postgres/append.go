@@ -242,7 +242,7 @@ func (c *appending) careful(ctx context.Context, tx pgx.Tx, w *writer) error {
 	if err != nil {
 		return err
 	}
-	if c.Epoch != h.epoch || h.epoch == 0 {
+	if c.Epoch != h.epoch || h.epoch == 0 && c.Create == nil {
 		return rules.Stale(c.Pod, h.epoch, c.Epoch)
 	}
 	if known, err := c.checkRequest(ctx, tx); known || err != nil {

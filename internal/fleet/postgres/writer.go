@@ -87,7 +87,16 @@ func (s *Store) try(ctx context.Context, w *writer, c *appending) error {
 		return nil
 	}
 	c.out = store.Appended{}
-	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error { return c.careful(ctx, tx, w) })
+	if c.Create != nil {
+		err = s.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := s.createPod(ctx, tx, *c.Create, 1, 0); err != nil {
+				return err
+			}
+			return c.careful(ctx, tx, w)
+		})
+	} else {
+		err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error { return c.careful(ctx, tx, w) })
+	}
 	if err != nil {
 		w.last = -1
 	}
@@ -127,7 +136,10 @@ func (s *Store) outcome(ctx context.Context, w *writer, c *appending) (written b
 	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, "UPDATE heads SET fence = fence + 1 WHERE pod = $1 AND epoch = $2 RETURNING batch", c.Pod, int64(c.Epoch)).
 			Scan(&batch)
-		if errors.Is(err, pgx.ErrNoRows) {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows) && c.Create != nil:
+			return nil // Neither is the pod.
+		case errors.Is(err, pgx.ErrNoRows):
 			return rules.Stale(c.Pod, c.Epoch+1, c.Epoch)
 		}
 		return err

@@ -67,6 +67,34 @@ func podNamesAreUnique(f *fixture) {
 	}
 }
 
+// A batch creates a pod with its log and its images, or nothing of it. The pod has no writer yet.
+func podsBeginWithALog(f *fixture) {
+	create := func(id, name string) error {
+		_, err := f.s.Append(f.Context(), store.Batch{
+			Pod: id, Create: &item.Pod{ID: id, Name: name, CreatedAt: at(1)}, Entries: []item.Entry{note(1), note(2)},
+			Status: &item.PodStatus{State: item.StateIdle, Turn: 7},
+		})
+		return err
+	}
+	f.must(create("id-1", "one"))
+	f.reopen()
+	p := f.claim("id-1")
+	equal(f, "log", len(p.log()), 2)
+	equal(f, "turn", p.record().Status.Turn, int64(7))
+	equal(f, "the next entry", p.append(note(3)).Records[0].Seq, 3)
+	f.refused(create("id-1", "other"), item.KindExists, store.ReasonPodExists)
+	f.refused(create("id-2", "one"), item.KindExists, store.ReasonPodExists)
+	equal(f, "log after refusals", len(p.log()), 3)
+	for _, name := range []string{"id-2", "other"} {
+		_, err := f.s.Pod(f.Context(), name)
+		f.refused(err, item.KindNotFound, store.ReasonPodNotFound)
+	}
+	_, err := f.s.Append(f.Context(), store.Batch{Pod: "id-3", Create: &item.Pod{ID: "id-4", Name: "four"}})
+	f.refused(err, item.KindInvalid, store.ReasonBadBatch)
+	f.must(f.s.DeletePod(f.Context(), "id-1"))
+	f.must(create("id-1", "one"))
+}
+
 // Deleting a pod removes its log, inbox, request ids and alerts. It changes neither the
 // data of other pods nor the count of alerts.
 func deletedPodIsGone(f *fixture) {

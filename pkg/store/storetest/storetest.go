@@ -45,6 +45,7 @@ func Checks() []Check {
 	return []Check{
 		{"PodRecords", onFixture(podRecords)},
 		{"PodNamesAreUnique", onFixture(podNamesAreUnique)},
+		{"PodsBeginWithALog", onFixture(podsBeginWithALog)},
 		{"DeletedPodIsGone", onFixture(deletedPodIsGone)},
 		{"TrashedPodsComeBack", onFixture(trashedPodsComeBack)},
 		{"SpecIsReplaced", onFixture(specIsReplaced)},
