@@ -24,6 +24,7 @@ import (
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
+	"podd/internal/imports"
 	"podd/internal/letters"
 	"podd/internal/ops/metrics"
 	"podd/internal/ops/systemd"
@@ -208,7 +209,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: d.search, Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, imports.Open(imports.Config{Host: d.host, Redactor: d.secrets}).Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: d.search, Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {

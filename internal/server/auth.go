@@ -29,6 +29,7 @@ var tokenCalls = map[string]bool{
 	poddv1.CheckoutService_RunCheck_FullMethodName:        true,
 	poddv1.FleetService_MovePod_FullMethodName:            true,
 	poddv1.FleetService_RemoveNode_FullMethodName:         true,
+	poddv1.ImportService_ImportSession_FullMethodName:     true,
 	poddv1.McpService_AcceptMcpTools_FullMethodName:       true,
 	poddv1.McpService_AnswerMcpLogin_FullMethodName:       true,
 	poddv1.McpService_LoginMcpServer_FullMethodName:       true,

@@ -162,6 +162,9 @@ func (c *Client) Triggers() poddv1.TriggerServiceClient {
 	return poddv1.NewTriggerServiceClient(c.conn)
 }
 
+// Imports is the generated client of ImportService.
+func (c *Client) Imports() poddv1.ImportServiceClient { return poddv1.NewImportServiceClient(c.conn) }
+
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 

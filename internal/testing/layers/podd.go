@@ -70,23 +70,24 @@ var ranks = map[string]int{
 	"pkg/item":                   0,
 	"proto/podd/v1":              0,
 
-	"pkg/live":               1,
-	"pkg/catalog/reduce":     1,
-	"pkg/paths":              1,
-	"internal/podname":       1,
-	"internal/guard/secrets": 1,
-	"internal/guard/policy":  1,
-	"internal/ops/service":   1,
-	"internal/ops/systemd":   1,
-	"pkg/wire":               1,
-	"pkg/hook":               1,
-	"pkg/store/rules":        1,
-	"pkg/llm":                1,
-	"pkg/scopefs":            1,
-	"pkg/tool":               1,
-	"pkg/tool/record":        0,
-	"pkg/tool/scratch":       0,
-	"pkg/tool/spool":         1,
+	"pkg/live":                  1,
+	"pkg/catalog/reduce":        1,
+	"pkg/paths":                 1,
+	"internal/podname":          1,
+	"internal/imports/sessions": 1,
+	"internal/guard/secrets":    1,
+	"internal/guard/policy":     1,
+	"internal/ops/service":      1,
+	"internal/ops/systemd":      1,
+	"pkg/wire":                  1,
+	"pkg/hook":                  1,
+	"pkg/store/rules":           1,
+	"pkg/llm":                   1,
+	"pkg/scopefs":               1,
+	"pkg/tool":                  1,
+	"pkg/tool/record":           0,
+	"pkg/tool/scratch":          0,
+	"pkg/tool/spool":            1,
 
 	"internal/workspace/briefing":     2,
 	"internal/workspace/instructions": 2,
@@ -157,6 +158,7 @@ var ranks = map[string]int{
 	"internal/questions": 5,
 	"internal/trash":     5,
 	"internal/letters":   5,
+	"internal/imports":   5,
 	"internal/triggers":  7,
 	"internal/files":     5,
 	"internal/workspace": 6,
@@ -205,7 +207,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/letters", "internal/triggers", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/imports", "internal/letters", "internal/triggers", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},

@@ -718,7 +718,7 @@ func (x *Pause) GetBy() string {
 // Pod is a pod as clients see it.
 type Pod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Assigned by podd; never reused.
+	// Assigned by podd; never reused, but by another import of the same session.
 	Id    string   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name  string   `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Spec  *PodSpec `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`

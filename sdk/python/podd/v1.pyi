@@ -1850,6 +1850,53 @@ class FleetService:
         logs. What was purged or deleted is missing, and a fork begins with its own entries."""
         ...
 
+class ImportSessionRequest(Message):
+    """ImportSessionRequest is first a session, then its items in their order."""
+    session: ImportedSession
+    item: ImportedItem
+    def __init__(self, *, session: ImportedSession | None = ..., item: ImportedItem | None = ...) -> None: ...
+
+class ImportedSession(Message):
+    """ImportedSession is where the items are from."""
+    agent: str
+    id: str
+    file: str
+    title: str
+    name: str
+    dir: str
+    else_dir: str
+    def __init__(self, *, agent: str | None = ..., id: str | None = ..., file: str | None = ..., title: str | None = ..., name: str | None = ..., dir: str | None = ..., else_dir: str | None = ...) -> None: ...
+
+class ImportedItem(Message):
+    """ImportedItem is an item of the session. podd makes the summaries and kinds of results, and ids of calls that are unique
+    and fit all endpoints."""
+    record: str
+    time: Timestamp
+    item: Item
+    images: MutableSequence[bytes]
+    synthetic: bool
+    joined: bool
+    keeps: str
+    def __init__(self, *, record: str | None = ..., time: Timestamp | None = ..., item: Item | None = ..., images: Sequence[bytes] | None = ..., synthetic: bool | None = ..., joined: bool | None = ..., keeps: str | None = ...) -> None: ...
+
+class ImportSessionResponse(Message):
+    pod: Pod
+    known: bool
+    messages: int
+    calls: int
+    results: int
+    closed: int
+    left_out: int
+    def __init__(self, *, pod: Pod | None = ..., known: bool | None = ..., messages: int | None = ..., calls: int | None = ..., results: int | None = ..., closed: int | None = ..., left_out: int | None = ...) -> None: ...
+
+class ImportService:
+    """ImportService makes pods of conversations that other agents stored."""
+    def __init__(self, channel: grpc.Channel) -> None: ...
+    def ImportSession(self, request: ImportSessionRequest, timeout: float | None = ..., metadata: Any = ...) -> ImportSessionResponse:
+        """ImportSession creates a pod with the history of a session, or nothing. It needs the client token. The same session
+        is imported once: another call returns its pod, or is refused if the session has changed since (SESSION_CHANGED)."""
+        ...
+
 class JobInfo(Message):
     """JobInfo is a job as it is now."""
     pod: str

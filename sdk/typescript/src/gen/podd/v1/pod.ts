@@ -196,7 +196,7 @@ export interface Pause {
 
 /** Pod is a pod as clients see it. */
 export interface Pod {
-  /** Assigned by podd; never reused. */
+  /** Assigned by podd; never reused, but by another import of the same session. */
   id: string;
   name: string;
   spec: PodSpec | undefined;
