@@ -75,17 +75,17 @@ func simulate(t *testing.T, steps []step) {
 	})
 }
 
-// anything runs the histories of PODD_SEEDS seeds, or that of PODD_SEED, and makes a failing one shorter.
+// anything runs the histories of PODD_SEEDS seeds from PODD_SEED on, of one if only that is set, and makes a failing one shorter.
 func anything(t *testing.T, all ...string) {
 	first, most := 1, 1000
 	if testing.Short() {
 		most = 10
 	}
-	if n, err := strconv.Atoi(os.Getenv("PODD_SEEDS")); err == nil {
-		most = n
-	}
 	if n, err := strconv.Atoi(os.Getenv("PODD_SEED")); err == nil {
 		first, most = n, 1
+	}
+	if n, err := strconv.Atoi(os.Getenv("PODD_SEEDS")); err == nil {
+		most = n
 	}
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		t.Setenv("TMPDIR", "/dev/shm") // A sync takes no time there: a kill is simulated.
