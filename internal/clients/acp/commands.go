@@ -2,37 +2,26 @@ package acp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/clients/ownprompts"
-	"podd/internal/sanitize"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// compactCommand summarizes the conversation so far.
-const compactCommand = "compact"
-
-// commands are what a prompt may begin with: the person's own prompts, and the pod's skills. compact is podd's own.
+// commands are what a prompt may begin with.
 func (s *session) commands(ctx context.Context) []ownprompts.Prompt {
 	workspace := s.dir
 	if s.Remote {
 		workspace = ""
 	}
-	list := ownprompts.Join([]ownprompts.Prompt{{Name: compactCommand, About: "Summarize the conversation so far"}}, ownprompts.Own(s.Env, workspace)...)
-	got, err := s.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: s.pod})
-	if err != nil {
-		return list // A prompt says what is wrong.
-	}
-	return ownprompts.Join(list, ownprompts.Skills(got.GetFixed())...)
+	got, _ := s.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: s.pod}) // A prompt says what is wrong.
+	return ownprompts.All(s.Env, workspace, got.GetFixed())
 }
 
 // introduce tells the editor what it may not know of the session: its title and its commands.
@@ -40,17 +29,14 @@ func (s *session) introduce() {
 	s.tell(acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(s.name)}})
 	update := acp.SessionAvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
 	for _, p := range s.commands(s.ctx) {
-		c := acp.AvailableCommand{Name: p.Name, Description: sanitize.Line(cmp.Or(p.About, "Sends your prompt "+p.Name+".md"))}
-		if hint := cmp.Or(strings.Join(p.Args, " "), p.Hint); hint != "" || p.Takes() {
-			c.Input = &acp.AvailableCommandInput{Unstructured: &acp.UnstructuredCommandInput{Hint: sanitize.Line(hint)}}
+		c := acp.AvailableCommand{Name: p.Name, Description: p.Description()}
+		if hint := p.Arguments(); hint != "" || p.Takes() {
+			c.Input = &acp.AvailableCommandInput{Unstructured: &acp.UnstructuredCommandInput{Hint: hint}}
 		}
 		update.AvailableCommands = append(update.AvailableCommands, c)
 	}
 	s.tell(acp.SessionUpdate{AvailableCommandsUpdate: &update})
 }
-
-// called is a prompt that begins with a command: its name, and what was typed behind it.
-var called = regexp.MustCompile(`^\s*/([a-z0-9][a-z0-9_-]*)(?:\s+|$)((?s:.*))$`)
 
 // command does what a prompt asks that begins with a command. A prompt of the person's own takes the place of the text that
 // names it; what podd does itself ends with an answer.
@@ -58,20 +44,18 @@ func (s *session) command(ctx context.Context, id string, blocks []acp.ContentBl
 	if len(blocks) == 0 || blocks[0].Text == nil {
 		return blocks, "", nil
 	}
-	found := called.FindStringSubmatch(blocks[0].Text.Text)
-	if found == nil {
+	if !strings.HasPrefix(strings.TrimSpace(blocks[0].Text.Text), "/") {
 		return blocks, "", nil
 	}
-	all := s.commands(ctx)
-	i := slices.IndexFunc(all, func(p ownprompts.Prompt) bool { return p.Name == found[1] })
+	found, typed, ok := ownprompts.Find(s.commands(ctx), blocks[0].Text.Text)
 	switch {
-	case i < 0: // It is text, such as a path.
+	case !ok:
 		return blocks, "", nil
-	case all[i].Name == compactCommand:
+	case found.Name == ownprompts.Compact:
 		answer, err = s.itself(id, blocks, func() (acp.StopReason, error) { return s.compact(ctx, id) })
 		return nil, answer, err
 	}
-	text, err := all[i].With(strings.TrimSpace(found[2]))
+	text, err := found.With(typed)
 	if err != nil {
 		return nil, "", item.Errorf(item.KindInvalid, "COMMAND", "%v", err)
 	}

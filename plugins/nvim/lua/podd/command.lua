@@ -196,7 +196,17 @@ local function starting(list, start)
   return vim.tbl_filter(function(s) return vim.startswith(s, start) end, list)
 end
 
--- complete completes subcommands, pod names, and the @path of a submit.
+-- here is the pod of the buffer or directory; nil if there is none.
+local function here()
+  local pod, err, r = podd().named()
+  if not pod then
+    err, r = bridge.call('FindPod', { dir = vim.fn.getcwd() })
+    pod = not err and r.pod.name
+  end
+  return pod
+end
+
+-- complete completes subcommands, pod names, and the @path and /NAME of a submit.
 function M.complete(start, line)
   local verb = line:match('Podd%s+(%S+)%s')
   if not verb then
@@ -208,14 +218,13 @@ function M.complete(start, line)
     return starting(require('podd.model').complete(verb), start)
   elseif verb == 'image' and start:sub(1, 1) ~= '@' then
     return require('podd.image').complete(start)
+  elseif verb == 'submit' and line:find('%ssubmit%s+/%S*$') then
+    local pod = here()
+    return pod and vim.tbl_map(function(p) return p.word end, require('podd.prompt').names(pod, start)) or {}
   elseif start:sub(1, 1) == '@' then
-    local pod, err, r = podd().named()
-    if not pod then
-      err, r = bridge.call('FindPod', { dir = vim.fn.getcwd() })
-      pod = not err and r.pod.name
-    end
+    local pod = here()
     if pod then
-      err, r = bridge.call('CompletePath', { pod = pod, prefix = start:sub(2) })
+      local err, r = bridge.call('CompletePath', { pod = pod, prefix = start:sub(2) })
       return err and {} or vim.tbl_map(function(p) return '@' .. p end, r.paths)
     end
   end

@@ -1,4 +1,4 @@
--- The prompt buffer of a pod: :write sends it, and @path is completed.
+-- The prompt buffer of a pod: :write sends it, and @path and /NAME are completed.
 local bridge = require('podd.bridge')
 local M = {}
 
@@ -25,11 +25,31 @@ function M.start_of(line)
   return not typed:find('%s') and at or nil
 end
 
+-- names are the prompts of a pod whose names begin with a text, each with its slash.
+function M.names(pod, start)
+  local err, r = bridge.call('ListPrompts', { pod = pod })
+  local list = {}
+  for _, p in ipairs(err and {} or r.prompts) do
+    if vim.startswith('/' .. p.name, start) then
+      list[#list + 1] = { word = '/' .. p.name, menu = vim.trim(p.arguments .. '  ' .. p.about) }
+    end
+  end
+  return list
+end
+
+-- naming says that the name of a prompt is completed.
+local naming = false
+
 -- complete is 'omnifunc' and 'completefunc'.
 function M.complete(findstart, base)
   if findstart == 1 then
-    local column = vim.api.nvim_win_get_cursor(0)[2]
-    return M.start_of(vim.api.nvim_get_current_line():sub(1, column)) or -3
+    local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+    local line = vim.api.nvim_get_current_line():sub(1, column)
+    naming = row == 1 and line:find('^/%S*$') ~= nil
+    return naming and 0 or M.start_of(line) or -3
+  end
+  if naming then
+    return M.names(pods[vim.api.nvim_get_current_buf()], base)
   end
   local err, r = bridge.call('CompletePath', { pod = pods[vim.api.nvim_get_current_buf()], prefix = base })
   -- What is typed next is a new question: a few letters of a path need not be its beginning.
