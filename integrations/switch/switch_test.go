@@ -51,7 +51,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	codex := fmt.Sprintf("model = \"gpt-5.1\"\nmodel_provider = \"here\"\n[model_providers.here]\nname = \"here\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n", url+"/v1")
 	write(t, filepath.Join(w.Dir, ".codex", "config.toml"), codex, 0o600)
-	w.Configure("[[rule]]\ntool = \"mcp__every__echo\"\ndecision = \"allow\"\n")
+	w.Configure("[[rule]]\ntool = \"mcp__every__echo\"\ndecision = \"allow\"\n[hooks]\nclaude = [\".claude/settings.json\"]\n")
 	w.Start()
 	return &desk{w: w, env: append(w.Env, "PATH="+bin+string(os.PathListSeparator)+path(w.Env), "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=test",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false", "MCP_CONNECTION_NONBLOCKING=false", "GIT_CONFIG_GLOBAL=/dev/null",

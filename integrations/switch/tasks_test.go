@@ -18,6 +18,8 @@ const (
 // pixel is a picture.
 const pixel = "\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x08\x00\x00\x00\x08\x08\x02\x00\x00\x00\x4b\x6d\x29\xdc\x00\x00\x00\x11\x49\x44\x41\x54\x78\x9c\x63\x68\x50\x70\xc0\x8a\x18\x86\x96\x04\x00\xf2\x03\x38\x01\xa4\x15\x63\x18\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82"
 
+const hooks = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "$CLAUDE_PROJECT_DIR/.claude/no.sh"}]}]}}`
+
 func tasks(t *testing.T) []task {
 	echo := fmt.Sprintf("node %s stdio", rig.NPM(t, "@modelcontextprotocol", "server-everything", "dist", "index.js"))
 	server := fmt.Sprintf(`{"mcpServers":{"every":{"command":"node","args":[%q,"stdio"]}}}`, rig.NPM(t, "@modelcontextprotocol", "server-everything", "dist", "index.js"))
@@ -254,6 +256,19 @@ func tasks(t *testing.T) []task {
 			codex: `id=$(codex exec --json 'SAY one' | ` + thread + `); codex queue --help >/dev/null && echo queued`,
 			podd:  `podctl submit 'SAY later' | grep -o queued`,
 			want:  `queued`,
+		},
+		{
+			name:   "a command is looked at by a hook",
+			files:  map[string]string{".claude/settings.json": hooks, ".claude/no.sh": "#!/bin/sh\ngrep -q forbidden && { echo mark-d >&2; exit 2; }\nexit 0\n"},
+			claude: `claude -p --allowedTools Bash -- 'RUN touch forbidden'; test -e forbidden || echo unchanged`,
+			podd:   `podctl trust --yes . >/dev/null; podctl run 'RUN touch forbidden'; test -e forbidden || echo unchanged`,
+			want:   `(?s)mark-d.*^unchanged$`,
+		},
+		{
+			name: "the sessions come along",
+			podd: `claude -p --allowedTools Bash -- 'RUN echo made 5' >/dev/null && podctl import claude "$(ls -t ~/.claude/projects/*/*.jsonl | head -1)" --as from-claude >/dev/null && podctl run -p from-claude PRINT && podctl import claude --all
+codex exec 'RUN echo made 6' >/dev/null && podctl import codex "$(ls -t ~/.codex/sessions/*/*/*/*.jsonl | head -1)" --as from-codex >/dev/null && podctl run -p from-codex PRINT && podctl import codex --all`,
+			want: `(?s)RUN echo made 5; PRINT.*RUN echo made 6; PRINT`,
 		},
 		{
 			name:   "what it used",
