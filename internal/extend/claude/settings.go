@@ -192,8 +192,9 @@ func offset(err error) int {
 func plain(err error) string { return strings.TrimPrefix(err.Error(), "json: ") }
 
 func clip(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
 	return text
 }

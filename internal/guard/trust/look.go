@@ -141,8 +141,8 @@ func (l *Look) readHooks(files *scopefs.FS, name string) error {
 		return nil
 	}
 	hooks, _ := claude.Parse(name, l.Files[n].Content, claude.Plugin{})
-	for i, path := range claude.Named(hooks) {
-		if i == maxScripts {
+	for _, path := range claude.Named(hooks) {
+		if len(l.Files) > n+maxScripts {
 			return item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: the hooks of %s name more than %d files", scopefs.Display(l.Dir), name, maxScripts)
 		}
 		if slices.ContainsFunc(l.Files, func(f File) bool { return f.Path == path }) {
