@@ -88,7 +88,7 @@ func newRootCommand(p *program) *cobra.Command {
 		new(submitOptions).command(p), newRunCommand(p), new(tailOptions).command(p), newAttachCommand(p), new(searchOptions).command(p), new(exportOptions).command(p),
 		newInboxCommand(p), newJobsCommand(p), newTriggerCommand(p), new(sendOptions).command(p), new(lettersOptions).command(p), new(cancelOptions).command(p), newPauseCommand(p), new(resumeOptions).command(p),
 		newApprovalsCommand(p), new(approveOptions).command(p), new(denyOptions).command(p), new(answerOptions).command(p), newRulesCommand(p), new(alertsOptions).command(p),
-		newContextCommand(p), newImageCommand(p), new(trustOptions).command(p), newMCPCommand(p), newWebCommand(p), new(statsOptions).command(p), newCompactCommand(p),
+		newContextCommand(p), newImageCommand(p), new(trustOptions).command(p), newMCPCommand(p), newPluginCommand(p), newWebCommand(p), new(statsOptions).command(p), newCompactCommand(p),
 		new(forkOptions).command(p), new(importOptions).command(p), new(rewindOptions).command(p), new(diffOptions).command(p), new(undoOptions).command(p),
 		new(tryOptions).command(p), new(applyOptions).command(p), new(landOptions).command(p),
 		newStatusCommand(p), newNodesCommand(p), newReloadCommand(p), newModelsCommand(p), new(acpOptions).command(p), newBridgeCommand(p), newDialStdioCommand(p),

@@ -26,11 +26,22 @@ func (d *Daemon) openClaude(ctx context.Context) (err error) {
 		}
 		return files
 	}
+	d.plugins.Changed = d.pluginsChanged
 	d.claude, err = claude.Open(ctx, claude.Config{Runner: d.runner, In: d.claudeHooks, Dir: filepath.Join(d.StateDir, "transcripts"), Logger: d.Logger})
 	if err == nil {
 		// It waits for what the runner ends.
 		d.undo = append(d.undo, d.claude.Close, d.runner.Close)
 	}
+	return err
+}
+
+// pluginsChanged lets pods follow what became of a plugin.
+func (d *Daemon) pluginsChanged(ctx context.Context) error {
+	if d.Reread == nil {
+		d.mcp.Keep()
+		return nil
+	}
+	_, err := d.Reload(ctx)
 	return err
 }
 
@@ -64,6 +75,11 @@ func (d *Daemon) claudeHooks(ctx context.Context, p item.Pod) (project string, h
 		if filepath.IsAbs(file) {
 			more, why := d.hookCache.read(file)
 			hooks, refused = append(hooks, more...), append(refused, why...)
+		}
+	}
+	for _, p := range d.plugins.List() {
+		if hooks = append(hooks, p.Hooks...); p.Wrong != "" {
+			refused = append(refused, p.Wrong)
 		}
 	}
 	followed, _ := d.trust.Follow(project)

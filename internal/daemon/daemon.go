@@ -18,6 +18,7 @@ import (
 	"podd/internal/extend/claude"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
+	"podd/internal/extend/plugin"
 	"podd/internal/files"
 	"podd/internal/fleet"
 	"podd/internal/guard/sandbox"
@@ -131,6 +132,8 @@ type Daemon struct {
 	// claude asks the hooks of Claude Code; hookCache has the user's own.
 	claude    *claude.Hooks
 	hookCache hookCache
+	// plugins are the plugins that a person added.
+	plugins *plugin.Book
 	// mcp runs MCP servers.
 	mcp *mcp.Manager
 	// loaded is the current configuration; reloading guards its replacement.
@@ -209,7 +212,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, imports.Open(imports.Config{Host: d.host, Redactor: d.secrets}).Register, d.letters.Register, d.triggers.Register, d.registerMCP}, Search: d.search, Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
+		Host: d.host, Trash: d.trash, Checkouts: d.checkouts, Files: d.files, Letters: d.letters, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Doubt: d.doubt, Branch: branch, Keeper: d.keeper, Trust: d.trust, Services: []func(server.Registrar){d.checkouts.Register, d.files.Register, d.jobs.Register, imports.Open(imports.Config{Host: d.host, Redactor: d.secrets}).Register, d.letters.Register, d.triggers.Register, d.registerMCP, d.plugins.Register}, Search: d.search, Redact: d.secrets.Redact, Logger: d.Logger, Fleet: d.fleet,
 		Devices: d.devices, Page: d.page(d),
 	})
 	if err := d.serveDebug(ctx); err != nil {
@@ -249,6 +252,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.trust.Checkouts = checkoutDir(d.StateDir)
+	if d.plugins, err = plugin.Open(cmp.Or(d.TrustDir, d.StateDir)); err != nil {
+		return "", err
+	}
 	if err := d.openStore(ctx); err != nil {
 		return "", err
 	}
@@ -311,7 +317,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Movable:       d.fleet.Movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
-		SkillsDirs:    skillsDirs(d.ConfigPath, homeDir()), InstructionsFile: beside(d.ConfigPath, "AGENTS.md"),
+		SkillsDirs:    d.skillsDirs, InstructionsFile: beside(d.ConfigPath, "AGENTS.md"),
 		ForeignPrefix: mcp.Prefix,
 		Logger:        d.Logger,
 	}, inWorkspaces)

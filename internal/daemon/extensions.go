@@ -39,7 +39,7 @@ func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interce
 		}
 		hooks = append(hooks, h)
 	}
-	if len(c.ClaudeHooks) > 0 {
+	if len(c.ClaudeHooks) > 0 || d.plugins.Any() {
 		interceptors, hooks = append(interceptors, d.claude), append(hooks, d.claude)
 	}
 	return interceptors, hooks, nil

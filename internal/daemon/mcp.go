@@ -36,6 +36,13 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 // user's already has; empty otherwise.
 func (d *Daemon) serversOf(project []mcp.Server) (servers []mcp.Server, says string) {
 	servers = slices.Clone(d.loaded.Load().MCP)
+	for _, p := range d.plugins.List() {
+		for _, s := range p.Servers {
+			if !slices.ContainsFunc(servers, func(own mcp.Server) bool { return own.Name == s.Name }) {
+				servers = append(servers, s)
+			}
+		}
+	}
 	for _, s := range project {
 		if slices.ContainsFunc(servers, func(own mcp.Server) bool { return own.Name == s.Name }) {
 			says = s.Origin + ": the MCP server " + s.Name + " is ignored: your own configuration has a server of this name"

@@ -30,6 +30,15 @@ func beside(configPath, name string) string {
 	return filepath.Join(filepath.Dir(configPath), name)
 }
 
+// skillsDirs are where the skills of all pods are.
+func (d *Daemon) skillsDirs() []string {
+	dirs := skillsDirs(d.ConfigPath, homeDir())
+	for _, p := range d.plugins.List() {
+		dirs = append(dirs, p.Skills...)
+	}
+	return dirs
+}
+
 // project is what a workspace's configuration adds, as far as it is trusted.
 func (d *Daemon) project(dir string) workspace.Project {
 	followed, says := d.trust.Follow(dir)

@@ -74,7 +74,10 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 
 // skillsDirs are the user's directories of skills that there are, by their real paths.
 func (w *Workspace) skillsDirs() (dirs []string) {
-	for _, dir := range w.all.SkillsDirs {
+	if w.all.SkillsDirs == nil {
+		return nil
+	}
+	for _, dir := range w.all.SkillsDirs() {
 		if dir, err := filepath.EvalSymlinks(dir); err == nil {
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
 				dirs = append(dirs, dir)

@@ -64,8 +64,8 @@ type Config struct {
 	// Named makes the tools, by their names, that a pod, by its id, has only if its spec or a rule names them.
 	Named map[string]func(id string) tool.Tool
 	// SkillsDirs have the user's skills, which all pods may read, the preferred ones first. Some
-	// may be missing.
-	SkillsDirs []string
+	// may be missing; nil means none.
+	SkillsDirs func() []string
 	// InstructionsFile has the user's instructions for all pods; a missing one is empty.
 	InstructionsFile string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with

@@ -168,6 +168,9 @@ func (c *Client) Imports() poddv1.ImportServiceClient { return poddv1.NewImportS
 // Jobs is the generated client of JobService. ReadJob of Client does more.
 func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 
+// Plugins is the generated client of PluginService.
+func (c *Client) Plugins() poddv1.PluginServiceClient { return poddv1.NewPluginServiceClient(c.conn) }
+
 // MCP is the generated client of McpService.
 func (c *Client) MCP() poddv1.McpServiceClient { return poddv1.NewMcpServiceClient(c.conn) }
 

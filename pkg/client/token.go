@@ -14,6 +14,8 @@ import (
 
 // needToken are the calls that need the client token. It is sent with no others.
 var needToken = map[string]bool{
+	poddv1.PluginService_AddPlugin_FullMethodName:         true,
+	poddv1.PluginService_RemovePlugin_FullMethodName:      true,
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
 	poddv1.TriggerService_GetTriggerSecret_FullMethodName: true,

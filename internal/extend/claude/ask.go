@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (h *Hooks) input(p item.Pod, q question) ([]byte, error) {
 func (h *Hooks) run(ctx context.Context, k Hook, in scene, input []byte) (extern.Answer, error) {
 	c := extern.Command{Name: k.shown, Argv: k.argv, Timeout: k.timeout, Env: []string{"CLAUDE_PROJECT_DIR=" + in.project}}
 	if k.plugin != (Plugin{}) {
-		c.Env = append(c.Env, "CLAUDE_PLUGIN_ROOT="+k.plugin.Root, "CLAUDE_PLUGIN_DATA="+k.plugin.Data)
+		c.Env = append(c.Env, "CLAUDE_PLUGIN_ROOT="+k.plugin.Root, "CLAUDE_PLUGIN_DATA="+k.plugin.Data, "PYTHONDONTWRITEBYTECODE=1")
 	}
 	if name := c.Argv[0]; strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
 		c.Argv = append([]string{filepath.Join(in.project, name)}, c.Argv[1:]...)
@@ -137,8 +138,8 @@ var errForm = errors.New("printed JSON that podd cannot read")
 func (v *verdict) add(h *Hooks, k Hook, pod string, q question, a extern.Answer, err error) {
 	s, text := said{}, strings.TrimSpace(a.Stdout)
 	if err == nil && a.Status == 0 && strings.HasPrefix(text, "{") {
-		if bad := json.Unmarshal([]byte(text), &s); bad != nil {
-			s, err = said{}, fmt.Errorf("%w (%s)", errForm, plain(bad))
+		if s, err = parseSaid(text); err != nil {
+			s = said{}
 		}
 		text = ""
 	}
@@ -155,6 +156,20 @@ func (v *verdict) add(h *Hooks, k Hook, pod string, q question, a extern.Answer,
 		s.Specific.Context = text
 	}
 	v.take(k, s)
+}
+
+// parseSaid reads what a hook said in one JSON object, or in several: a hook that calls itself
+// asynchronous says that in the first.
+func parseSaid(text string) (s said, err error) {
+	for values := json.NewDecoder(strings.NewReader(text)); ; {
+		err := values.Decode(&s)
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return s, fmt.Errorf("%w (%s)", errForm, plain(err))
+		}
+	}
 }
 
 // take takes what a hook said in JSON.

@@ -189,7 +189,12 @@ func offset(err error) int {
 	return 0
 }
 
-func plain(err error) string { return strings.TrimPrefix(err.Error(), "json: ") }
+func plain(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return strings.TrimSpace(e.Field + " has the wrong type, " + e.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
 
 func clip(text string) string {
 	const most = 200
@@ -217,4 +222,13 @@ func Named(hooks []Hook) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// String says when a hook runs and what.
+func (h Hook) String() string {
+	text := h.argv[len(h.argv)-1]
+	if h.argv[0] != shell() {
+		text = strings.Join(h.argv, " ")
+	}
+	return h.shown + ": " + text
 }

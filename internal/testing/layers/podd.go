@@ -127,6 +127,7 @@ var ranks = map[string]int{
 	"internal/ops/traces":             3,
 	"internal/requests":               3,
 	"internal/extend/claude":          4,
+	"internal/extend/plugin":          5,
 	"internal/guard/trust":            5,
 	"internal/testing/editbench":      4,
 	"internal/testing/pgtest":         0,
@@ -207,7 +208,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/files", "internal/fleet", "internal/imports", "internal/letters", "internal/triggers", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
+	rpc := []string{"proto/podd/v1", "pkg/wire", "pkg/wire/wiretest", "pkg/store", "internal/server", "internal/checkouts", "internal/extend/mcp", "internal/extend/plugin", "internal/files", "internal/fleet", "internal/imports", "internal/letters", "internal/triggers", "internal/shell", "internal/web", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/", "examples/wing"}
 	return map[string][]string{
 		"charm.land/bubbletea/v2":                         {"internal/clients/attach", "internal/clients/top"},
 		"github.com/aymanbagabas/go-udiff":                {"internal/files", "internal/tools/builtin"},
@@ -238,7 +239,7 @@ func homes() map[string][]string {
 		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
 		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/testing/crash", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "pkg/socket", "internal/clients/tty", "internal/files", "internal/triggers", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/testing/crash", "internal/guard/harden", "internal/commands/process", "internal/commands/lease", "internal/commands/shim", "internal/commands/launcher", "internal/commands/confine", "internal/guard/sandbox", "internal/extend/plugin", "pkg/socket", "internal/clients/tty", "internal/files", "internal/triggers", "pkg/scopefs/git", "pkg/scopefs", "internal/tools/builtin", "pkg/tool/scratch", "cmd/"},
 		"golang.org/x/text":                               {"pkg/scopefs"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},

@@ -75,6 +75,9 @@ func (f *Found) addDir(dir string, user bool) {
 	}
 	for _, entry := range entries[:min(len(entries), maxEntries)] {
 		file := filepath.Join(dir, entry.Name(), "SKILL.md")
+		if user && isCommand(filepath.Join(dir, entry.Name())) {
+			file = filepath.Join(dir, entry.Name())
+		}
 		text, err := f.read(file)
 		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
 			continue
@@ -83,7 +86,7 @@ func (f *Found) addDir(dir string, user bool) {
 			f.note(file, err)
 			continue
 		}
-		h, _, err := parse(text)
+		h, _, err := parse(file, text)
 		switch {
 		case err != nil:
 			f.note(file, err)
@@ -162,7 +165,7 @@ func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.
 	text, err := f.read(s.Path)
 	var body string
 	if err == nil {
-		_, body, err = parse(text)
+		_, body, err = parse(s.Path, text)
 	}
 	if err != nil {
 		return tool.Error("skill: %s cannot be read any more: %v", scopefs.Display(s.Path), err), nil
@@ -172,7 +175,9 @@ func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.
 		whose = "the user's own"
 	}
 	content := body
-	if beside := f.beside(ctx, path.Dir(s.Path)); len(beside) > 0 {
+	if isCommand(s.Path) {
+		content = strings.ReplaceAll(content, "${CLAUDE_PLUGIN_ROOT}", path.Dir(path.Dir(s.Path)))
+	} else if beside := f.beside(ctx, path.Dir(s.Path)); len(beside) > 0 {
 		content += "\n\n[files of this skill; read_file reads them]\n" + strings.Join(beside, "\n")
 	}
 	out := tool.Output{Summary: tool.Bound(fmt.Sprintf("skill %s from %s, %s", s.Name, scopefs.Display(s.Path), whose)), Content: content, Path: s.Path}

@@ -17,7 +17,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		h, body, err := parse(text)
+		h, body, err := parse("x/SKILL.md", text)
 		if err != nil {
 			if body != "" || !utf8.ValidString(err.Error()) && utf8.Valid(text) {
 				t.Errorf("%q: %v", body, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +27,10 @@ type head struct{ name, description string }
 
 // parse reads a SKILL.md. Its texts have no invisible characters. An error says what is
 // wrong and what to write instead.
-func parse(text []byte) (h head, body string, err error) {
+func parse(file string, text []byte) (h head, body string, err error) {
+	if isCommand(file) {
+		return parseCommand(file, text)
+	}
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
 	if !ok {
@@ -44,6 +48,29 @@ func parse(text []byte) (h head, body string, err error) {
 		return h, "", errors.New("it says nothing below its front matter")
 	}
 	return h, body, nil
+}
+
+// isCommand says whether a file is a command of a plugin. A command is a skill without the rules of
+// one: its name is that of the file.
+func isCommand(file string) bool {
+	return path.Base(path.Dir(file)) == "commands" && strings.HasSuffix(file, ".md") && path.Base(file) != "SKILL.md"
+}
+
+func parseCommand(file string, text []byte) (h head, body string, err error) {
+	h = head{name: strings.TrimSuffix(path.Base(file), ".md"), description: "a command that the user may ask for"}
+	if !nameForm.MatchString(h.name) || len(h.name) > maxName {
+		return h, "", fmt.Errorf("the name of a command must be lower-case letters and digits with single hyphens between them, at most %d", maxName)
+	}
+	body, _ = sanitize.Visible(strings.ToValidUTF8(string(text), "?"))
+	if front, below, ok := strings.Cut(strings.TrimPrefix(body, "---\n"), "\n---\n"); ok && strings.HasPrefix(body, "---\n") {
+		body = below
+		for l := range strings.Lines(front) {
+			if about, ok := strings.CutPrefix(l, "description:"); ok {
+				h.description = strings.Trim(strings.TrimSpace(about), `"'`)
+			}
+		}
+	}
+	return h, strings.TrimSpace(body), nil
 }
 
 func parseFront(front []byte) (h head, err error) {

@@ -2158,6 +2158,54 @@ class McpService:
         """LogoutMcpServer forgets the tokens of a server, and revokes them."""
         ...
 
+class AddPluginRequest(Message):
+    dir: str
+    digest: str
+    def __init__(self, *, dir: str | None = ..., digest: str | None = ...) -> None: ...
+
+class AddPluginResponse(Message):
+    plugin: Plugin
+    def __init__(self, *, plugin: Plugin | None = ...) -> None: ...
+
+class ListPluginsRequest(Message):
+    def __init__(self) -> None: ...
+
+class ListPluginsResponse(Message):
+    plugins: MutableSequence[Plugin]
+    def __init__(self, *, plugins: Iterable[Plugin] | None = ...) -> None: ...
+
+class RemovePluginRequest(Message):
+    name: str
+    def __init__(self, *, name: str | None = ...) -> None: ...
+
+class RemovePluginResponse(Message):
+    def __init__(self) -> None: ...
+
+class Plugin(Message):
+    """Plugin is a directory with hooks, skills, commands and MCP servers."""
+    name: str
+    dir: str
+    digest: str
+    state: str
+    runs: MutableSequence[str]
+    refused: MutableSequence[str]
+    error: str
+    def __init__(self, *, name: str | None = ..., dir: str | None = ..., digest: str | None = ..., state: str | None = ..., runs: Sequence[str] | None = ..., refused: Sequence[str] | None = ..., error: str | None = ...) -> None: ...
+
+class PluginService:
+    """PluginService keeps the plugins of Claude Code that all pods use. All calls except
+    ListPlugins need the client token."""
+    def __init__(self, channel: grpc.Channel) -> None: ...
+    def AddPlugin(self, request: AddPluginRequest, timeout: float | None = ..., metadata: Any = ...) -> AddPluginResponse:
+        """AddPlugin shows what a plugin would run, or adds it as it was shown."""
+        ...
+    def ListPlugins(self, request: ListPluginsRequest, timeout: float | None = ..., metadata: Any = ...) -> ListPluginsResponse:
+        """ListPlugins lists the plugins that were added."""
+        ...
+    def RemovePlugin(self, request: RemovePluginRequest, timeout: float | None = ..., metadata: Any = ...) -> RemovePluginResponse:
+        """RemovePlugin forgets a plugin. Its directory stays."""
+        ...
+
 class ReceiptKind(enum.IntEnum):
     """ReceiptKind says what became of a time that was due."""
     UNSPECIFIED = 0

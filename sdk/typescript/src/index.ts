@@ -15,4 +15,5 @@ export * from "./gen/podd/v1/fleet";
 export * from "./gen/podd/v1/item";
 export * from "./gen/podd/v1/job";
 export * from "./gen/podd/v1/mcp";
+export * from "./gen/podd/v1/plugin";
 export * from "./gen/podd/v1/pod";
