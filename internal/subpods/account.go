@@ -42,6 +42,8 @@ type ended struct {
 	Parent  string       `json:"parent"`
 	Pod     string       `json:"pod"`
 	Outcome item.Outcome `json:"outcome"`
+	// NoTask says that it never had its task: no letter tells its end, but the result of the call.
+	NoTask bool `json:"no_task,omitempty"`
 }
 
 // work is a sub-pod in the background, as the parent's log knows it.
@@ -52,6 +54,8 @@ type work struct {
 	// outcome is how it ended, and told the entry that tells it; both are empty before that.
 	outcome item.Outcome
 	told    item.Seq
+	// noTask says that it ended without its task.
+	noTask bool
 }
 
 // account is what the log of a pod that is in memory says of its sub-pods in the background. Only the wing writes such
@@ -184,7 +188,7 @@ func (w *Wing) read(ctx context.Context, id string) (works []work, err error) {
 		}
 		if end, ok := decode[ended](e, kindEnded); ok {
 			if i := find(works, end.Pod); i >= 0 {
-				works[i].outcome, works[i].told = end.Outcome, e.Seq
+				works[i].outcome, works[i].told, works[i].noTask = end.Outcome, e.Seq, end.NoTask
 			}
 		}
 		return true
@@ -258,8 +262,8 @@ func (w *Wing) reserved(ctx context.Context, id string) (sum worker.Reserved, er
 }
 
 // ends is the entry that says that a sub-pod ended.
-func (s work) ends(line string, outcome item.Outcome) (item.WingEntry, error) {
-	k, err := entryOf(kindEnded, line, ended{Parent: s.Parent, Pod: s.Pod, Outcome: outcome})
+func (s work) ends(line string, outcome item.Outcome, noTask bool) (item.WingEntry, error) {
+	k, err := entryOf(kindEnded, line, ended{Parent: s.Parent, Pod: s.Pod, Outcome: outcome, NoTask: noTask})
 	k.Done = s.seq
 	return k, err
 }

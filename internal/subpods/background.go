@@ -177,7 +177,7 @@ func unlessGone(err error) error {
 // ending is how a sub-pod ended, by its log; nil if it has not.
 func (w *Wing) ending(ctx context.Context, parent *pod.Hosted, a *account, s work, deleted bool) (*child, error) {
 	now, err := w.Host.Store.Pod(ctx, s.Pod)
-	c := &child{pod: now, Task: fold.Task{RequestID: pod.TaskID(now.Spec)}, models: w.Host.Settings().Models, report: func(string) {}}
+	c := w.child(now)
 	if gone := item.ReasonOf(err) == store.ReasonPodNotFound; gone {
 		// podd could not tell it when the sub-pod was deleted.
 		c.pod, deleted, err = item.Pod{ID: s.Pod, Name: s.Name}, true, nil
@@ -216,7 +216,7 @@ func (w *Wing) report(ctx context.Context, parent *pod.Hosted, a *account, s wor
 		text += "\n\n" + out.Content
 	}
 	line := fmt.Sprintf("sub-pod %s ended (%s) and used %d tokens", sanitize.Line(c.pod.Name), c.Ended.Outcome, spent.tokens)
-	k, err := s.ends(line, c.Ended.Outcome)
+	k, err := s.ends(line, c.Ended.Outcome, false)
 	if err != nil {
 		return err
 	}
@@ -235,9 +235,9 @@ func (w *Wing) report(ctx context.Context, parent *pod.Hosted, a *account, s wor
 	return nil
 }
 
-// end records, without a letter, that a sub-pod ended.
+// end records, without a letter, that a sub-pod ended that has no task from this pod.
 func (w *Wing) end(ctx context.Context, parent *pod.Hosted, a *account, s work, outcome item.Outcome, line string) error {
-	k, err := s.ends(line, outcome)
+	k, err := s.ends(line, outcome, true)
 	if err != nil {
 		return err
 	}
@@ -346,11 +346,29 @@ func (s *spawner) ungiven(ctx context.Context, own *pod.Hosted, a *account, made
 	if cause = s.unless(ctx, cause); errors.Is(cause, tool.ErrGoesOn) {
 		return tool.Output{}, cause
 	}
+	if given, err := s.given(ctx, made); given || err != nil {
+		return tool.Output{Summary: "started " + made.Name}, s.unless(ctx, err) // The write that failed has stored it.
+	}
 	begun, _ := a.find(made.ID)
 	if err := s.end(ctx, own, a, begun, item.OutcomeFailed, "sub-pod "+sanitize.Line(made.Name)+" did not get its task"); err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	return tool.Output{}, s.discard(ctx, made, cause)
+}
+
+// given says whether a sub-pod has its task.
+func (w *Wing) given(ctx context.Context, made item.Pod) (bool, error) {
+	c := w.child(made)
+	err := w.Host.Logs.Entries(ctx, made.ID, 0, nil, func(e item.Entry) bool {
+		c.add(e)
+		return !c.Given
+	})
+	return c.Given, err
+}
+
+// child follows what the log of a sub-pod says of its task.
+func (w *Wing) child(p item.Pod) *child {
+	return &child{pod: p, Task: fold.Task{RequestID: pod.TaskID(p.Spec)}, models: w.Host.Settings().Models, report: func(string) {}}
 }
 
 // findStarted is the outcome of a call that an earlier podd ran: it gives the sub-pod its task, unless it has it. A pod
@@ -373,6 +391,9 @@ func (s *spawner) findStarted(ctx context.Context, call *tool.Invocation, args a
 		}
 		if err != nil {
 			return fail(err)
+		}
+		if works[i].noTask {
+			return tool.Error("%s: not run: %s did not get its task; call again if you still need it", pod.SpawnTool, made.Name), item.RecoveryNoEffect, s.discard(ctx, made, nil)
 		}
 		out, err := s.give(ctx, own, a, made, args)
 		return out, item.RecoveryFound, err

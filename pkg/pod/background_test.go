@@ -143,8 +143,91 @@ func TestBackgroundKilledAtEachWrite(t *testing.T) {
 	}
 }
 
+// A sub-pod whose task cannot be stored ends without a letter, and never works: also if podd is killed at any write after that.
+func TestWithoutATaskKilledAtEachWrite(t *testing.T) {
+	for n := 0; ; n++ {
+		f := new(faulty)
+		h := spawning(t, 1, map[string]scripted.Handler{
+			"go":     steps(scripted.Say(spawn(`{"task":"child: look","background":true}`)), scripted.Say(scripted.Text("well"))),
+			"child:": steps(scripted.Say(scripted.Text("It says x."))),
+		}, func(c *options) { f.Store, c.Store = c.Store, f })
+		h.submit("go")
+		var mu sync.Mutex
+		refused, left, killed := false, n, make(chan struct{})
+		write := func(task bool) error {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case !refused && task:
+				refused = true
+				return errFull
+			case !refused:
+				return nil
+			}
+			if left--; left == -1 {
+				close(killed)
+			}
+			if left < 0 {
+				return errKilled
+			}
+			return nil
+		}
+		f.onDelete = func() error { return write(false) }
+		f.set(func(b store.Batch) error {
+			return write(slices.ContainsFunc(b.Entries, func(e item.Entry) bool {
+				s, ok := e.Kind.(item.Submitted)
+				return ok && strings.HasPrefix(s.Text, "child:")
+			}))
+		})
+		ended := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer close(ended)
+			for e := range h.follow(ctx, 0) {
+				if _, ok := e.Kind.(item.TurnEnded); ok {
+					return
+				}
+			}
+		}()
+		over := false
+		select {
+		case <-killed:
+		case <-ended:
+			over = ctx.Err() == nil
+		}
+		cancel()
+		<-ended
+		h.kill(f)
+		f.mu.Lock()
+		f.onDelete = nil
+		f.mu.Unlock()
+		h.settles(func(int) bool {
+			begun, told, _ := endsOf(h.log())
+			return len(told) >= len(begun)
+		})
+		begun, told, letters := endsOf(h.log())
+		for _, p := range h.pods() {
+			if len(kinds[item.Submitted](h.logOf(p.ID))) != letters[p.ID] {
+				t.Errorf("killed at write %d after the refusal: started %v, told %v, letters %v, results %+v", n, begun, told, letters, results(h.log()))
+			}
+		}
+		if over {
+			if n < 3 {
+				t.Errorf("only %d writes", n)
+			}
+			return
+		}
+	}
+}
+
 // settle waits until p and its sub-pods have nothing to do, and each end was told.
 func (h *house) settle() {
+	h.t.Helper()
+	h.settles(func(all int) bool { return len(h.letters("p")) >= all-1 })
+}
+
+// settles waits until p and its sub-pods, all of them, have nothing to do, and told says that each end was told.
+func (h *house) settles(told func(all int) bool) {
 	h.t.Helper()
 	for {
 		changes := h.host.Changes()
@@ -153,7 +236,7 @@ func (h *house) settle() {
 			h.t.Fatal(err)
 		}
 		busy := slices.ContainsFunc(all, func(p item.Pod) bool { return p.Status.State != item.StateIdle || p.Queued > 0 })
-		if !busy && len(h.letters("p")) >= len(all)-1 {
+		if !busy && told(len(all)) {
 			return
 		}
 		if err := h.host.Changed(h.t.Context(), changes); err != nil {

@@ -27,6 +27,8 @@ type faulty struct {
 	onRead func() error
 	// onClaim is called before a pod's log is claimed; an error refuses it.
 	onClaim func(pod string) error
+	// onDelete is called before a pod is deleted; an error refuses it.
+	onDelete func() error
 }
 
 // Claim calls onClaim first.
@@ -40,6 +42,19 @@ func (f *faulty) Claim(ctx context.Context, pod string) (store.Epoch, error) {
 		}
 	}
 	return f.Store.Claim(ctx, pod)
+}
+
+// DeletePod calls onDelete first.
+func (f *faulty) DeletePod(ctx context.Context, pod string) error {
+	f.mu.Lock()
+	check := f.onDelete
+	f.mu.Unlock()
+	if check != nil {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return f.Store.DeletePod(ctx, pod)
 }
 
 // Append calls onAppend first.
