@@ -220,7 +220,12 @@ func (r *run) follow(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-timeout.C:
-			return errTimedOut
+			select {
+			case <-r.tree.Exited(): // Before the time was over, or while podd did not run.
+				return nil
+			default:
+				return errTimedOut
+			}
 		case <-memory.C:
 			next, err := r.checkMemory()
 			if err != nil {
