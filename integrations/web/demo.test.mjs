@@ -121,6 +121,31 @@ test("the head of a pod that works has room for its buttons", async () => {
   }
 });
 
+test("a click is one though the page draws anew between its press and its release", async () => {
+  const press = async (select, redraw) => {
+    await b.page.locator(select).hover();
+    await b.page.mouse.down();
+    await b.page.evaluate(redraw);
+    await b.frame();
+    await b.page.mouse.up();
+  };
+  await b.goto("#/");
+  await press('a.ask-card:has-text("pricing") .go', async () => (await import("/live.js")).live.ask());
+  await b.page.locator("button.yes").waitFor();
+  const grow = async () => {
+    const { live } = await import("/live.js");
+    live.named("audit").pod.turn++;
+    live.named("audit").work.dayCostUsd++;
+    live.pods.set(live.named("audit").pod.id, { ...live.named("audit") });
+    live.changed();
+  };
+  await b.goto("#/");
+  await press('main .row:has-text("audit") .doing', grow);
+  await b.page.getByRole("button", { name: "Cancel turn" }).waitFor();
+  await press('[data-act="files"]', grow);
+  await b.page.getByRole("heading", { name: "Changes of audit" }).waitFor();
+});
+
 test("a question of the demo is answered, and its pod goes on", async () => {
   await b.goto("#/");
   await b.page.locator('a.ask-card:has-text("pricing")').click();

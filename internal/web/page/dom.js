@@ -17,7 +17,7 @@ import { pieces } from "./visible.js";
 export function el(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") e.addEventListener(name.slice(2), value);
+    if (typeof value === "function") Object.assign(e, { [name]: value });
     else if (value === true) e.setAttribute(name, "");
     else if (value !== false && value !== undefined) e.setAttribute(name, String(value));
   }
@@ -56,6 +56,40 @@ export function say(e, text) {
   if (e.textContent !== text) e.replaceChildren(...shown(text));
 }
 
+/** What el may listen to. */
+const listeners = /** @type {const} */ (["onclick", "oninput", "onsubmit"]);
+
+/**
+ * become makes an element what a fresh one is, and keeps each part that both have: a click whose
+ * press was before and whose release comes after is a click, and the focus and a selection stay.
+ * Parts of another tag, class or act are others. It returns the element that is there now.
+ * @param {HTMLElement} e
+ * @param {HTMLElement} fresh
+ */
+export function become(e, fresh) {
+  if (e.localName !== fresh.localName || e.className !== fresh.className || e.dataset["act"] !== fresh.dataset["act"]) {
+    e.replaceWith(fresh);
+    return fresh;
+  }
+  for (const { name } of [...e.attributes]) if (!fresh.hasAttribute(name)) e.removeAttribute(name);
+  // The page's policy forbids styles as text.
+  for (const { name, value } of fresh.attributes) if (name !== "style" && e.getAttribute(name) !== value) e.setAttribute(name, value);
+  if (e.style.cssText !== fresh.style.cssText) e.style.cssText = fresh.style.cssText;
+  for (const on of listeners) Object.assign(e, { [on]: fresh[on] });
+  const before = [...e.childNodes];
+  for (const [i, now] of [...fresh.childNodes].entries()) {
+    const was = before[i];
+    if (!was) e.append(now);
+    else if (was instanceof HTMLElement && now instanceof HTMLElement) become(was, now);
+    else if (!was.isEqualNode(now)) {
+      if (was instanceof Text && now instanceof Text) was.data = now.data;
+      else was.replaceWith(now);
+    }
+  }
+  for (const was of before.slice(fresh.childNodes.length)) was.remove();
+  return e;
+}
+
 /**
  * keyed makes the children of a list those of the items, in their order: an element is made
  * once a key, kept, and drawn again only when its item is another.
@@ -63,7 +97,7 @@ export function say(e, text) {
  * @param {Element} list
  * @param {T[]} items
  * @param {(item: T) => string} key
- * @param {(item: T, before: HTMLElement | undefined) => HTMLElement} draw
+ * @param {(item: T) => HTMLElement} draw
  */
 export function keyed(list, items, key, draw) {
   /** @type {Map<string, { e: HTMLElement, item: unknown }>} */
@@ -77,11 +111,9 @@ export function keyed(list, items, key, draw) {
     gone.delete(k);
     let row = known.get(k);
     if (!row || row.item !== item) {
-      const e = draw(item, row?.e);
-      if (row && row.e !== e) {
-        if (at === row.e) at = e;
-        row.e.replaceWith(e);
-      }
+      const fresh = draw(item);
+      const e = row ? become(row.e, fresh) : fresh;
+      if (row && at === row.e) at = e;
       row = { e, item };
       known.set(k, row);
     }

@@ -148,8 +148,15 @@ export function stat(plus, minus) {
 function output(text) {
   const pre = el("pre", { class: "output", tabindex: "0" }, text.slice(0, head));
   if (text.length <= head) return pre;
-  const more = el("button", { type: "button", class: "quiet", onclick: () => (pre.replaceChildren(), add(pre, text), more.remove()) }, `Show all ${count(text.length)} characters`);
-  return el("div", {}, pre, more);
+  return el("div", {}, pre, el("button", { type: "button", class: "quiet", onclick: (/** @type {MouseEvent} */ e) => whole(/** @type {HTMLElement} */ (e.currentTarget), text) }, `Show all ${count(text.length)} characters`));
+}
+
+/** whole shows all of a text above its button. @param {HTMLElement} button @param {string} text */
+function whole(button, text) {
+  const pre = /** @type {HTMLElement} */ (button.previousElementSibling);
+  pre.replaceChildren();
+  add(pre, text);
+  button.remove();
 }
 
 /** @param {string} text */

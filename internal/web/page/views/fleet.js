@@ -1,6 +1,6 @@
 // The fleet: all pods, who waits first.
 
-import { add, el, icon, keyed, say } from "../dom.js";
+import { el, icon, keyed, say } from "../dom.js";
 import { doing, elapsed, fill, groups, need, place, sorted, state, today } from "../fleet.js";
 import { ago, plural, usd } from "../format.js";
 import { live } from "../live.js";
@@ -33,7 +33,7 @@ export function fleet(main) {
     asks.hidden = questions.hidden = open.length === 0;
     // The questions above stand for their pods.
     const asking = new Set(open.map((a) => a.pod));
-    keyed(list, rows(shown.filter((p) => !asking.has(p.pod.id))), (r) => (typeof r === "string" ? r : r.pod.id), (r, before) => (typeof r === "string" ? heading(r) : row(r, before)));
+    keyed(list, rows(shown.filter((p) => !asking.has(p.pod.id))), (r) => (typeof r === "string" ? r : r.pod.id), (r) => (typeof r === "string" ? heading(r) : row(r)));
     say(none, empty(pods.length, shown.length, word));
     none.hidden = none.textContent === "";
   }
@@ -86,16 +86,15 @@ function ask(a) {
   );
 }
 
-/** row is a pod. An element that is there stays, so that the focus stays. @param {WatchedPod} p @param {HTMLElement} [before] */
-export function row(p, before) {
-  const e = before ?? el("a", { class: "row", "data-row": true });
-  e.setAttribute("href", `#/pod/${p.pod.name}`);
-  e.dataset["state"] = state(p);
+/** row is a pod. @param {WatchedPod} p */
+export function row(p) {
   const context = fill(p);
   const meter = el("span", { class: "meter" }, el("span", { class: "bar" }));
   if (context) /** @type {HTMLElement} */ (meter.firstChild).style.inlineSize = `${Math.max(3, context.share * 100)}%`;
   if (context && context.share > 0.8) meter.classList.add("full");
-  const cells = [
+  return el(
+    "a",
+    { class: "row", href: `#/pod/${p.pod.name}`, "data-row": true, "data-state": state(p) },
     el("span", { class: "name" }, icon(state(p)), el("b", {}, p.pod.name)),
     // Of those that work, wait or do nothing, the heading says it.
     el("span", { class: "state" }, el("span", { class: need(p) === 1 ? "" : "unseen" }, state(p))),
@@ -104,8 +103,5 @@ export function row(p, before) {
     el("span", { class: "elapsed", title: "how long the turn has run" }, elapsed(p)),
     el("span", { class: "context", title: context ? `context: ${context.text}` : "" }, context && meter, context && el("span", { class: "value" }, context.brief), context && el("span", { class: "unseen" }, " of the context")),
     el("span", { class: "cost", title: "cost today" }, today(p), today(p) && el("span", { class: "unseen" }, " today")),
-  ];
-  e.replaceChildren();
-  add(e, ...cells);
-  return e;
+  );
 }

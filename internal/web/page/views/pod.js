@@ -1,7 +1,7 @@
 // A pod: its transcript, what it writes now, and a line to write to it.
 
 import { device } from "../device.js";
-import { add, el, icon, say } from "../dom.js";
+import { become, el, icon, say } from "../dom.js";
 import { doing, elapsed, fill, place, state, today } from "../fleet.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
@@ -181,14 +181,14 @@ class Log {
         this.#shown.delete(id);
         continue;
       }
-      const e = draw(b, this.#around, before);
+      const fresh = draw(b, this.#around, before);
       if (before && !waits(before)) {
-        before.replaceWith(e);
+        this.#shown.set(id, become(before, fresh));
       } else {
         before?.remove();
-        rest.append(e);
+        rest.append(fresh);
+        this.#shown.set(id, fresh);
       }
-      this.#shown.set(id, e);
     }
     this.list.append(rest, ...[...this.#shown.values()].filter(waits));
     this.#changed.clear();
@@ -237,18 +237,16 @@ function header(head, p, triggers) {
     [today(p) && `${today(p)} today`],
     [elapsed(p) && `turn ${p.pod.turn}, ${elapsed(p)}`],
   ].filter(([text, more]) => text || more);
-  const key = JSON.stringify([state(p), doing(p), facts, live.away, device.may("control"), triggers]);
-  if (head.dataset["key"] === key) return;
-  head.dataset["key"] = key;
-  const held = document.activeElement instanceof HTMLElement && head.contains(document.activeElement) ? document.activeElement.dataset["act"] : undefined;
-  head.replaceChildren();
-  add(
+  become(
     head,
-    title(p.pod.name, el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
-    el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
-    el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), triggers && el("a", { class: "button small", href: `#/triggers/${p.pod.name}`, "data-act": "triggers" }, "Triggers"), ...(device.may("control") ? acts(p) : [])),
+    el(
+      "header",
+      { class: head.className },
+      title(p.pod.name, el("span", { class: "chip", "data-state": state(p) }, icon(state(p)), state(p)), el("span", { class: "doing" }, doing(p))),
+      el("p", { class: "facts" }, ...facts.map(([text, more]) => el("span", { class: text ? "" : "more" }, text, text && more && el("span", { class: "more" }, more), !text && more))),
+      el("div", { class: "acts" }, el("a", { class: "button small", href: `#/files/${p.pod.name}`, "data-act": "files" }, "Changes"), triggers && el("a", { class: "button small", href: `#/triggers/${p.pod.name}`, "data-act": "triggers" }, "Triggers"), ...(device.may("control") ? acts(p) : [])),
+    ),
   );
-  if (held) /** @type {HTMLElement | null} */ (head.querySelector(`[data-act="${held}"]`))?.focus();
 }
 
 /** @param {WatchedPod} p */

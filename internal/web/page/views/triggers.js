@@ -1,7 +1,7 @@
 // The triggers of a pod: when each is due, and what became of each time that it was.
 
 import { device } from "../device.js";
-import { el, say } from "../dom.js";
+import { become, el, say } from "../dom.js";
 import { clock, plural, usd } from "../format.js";
 import { live } from "../live.js";
 import { call } from "../rpc.js";
@@ -30,7 +30,7 @@ export function triggers(main, name) {
       const receipts = await Promise.all(found.map(async (t) => /** @type {Receipt[]} */ ((await call("TriggerService/ListReceipts", { pod: t.pod, name: t.name, limit: most })).receipts ?? [])));
       if (mine !== asking) return;
       say(sum, found.length > 0 ? plural(found.length, "trigger") : "No triggers. Add one with podctl trigger add.");
-      all.replaceChildren(...found.map((t, i) => shown(t, receipts[i] ?? [], run)));
+      become(all, el("div", {}, ...found.map((t, i) => shown(t, receipts[i] ?? [], run))));
     } catch (e) {
       if (mine === asking) say(sum, e instanceof Error ? e.message : String(e));
     }
