@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // mcpServer is an MCP server for scripts, written without a library: a program "tickets"
@@ -81,7 +82,7 @@ func mcpAnswer(method string, arguments map[string]any) any {
 		}
 		if _, err := os.Stat("called"); arguments["id"] == "slow" && err != nil {
 			_ = os.WriteFile("called", []byte("once\n"), 0o600)
-			select {}
+			time.Sleep(time.Hour) // A select without cases is a deadlock to the runtime.
 		}
 		env := slices.DeleteFunc(os.Environ(), func(entry string) bool { return !strings.Contains(entry, "KEY") })
 		return map[string]any{"content": []any{map[string]any{

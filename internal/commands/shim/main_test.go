@@ -76,7 +76,7 @@ func startAndWait(script string) error {
 	}
 	path := os.Getenv(leaseVariable)
 	if path == "" {
-		select {}
+		time.Sleep(time.Hour) // A select without cases is a deadlock to the runtime.
 	}
 	l, err := lease.Open(path)
 	if err == nil {
