@@ -112,7 +112,7 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 
 .PHONY: test-integrations
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules sdk/typescript/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
-	go test -tags grpcnotrace,integrations -vet=off -timeout 40m ./integrations/...
+	go test -tags grpcnotrace,integrations -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 2)) -timeout 40m ./integrations/...
 
 .PHONY: switch-test
 switch-test: integrations/switch/npm/node_modules integrations/npm/node_modules integrations-need ## do what docs/coming-from.md says with Claude Code and Codex themselves (800 MB from npm), and with podd
