@@ -96,7 +96,10 @@ func (w *Wing) account(ctx context.Context, p *pod.Hosted) (*account, error) {
 	a := w.accounts[p.Pod.ID]
 	if a == nil || a.life != p.Life() {
 		a = &account{life: p.Life(), spawning: make(baton, 1), telling: make(baton, 1), changed: make(chan struct{})}
-		w.accounts[p.Pod.ID] = a
+		// After its life another one may have begun, whose account stays.
+		if a.life.Err() == nil {
+			w.accounts[p.Pod.ID] = a
+		}
 	}
 	w.mu.Unlock()
 	if a.isRead() {

@@ -268,6 +268,9 @@ func (w *Wing) home(ctx context.Context, p *pod.Hosted) (*home, error) {
 	if known := w.homes[p.Pod.ID]; known != nil && known.life == p.Life() {
 		return known, nil
 	}
+	if h.life.Err() != nil {
+		return h, nil // Another life may have begun, whose home stays.
+	}
 	w.homes[p.Pod.ID] = h
 	context.AfterFunc(h.life, func() {
 		w.mu.Lock()
