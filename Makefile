@@ -242,7 +242,7 @@ crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each sto
 .PHONY: chaos
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
 	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
-	PODD_TRIGGER_FAILOVERS=100 go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
+	go test -count=100 -failfast -tags grpcnotrace,integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
 
 .PHONY: upgrade-test
 upgrade-test: chaos-need ## replace the podd of FROM (the newest tag, or the commit before) by this one and back, PODD_UPGRADES (200) times while pods work, alone and as nodes

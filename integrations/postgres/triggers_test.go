@@ -6,9 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,12 +15,9 @@ import (
 )
 
 // A node is killed at about the time at which triggers of its pods are due: before, while or after they fire. Another node takes
-// the pods over, and each trigger has one fire and one turn. PODD_TRIGGER_FAILOVERS is how many pods do that.
+// the pods over, and each trigger has one fire and one turn.
 func TestTriggersFailOver(t *testing.T) {
-	pods := 6
-	if more, err := strconv.Atoi(os.Getenv("PODD_TRIGGER_FAILOVERS")); err == nil {
-		pods = more
-	}
+	const pods = 6
 	tm := newTeam(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("done")) })
 	n1, n3 := tm.nodes["n1"], tm.nodes["n3"]
 	for n := range pods {
