@@ -32,7 +32,6 @@ func (o *acpOptions) run(ctx context.Context, s *session, _ []string) error {
 	outliveReaders()
 	return acp.Serve(ctx, acp.Config{
 		Client: s.Client, In: s.stdin, Out: s.stdout, Version: version.String(), Pod: o.pod, Log: slog.New(slog.NewTextHandler(s.stderr, acpLog())),
-		Env: s.env, Remote: s.at.remote(),
 	})
 }
 

@@ -39,7 +39,7 @@ func TestACPCommands(t *testing.T) {
 		return scripted.Say(scripted.Text(r.LastUser() + ".\n"))
 	})
 	w.write("home/.config/podd/prompts/review.md", "---\ndescription: reviews\nargs: file\n---\nReview $FILE, please.")
-	w.write("home/.claude/commands/ship.md", "---\nargument-hint: \"[where]\"\n---\nShip it.")
+	w.write(".agents/commands/ship.md", "---\nargument-hint: \"[where]\"\n---\nShip it.")
 	w.write(".claude/commands/lint.md", "Lint.")
 	w.configure("[compaction]\nkeep_tokens = 1\n")
 	w.write(".agents/skills/deploy/SKILL.md", "---\nname: deploy\ndescription: deploys the site\n---\nRun make deploy.\n")
@@ -53,8 +53,8 @@ func TestACPCommands(t *testing.T) {
 		return strings.Contains(string(m.Params), `"sessionUpdate":"session_info_update"`) && strings.Contains(string(m.Params), `"title":"`)
 	})
 	for typed, want := range map[string]string{
-		"/review 'a b.go'": "Review a b.go, please.", " /ship \nnow": "Ship it.\n\nnow", "/deploy": "Use the skill deploy.", "/etc/passwd is what?": "/etc/passwd is what?",
-		"/nonsense x": "/nonsense x", "see /lint": "see /lint",
+		"/review 'a b.go'": "Review a b.go, please.", "/ship \nnow": "Ship it.\n\nnow", "/deploy": "Use the skill deploy.", "/etc/passwd is what?": "/etc/passwd is what?",
+		"/nonsense x": "/nonsense x", "see /lint": "see /lint", " /lint": " /lint",
 	} {
 		e.must("session/prompt", promptOf(session, typed), &struct{}{})
 		e.awaitText(want + ".\n")

@@ -34,7 +34,7 @@ func (p *program) bridge(ctx context.Context) error {
 	}
 	defer c.Close()
 	return bridge.Run(ctx, bridge.Config{
-		In: p.stdin, Out: p.stdout, Client: c, Socket: cfg.Socket, Env: p.env, Remote: p.at.remote(),
+		In: p.stdin, Out: p.stdout, Client: c, Socket: cfg.Socket,
 		FindPod: func(ctx context.Context, dir string, create bool) (string, bool, error) {
 			return podFor(ctx, c, valid(dir), create)
 		},

@@ -61,23 +61,24 @@ func TestInterruptAndSteer(t *testing.T) {
 func TestCommands(t *testing.T) {
 	w := world(t, scripted.Answers(
 		scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Two.")), scripted.Say(scripted.Text("Three."))))
-	prompts := filepath.Join(w.Dir, "config", "podd", "prompts")
+	prompts := filepath.Join(w.Workspace, ".claude", "commands")
 	if err := os.MkdirAll(prompts, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(prompts, "greet.md"), []byte("---\ndescription: greets somebody\nargs: who\n---\nGreet $WHO for $$1.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newScreen(t, w, 90, 30, []string{"XDG_CONFIG_HOME=" + filepath.Join(w.Dir, "config")}, "attach", "p")
+	s := newScreen(t, w, 90, 30, nil, "attach", "p")
 	s.await("p · idle")
 	s.typed("/gr")
-	s.await("/greet WHO", "greets somebody")
+	s.await("/greet who", "greets somebody")
 	s.keys("Enter")
 	s.await("unknown command /gr")
 	s.keys("Up")
 	s.await("> /gr")
 	s.keys("Tab", "Enter")
-	s.await("/greet needs who")
+	s.await("/greet needs who", "> /greet")
+	s.keys("C-u")
 	s.typed("/greet 'Ada L.'")
 	s.keys("Enter")
 	s.await("› Greet Ada L. for $1.", "One.", "turn 1 finished")

@@ -275,6 +275,20 @@ check("a few letters of a path offer it", async () => {
   await page.locator("#input").fill("");
 });
 
+check("a prompt of the person's own is completed, and takes the place of its name", async () => {
+  fs.mkdirSync(path.join(work, ".claude", "commands"), { recursive: true });
+  fs.writeFileSync(path.join(work, ".claude", "commands", "lint.md"), "Lint $1 well.\n");
+  const page = await e.stream();
+  await page.locator("#input").pressSequentially("/lin");
+  await page.locator("#paths li:first-child", { hasText: "/lint" }).waitFor();
+  await page.locator("#input").press("Tab");
+  assert.equal(await page.locator("#input").inputValue(), "/lint ");
+  await page.locator("#input").pressSequentially("all");
+  await page.locator("#input").press("Enter");
+  await page.getByText("You said: Lint all well.").waitFor();
+  await idle();
+});
+
 check("the end of a long turn out of sight is a notification", async () => {
   podctl("submit", "-p", "here", "run echo seven");
   await (await e.stream()).locator(".ask").waitFor();
@@ -283,9 +297,9 @@ check("the end of a long turn out of sight is a notification", async () => {
   await e.later(61_000);
   await e.await("the question", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("here: "));
   podctl("approve", "here", waiting("here"));
-  await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("podd: here finished turn 11 "));
+  await e.await("the end", e.notifications.bind(e), (list) => list.length === 1 && list[0].startsWith("podd: here finished turn 12 "));
   await e.page.getByRole("link", { name: "Open stream" }).click();
-  await (await e.stream()).getByText("turn 11 finished").waitFor();
+  await (await e.stream()).getByText("turn 12 finished").waitFor();
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
 });
 

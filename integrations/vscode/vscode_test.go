@@ -197,7 +197,8 @@ func TestPathsAreOffered(t *testing.T) {
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "hello")
 	dom := strings.ReplaceAll(shown(t, w, "p", "Turn 1 finished", "#type"), "&quot;", `"`)
-	for _, want := range []string{`{"type":"complete","prefix":"thr"}`, `{"type":"submit","text":"look at @three.txt ","steer":false}`} {
+	for _, want := range []string{`{"type":"complete","prefix":"thr"}`, `{"type":"submit","text":"look at @three.txt ","steer":false}`,
+		`{"type":"names","prefix":"/gh:r"}`, `{"type":"submit","text":"/gh:review ","steer":false}`} {
 		if !strings.Contains(dom, want) {
 			t.Errorf("the page did not tell %s:\n%s", want, dom)
 		}

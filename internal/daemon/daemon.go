@@ -317,7 +317,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Movable:       d.fleet.Movable,
 		CheckoutDir:   checkoutDir(d.StateDir),
 		Home:          homeDir(),
-		SkillsDirs:    d.skillsDirs, InstructionsFile: beside(d.ConfigPath, "AGENTS.md"),
+		SkillsDirs:    d.skillsDirs, PromptsDirs: promptsDirs(d.ConfigPath, homeDir()), InstructionsFile: beside(d.ConfigPath, "AGENTS.md"),
 		ForeignPrefix: mcp.Prefix,
 		Logger:        d.Logger,
 	}, inWorkspaces)

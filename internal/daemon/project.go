@@ -22,6 +22,18 @@ func skillsDirs(configPath, home string) (dirs []string) {
 	return dirs
 }
 
+// promptsDirs are where a user's prompts are: beside the configuration, and where other agents
+// look for them.
+func promptsDirs(configPath, home string) (dirs []string) {
+	if dir := beside(configPath, "prompts"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if home != "" {
+		dirs = append(dirs, filepath.Join(home, ".claude", "commands"), filepath.Join(home, ".codex", "prompts"))
+	}
+	return dirs
+}
+
 // beside is the path of a file beside the configuration; empty without a place for that.
 func beside(configPath, name string) string {
 	if configPath == "" {

@@ -66,6 +66,7 @@ var routes = map[string]route{
 	poddv1.PodService_ForkPod_FullMethodName:              there,
 	poddv1.PodService_GetContext_FullMethodName:           thereAgain,
 	poddv1.PodService_GetPod_FullMethodName:               thereOrHere,
+	poddv1.PodService_ListPrompts_FullMethodName:          thereAgain,
 	poddv1.PodService_Notify_FullMethodName:               thereAgain,
 	poddv1.PodService_Pause_FullMethodName:                there,
 	poddv1.PodService_RenamePod_FullMethodName:            there,

@@ -84,6 +84,7 @@ var openCalls = map[string]bool{
 	poddv1.PodService_GetStats_FullMethodName:                        true,
 	poddv1.PodService_ListInbox_FullMethodName:                       true,
 	poddv1.PodService_ListPods_FullMethodName:                        true,
+	poddv1.PodService_ListPrompts_FullMethodName:                     true,
 	poddv1.PodService_ListTrash_FullMethodName:                       true,
 	poddv1.PodService_Notify_FullMethodName:                          true,
 	poddv1.PodService_Pause_FullMethodName:                           true,

@@ -205,6 +205,19 @@ func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServe
 	return nil
 }
 
+// ListPrompts lists what typed text may begin with.
+func (s *pods) ListPrompts(ctx context.Context, r *poddv1.ListPromptsRequest) (*poddv1.ListPromptsResponse, error) {
+	found, err := s.host.Prompts(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.ListPromptsResponse{Prompts: []*poddv1.Prompt{{Name: "compact", About: "Summarize the conversation so far"}}}
+	for _, p := range found {
+		answer.Prompts = append(answer.Prompts, &poddv1.Prompt{Name: p.Name, About: p.About, Arguments: p.Arguments})
+	}
+	return answer, nil
+}
+
 // CompletePath completes an @path.
 func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) (*poddv1.CompletePathResponse, error) {
 	found, err := s.host.CompletePath(ctx, r.GetPod(), r.GetPrefix(), int(r.GetLimit()))

@@ -29,8 +29,8 @@ const unknownSegment = "[unknown input segment]"
 // resolveTime bounds how long the file references of one submit may take.
 const resolveTime = 10 * time.Second
 
-// Refer converts a submit for the log: the segments with the references found in them,
-// the text as the model sees it, and what each reference resolved to, in order. A
+// Refer converts a submit for the log: the segments with the prompt that they begin with and the references
+// found in them, the text as the model sees it, and what each reference resolved to, in order. A
 // reference that fails, or that a rule denies, raises an alert; nothing fails silently.
 func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []item.Alert, error) {
 	dir, err := w.opened()
@@ -40,12 +40,17 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
 	r := resolver{
-		workspace: w, settings: w.all.settings(), fs: dir.fs, guarded: w.referenced(dir.fs), typos: scopefs.NewTypos(dir.fs),
+		workspace: w, dir: dir, settings: w.all.settings(), fs: dir.fs, guarded: w.referenced(dir.fs), typos: scopefs.NewTypos(dir.fs),
 		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
 	}
 	for _, segment := range s.Segments {
 		if _, attached := segment.(item.ImageSegment); attached {
 			r.images++
+		}
+	}
+	if s.ParseRefs {
+		if s.Segments, err = r.prompt(s.Segments); err != nil {
+			return item.Submitted{}, nil, err
 		}
 	}
 	for _, segment := range s.Segments {
@@ -65,6 +70,7 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 // resolver converts one submit.
 type resolver struct {
 	workspace *Workspace
+	dir       *directory
 	settings  *Settings
 	fs        *scopefs.FS
 	// guarded is fs without the files that rules deny.

@@ -66,6 +66,8 @@ type Config struct {
 	// SkillsDirs have the user's skills, which all pods may read, the preferred ones first. Some
 	// may be missing; nil means none.
 	SkillsDirs func() []string
+	// PromptsDirs have the user's prompts, the preferred ones first.
+	PromptsDirs []string
 	// InstructionsFile has the user's instructions for all pods; a missing one is empty.
 	InstructionsFile string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go with

@@ -15,3 +15,19 @@ func (h *Host) CompletePath(ctx context.Context, idOrName, prefix string, limit 
 		return a.site.workspace.Complete(ctx, prefix, limit)
 	})
 }
+
+// Prompts are what text that is typed for a pod may begin with.
+func (h *Host) Prompts(ctx context.Context, idOrName string) ([]Prompt, error) {
+	a, release, err := h.pods.acquire(ctx, idOrName)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return visit(ctx, a, func(context.Context) ([]Prompt, error) {
+		g, err := a.site.workspace.Look()
+		if err != nil {
+			return nil, err
+		}
+		return g.Prompts(), nil
+	})
+}

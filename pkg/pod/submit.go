@@ -24,7 +24,7 @@ type Submit struct {
 	// RequestID is the client's, at most MaxRequestID bytes; if empty, podd makes one.
 	RequestID string
 	Mode      item.SubmitMode
-	// ParseRefs finds @path in text segments.
+	// ParseRefs finds @path in text segments, and /NAME at the beginning.
 	ParseRefs bool
 	// Plan says whether its turn only plans; nil follows the pod's spec.
 	Plan *bool

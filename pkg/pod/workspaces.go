@@ -71,8 +71,16 @@ type Ground interface {
 	Offered(ctx context.Context, start bool) (*tool.Registry, error)
 	// Check runs a command of a person's as those of the model run.
 	Check(ctx context.Context, command string, seconds int) (tool.Output, error)
+	// Prompts are what typed text may begin with.
+	Prompts() []Prompt
 	// Use keeps the directory open for a turn until done is called.
 	Use() (done func())
+}
+
+// Prompt is what typed text may begin with, as /NAME; see [Submit.ParseRefs].
+type Prompt struct {
+	// Name follows the slash. About says in a line what it does, Arguments what to type behind the name.
+	Name, About, Arguments string
 }
 
 // FixedPart is a part of a request before the conversation.

@@ -9,57 +9,33 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"podd/internal/clients/ownprompts"
-	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
-
-// commands are what a prompt may begin with.
-func (s *session) commands(ctx context.Context) []ownprompts.Prompt {
-	workspace := s.dir
-	if s.Remote {
-		workspace = ""
-	}
-	got, _ := s.Client.Pods().GetContext(ctx, &poddv1.GetContextRequest{Pod: s.pod}) // A prompt says what is wrong.
-	return ownprompts.All(s.Env, workspace, got.GetFixed())
-}
 
 // introduce tells the editor what it may not know of the session: its title and its commands.
 func (s *session) introduce() {
 	s.tell(acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(s.name)}})
 	update := acp.SessionAvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
-	for _, p := range s.commands(s.ctx) {
-		c := acp.AvailableCommand{Name: p.Name, Description: p.Description()}
-		if hint := p.Arguments(); hint != "" || p.Takes() {
-			c.Input = &acp.AvailableCommandInput{Unstructured: &acp.UnstructuredCommandInput{Hint: hint}}
+	known, _ := s.Client.Pods().ListPrompts(s.ctx, &poddv1.ListPromptsRequest{Pod: s.pod}) // A prompt says what is wrong.
+	for _, p := range known.GetPrompts() {
+		c := acp.AvailableCommand{Name: p.GetName(), Description: p.GetAbout()}
+		if p.GetArguments() != "" {
+			c.Input = &acp.AvailableCommandInput{Unstructured: &acp.UnstructuredCommandInput{Hint: p.GetArguments()}}
 		}
 		update.AvailableCommands = append(update.AvailableCommands, c)
 	}
 	s.tell(acp.SessionUpdate{AvailableCommandsUpdate: &update})
 }
 
-// command does what a prompt asks that begins with a command. A prompt of the person's own takes the place of the text that
-// names it; what podd does itself ends with an answer.
-func (s *session) command(ctx context.Context, id string, blocks []acp.ContentBlock) (list []acp.ContentBlock, answer acp.StopReason, err error) {
-	if len(blocks) == 0 || blocks[0].Text == nil {
-		return blocks, "", nil
-	}
-	if !strings.HasPrefix(strings.TrimSpace(blocks[0].Text.Text), "/") {
-		return blocks, "", nil
-	}
-	found, typed, ok := ownprompts.Find(s.commands(ctx), blocks[0].Text.Text)
-	switch {
-	case !ok:
-		return blocks, "", nil
-	case found.Name == ownprompts.Compact:
-		answer, err = s.itself(id, blocks, func() (acp.StopReason, error) { return s.compact(ctx, id) })
-		return nil, answer, err
-	}
-	text, err := found.With(typed)
-	if err != nil {
-		return nil, "", item.Errorf(item.KindInvalid, "COMMAND", "%v", err)
-	}
-	return append([]acp.ContentBlock{acp.TextBlock(text)}, blocks[1:]...), "", nil
+// commands says whether a prompt begins with a slash: podd then puts the prompt that it names in its place, and finds the
+// references.
+func commands(blocks []acp.ContentBlock) bool {
+	return len(blocks) > 0 && blocks[0].Text != nil && strings.HasPrefix(blocks[0].Text.Text, "/")
+}
+
+// compacts says whether a prompt asks for a summary of the conversation instead of a turn.
+func compacts(blocks []acp.ContentBlock) bool {
+	return commands(blocks) && strings.Fields(blocks[0].Text.Text)[0] == "/compact"
 }
 
 // compact summarizes the conversation. A cancel of the prompt ends that.

@@ -87,11 +87,11 @@ func (a *agent) prompt(ctx context.Context, id string, p acp.PromptRequest, wait
 			return acp.PromptResponse{}, err
 		}
 	}
-	blocks, ended, err := s.command(ctx, id, p.Prompt)
-	if err != nil || ended != "" {
+	if compacts(p.Prompt) {
+		ended, err := s.itself(id, p.Prompt, func() (acp.StopReason, error) { return s.compact(ctx, id) })
 		return acp.PromptResponse{StopReason: ended}, err
 	}
-	list, err := s.segments(blocks)
+	list, err := s.segments(p.Prompt)
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
@@ -105,7 +105,7 @@ func (a *agent) prompt(ctx context.Context, id string, p acp.PromptRequest, wait
 		s.echo(id, p.Prompt)
 		return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}
-	_, err = a.Client.Submit(a.ctx, s.mode(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}))
+	_, err = a.Client.Submit(a.ctx, s.mode(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list), ParseRefs: commands(p.Prompt)}))
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
@@ -142,7 +142,7 @@ func (s *session) noticeServers(ctx context.Context) {
 // segments reads a prompt; @path in it is looked for in the workspace.
 func (s *session) segments(blocks []acp.ContentBlock) ([]item.Segment, error) {
 	exists := func(string) bool { return false }
-	if files, err := scopefs.Open(scopefs.Config{Dir: s.dir}); err == nil {
+	if files, err := scopefs.Open(scopefs.Config{Dir: s.dir}); err == nil && !commands(blocks) {
 		defer files.Close()
 		exists = files.ExistsRef
 	}

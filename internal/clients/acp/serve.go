@@ -29,10 +29,6 @@ type Config struct {
 	// Pod, a name or an id, is the pod that every new session joins; if empty, each new
 	// session gets its own pod.
 	Pod string
-	// Env is the environment, for the person's own prompts; required. Remote says that podd runs on another machine, whose
-	// directories have prompts that the person may not know.
-	Env    func(string) string
-	Remote bool
 }
 
 // Serve answers the editor until it closes In or ctx ends. Turns keep running in podd.

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"podd/internal/clients/ownprompts"
 	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -57,10 +56,10 @@ type app struct {
 	unkept bool
 	// pasting is since when a paste is open.
 	pasting time.Time
-	// models, pods and the person's own prompts complete commands.
+	// models, pods and prompts complete commands.
 	models offeredModels
 	pods   []string
-	own    []ownprompts.Prompt
+	known  knownPrompts
 	// shell is the command of the person's own that runs; nil without one.
 	shell *shellRun
 	// calls are the calls that wait, confirming is a question of the view's own.
@@ -92,8 +91,8 @@ func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *
 	dir := pod.GetSpec().GetDir()
 	a := &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24, pod: pod, log: newBlockList(),
-		own: ownprompts.Own(cfg.Env, cfg.local(dir)), prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
-		said: "reading the pod's log",
+		prompt: prompt{plan: pod.GetSpec().GetPlan(), history: earlier(pastPrompts(cfg, dir))},
+		said:   "reading the pod's log",
 	}
 	a.setup.dir = cfg.short(dir)
 	a.prompt.paths.find = finder(cfg.Client, pod.GetId())

@@ -22,8 +22,9 @@ type slash struct {
 	// idle says that it is refused while a turn runs.
 	idle bool
 	run  func(a *app, args string)
-	// sends runs a command whose argument goes to the model: what was pasted stays so.
+	// sends runs a command whose argument goes to the model: what was pasted stays so. whole says that the command goes too.
 	sends func(a *app, text editor)
+	whole bool
 	// verb is the line of podctl that the command is.
 	verb string
 	// offers are the known arguments.
@@ -39,12 +40,16 @@ func (s slash) usage() string {
 // none of them.
 func (a *app) slashes() []slash {
 	list := builtins()
-	for _, t := range a.own {
-		if !slices.ContainsFunc(list, func(s slash) bool { return s.name == t.Name }) {
-			list = append(list, commandOf(t))
+	for _, p := range a.known.list {
+		if !isBuiltin(p.GetName()) {
+			list = append(list, commandOf(p))
 		}
 	}
 	return list
+}
+
+func isBuiltin(name string) bool {
+	return slices.ContainsFunc(builtins(), func(s slash) bool { return s.name == name })
 }
 
 func builtins() []slash {
@@ -106,7 +111,7 @@ func (a *app) obey() bool {
 	if !ok {
 		return false
 	}
-	a.prompt.history.add(a.prompt.draft, "")
+	draft := a.prompt.draft
 	a.prompt.draft.clear()
 	list := a.slashes()
 	called := func(name string) int { return slices.IndexFunc(list, func(s slash) bool { return s.name == name }) }
@@ -114,6 +119,11 @@ func (a *app) obey() bool {
 	if i < 0 {
 		i = called(elsewhere[name])
 	}
+	if i >= 0 && list[i].whole {
+		list[i].sends(a, draft)
+		return true
+	}
+	a.prompt.history.add(draft, "")
 	switch {
 	case i < 0 && elsewhere[name] != "":
 		a.verb(elsewhere[name], args.whole())

@@ -4,25 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"podd/internal/clients/ownprompts"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
 )
-
-// A prompt of the person's own gets what was typed, also a pasted text, as it is.
-func FuzzPrompt(f *testing.F) {
-	f.Add("$1 $$ $ARGUMENTS", `x "y z" \q`)
-	f.Add("", "'")
-	f.Fuzz(func(t *testing.T, text, typed string) {
-		filled, err := fill(ownprompts.Prompt{Text: text}, *written(typed))
-		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled.whole()) {
-			t.Errorf("%q with %q gives %q", text, typed, filled.whole())
-		}
-		if got, err := fill(ownprompts.Prompt{Text: "<$ARGUMENTS>"}, *written(typed)); err == nil && got.whole() != "<"+typed+">" {
-			t.Errorf("%q became %q", typed, got.whole())
-		}
-	})
-}
 
 // Only a typed slash at the very beginning makes a command.
 func TestWhatIsACommand(t *testing.T) {
@@ -96,10 +81,9 @@ func TestNamesOfCommands(t *testing.T) {
 func TestRefusedLeavesTheDraft(t *testing.T) {
 	for name, typed := range map[string]string{
 		"an unknown one": "/nonsense", "a busy pod": "/undo", "a wrong argument": "/approve-mode sometimes", "no argument": "/plan",
-		"another program's": "/vim", "a prompt of one's own": "/mine", "no shell command": "!",
+		"another program's": "/vim", "no shell command": "!",
 	} {
 		a := scene(t)
-		a.own = []ownprompts.Prompt{{Name: "mine", Text: "$1"}}
 		a.turn = 3
 		for range 2 {
 			a.prompt.draft.insert(typed)
@@ -210,5 +194,37 @@ func TestAnAnswerLeavesWhatIsSaidSince(t *testing.T) {
 	a.obey()
 	if a.told(nil); a.said != "/rewind needs an idle pod; Esc interrupts turn 3" {
 		t.Errorf("after the answer and a command it says %q", a.said)
+	}
+}
+
+// A prompt that podd knows goes to it as it was typed, with its name. None replaces a command of the view; Enter waits for their names.
+func TestKnownPrompts(t *testing.T) {
+	a, wait := drained(t)
+	a.ready = true
+	unreachable, err := client.New(client.Config{Socket: "/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unreachable.Close()
+	a.Client = unreachable
+	a.known.list = []*poddv1.Prompt{{Name: "compact", About: "podd's"}, {Name: "gh:review", About: "re\x1bviews", Arguments: "n"}}
+	var mine []string
+	for _, s := range a.slashes()[len(builtins()):] {
+		mine = append(mine, s.usage())
+	}
+	if want := []string{`/gh:review n            re\x1bviews`}; !slices.Equal(mine, want) {
+		t.Errorf("%q, want %q", mine, want)
+	}
+	a.known.asking = true
+	a.prompt.draft.insert("/gh:review 'a b'")
+	a.press(key{kind: keyEnter})
+	if got := a.prompt.draft.text(); got != "/gh:review 'a b'" || a.prompt.held != keyEnter {
+		t.Fatalf("Enter left %q, and waits: %v", got, a.prompt.held)
+	}
+	a.known.asking = false
+	a.completed(true)
+	wait()
+	if got := a.prompt.history.prompts[len(a.prompt.history.prompts)-1]; got.whole() != "/gh:review 'a b'" || got.request == "" {
+		t.Errorf("the history has %+v, and the draft %q", got, a.prompt.draft.text())
 	}
 }

@@ -206,7 +206,7 @@ func (e *editor) lineEnd() int {
 }
 
 // segments is the text as segments of a submit, in whose texts podd looks for @path. What was
-// pasted stays out of them: a text of several lines, and the @ of a single one.
+// pasted stays out of them: a text of several lines, and the @ of a single one; so does a slash that begins no command.
 func (e *editor) segments() (list []item.Segment) {
 	var typed strings.Builder
 	flush := func() {
@@ -215,8 +215,9 @@ func (e *editor) segments() (list []item.Segment) {
 			typed.Reset()
 		}
 	}
-	for _, c := range e.cells {
-		if c.paste == "" && (c.from != byPaste || !strings.Contains(c.g, "@")) {
+	for i, c := range e.cells {
+		first := i == 0 && c.from != byKey && c.g == "/"
+		if c.paste == "" && !first && (c.from != byPaste || !strings.Contains(c.g, "@")) {
 			typed.WriteString(c.g)
 			continue
 		}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"podd/internal/clients/ownprompts"
-
 	"pgregory.net/rapid"
 
 	"podd/internal/clients/cells"
@@ -147,13 +145,6 @@ func TestPastedForGood(t *testing.T) {
 			return p.read("")[0].editor
 		},
 		"an editor": func() editor { return sent.edited(sent.whole()) },
-		"a prompt of one's own": func() editor {
-			filled, err := fill(ownprompts.Prompt{Text: "$ARGUMENTS"}, sent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return filled
-		},
 		"podd": func() editor { // It has made the typed @a.txt a reference.
 			list := append([]item.Segment{item.TextSegment{Text: "see "}, item.FileRef{Path: "a.txt"}, item.TextSegment{Text: " and "}}, want[1:]...)
 			return draftOf(list, byPaste)
@@ -190,15 +181,5 @@ func TestPastOfBefore(t *testing.T) {
 	old := pastPrompt{Text: "see @.env"}.prompt()
 	if got := old.segments(); len(got) != 3 || old.whole() != "see @.env" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// A word of a command's arguments may have a pasted text.
-func TestPastedWords(t *testing.T) {
-	e := written("'a b' ")
-	e.pasted("x y\nz\n")
-	words, err := wordsOf(e.cells)
-	if err != nil || len(words) != 2 || plainText(words[0]) != "a b" || words[1][0].paste != "x y\nz\n" {
-		t.Errorf("%+v, %v", words, err)
 	}
 }

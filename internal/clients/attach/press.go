@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"podd/internal/clients/ownprompts"
 	"podd/pkg/client"
 	"podd/pkg/wire"
 	poddv1 "podd/proto/podd/v1"
@@ -188,7 +187,7 @@ func (a *app) enter(steer bool) {
 		a.decide()
 		return
 	}
-	if a.models.asking && a.models.tab || a.prompt.paths.asking && a.prompt.paths.tab {
+	if a.models.asking && a.models.tab || a.prompt.paths.asking && a.prompt.paths.tab || a.known.asking && a.names() {
 		a.prompt.held = keyEnter
 		if steer {
 			a.prompt.held = keySteer
@@ -271,11 +270,8 @@ func (a *app) keep(sent editor, request string) {
 
 // offer asks for what completes the draft.
 func (a *app) offer() {
-	if a.prompt.draft.text() == "/" {
-		a.own = ownprompts.Own(a.Env, a.local(a.pod.GetSpec().GetDir())) // A person may have written one meanwhile.
-		ask(a.call, a.Client.Pods().GetContext, &poddv1.GetContextRequest{Pod: a.pod.GetId()}, func(resp *poddv1.GetContextResponse, _ error) {
-			a.own = ownprompts.Join(a.own, ownprompts.Skills(resp.GetFixed())...)
-		})
+	if text := a.prompt.draft.text(); text == "/" || text == "?" {
+		a.askPrompts() // A person may have written one meanwhile.
 	}
 	a.askModels()
 	a.askPods()

@@ -1,51 +1,53 @@
 package attach
 
 import (
-	"cmp"
 	"strings"
 
-	"podd/internal/clients/ownprompts"
 	"podd/internal/sanitize"
+	"podd/internal/workspace/prompts"
+	poddv1 "podd/proto/podd/v1"
 )
-
-// fill puts arguments in the places of a prompt. A pasted text of several lines is part of a word.
-func fill(p ownprompts.Prompt, typed editor) (filled editor, err error) {
-	words, err := wordsOf(typed.cells)
-	if err != nil {
-		return editor{}, err
-	}
-	if err := ownprompts.Fill(p, typed.cells, words, func(text string) { filled.write(text, byView) }, filled.place); err != nil {
-		return editor{}, err
-	}
-	return filled, nil
-}
 
 // shellWords are the words of a text.
 func shellWords(text string) (words []string, err error) {
-	var e editor
-	e.insert(text)
-	list, err := wordsOf(e.cells)
+	list, err := prompts.Words(strings.Split(text, ""), func(c string) string { return c }, func(c string) bool { return strings.TrimSpace(c) == "" })
 	for _, word := range list {
-		words = append(words, plainText(word))
+		words = append(words, strings.Join(word, ""))
 	}
 	return words, err
 }
 
-// wordsOf are the words of a draft, in which a pasted text of several lines is part of a word.
-func wordsOf(list []cell) ([][]cell, error) {
-	return ownprompts.Words(list, func(c cell) string { return c.g }, cell.space)
+// knownPrompts are the prompts that podd knows for the pod.
+type knownPrompts struct {
+	list []*poddv1.Prompt
+	// asking says that podd is asked for them.
+	asking bool
 }
 
-// commandOf is a prompt as a command.
-func commandOf(p ownprompts.Prompt) slash {
-	about := cmp.Or(p.About, "sends your prompt "+p.Name+".md")
-	return slash{name: p.Name, args: cmp.Or(strings.ToUpper(strings.Join(p.Args, " ")), sanitize.Line(p.Hint)), about: about, sends: func(a *app, args editor) {
-		filled, err := fill(p, args)
-		if err != nil {
-			a.said = err.Error() // The history has the command.
-			return
+// askPrompts asks podd for the prompts. An Enter meanwhile waits for them.
+func (a *app) askPrompts() {
+	if a.known.asking {
+		return
+	}
+	a.known.asking = true
+	ask(a.call, a.Client.Pods().ListPrompts, &poddv1.ListPromptsRequest{Pod: a.pod.GetId()}, func(resp *poddv1.ListPromptsResponse, err error) {
+		if a.known.asking = false; err == nil {
+			a.known.list = resp.GetPrompts()
 		}
-		a.prompt.draft = filled
+		a.completed(true)
+	})
+}
+
+// names says whether the draft is a command that the view itself does not know.
+func (a *app) names() bool {
+	name, _, ok := a.prompt.draft.command()
+	return ok && !isBuiltin(name) && elsewhere[name] == "" && instead[name] == ""
+}
+
+// commandOf is a prompt as a command. podd puts it in the place of the draft.
+func commandOf(p *poddv1.Prompt) slash {
+	return slash{name: p.GetName(), args: sanitize.Line(p.GetArguments()), about: sanitize.Line(p.GetAbout()), whole: true, sends: func(a *app, draft editor) {
+		a.prompt.draft = draft
 		a.submit(false)
 	}}
 }

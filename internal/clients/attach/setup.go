@@ -56,14 +56,6 @@ func (c Config) short(dir string) string {
 	return sanitize.Line(dir)
 }
 
-// local is a directory, or nothing if it is on another machine.
-func (c Config) local(dir string) string {
-	if c.Remote {
-		return ""
-	}
-	return dir
-}
-
 // behind puts the model, when calls ask, and the directory behind a text, as far as they have room. Of a long directory
 // the end stays.
 func (s setup) behind(text string, room int) string {

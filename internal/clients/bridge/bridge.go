@@ -41,10 +41,6 @@ type Config struct {
 	Socket string
 	// FindPod finds the pod of a directory, or creates it.
 	FindPod func(ctx context.Context, dir string, create bool) (name string, created bool, err error)
-	// Env is the environment, for the person's own prompts; required. Remote says that podd runs on another machine, whose
-	// directories have prompts that the person may not know.
-	Env    func(string) string
-	Remote bool
 	// Grace is how long requests in progress may take after the input has ended; default 2
 	// seconds.
 	Grace time.Duration

@@ -63,15 +63,11 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 		return b.unstream(ctx, r)
 	case "FindPod":
 		return b.findPod(ctx, r)
-	case "ListPrompts":
-		return b.listPrompts(ctx, r)
-	case "ExpandPrompt":
-		return b.expandPrompt(ctx, r)
 	}
 	m, ok := b.methods[r.Method]
 	if !ok {
 		return nil, item.Errorf(item.KindUnimplemented, "UNKNOWN_METHOD",
-			"unknown method %q: use the name of a call of podd.v1, or Blocks, Unstream, FindPod, ListPrompts or ExpandPrompt", clip(r.Method))
+			"unknown method %q: use the name of a call of podd.v1, or Blocks, Unstream or FindPod", clip(r.Method))
 	}
 	in, out := m.input.New().Interface(), m.output.New().Interface()
 	if err := params(r, in); err != nil {

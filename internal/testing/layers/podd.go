@@ -91,6 +91,7 @@ var ranks = map[string]int{
 
 	"internal/workspace/briefing":     2,
 	"internal/workspace/instructions": 2,
+	"internal/workspace/prompts":      1,
 	"internal/workspace/skills":       2,
 	"internal/ops/metrics":            2,
 	"internal/guard/sandbox":          2,
@@ -115,7 +116,6 @@ var ranks = map[string]int{
 	"internal/ops/setup":              6,
 	"internal/clients/markdown":       2,
 	"internal/clients/export":         4,
-	"internal/clients/ownprompts":     2,
 	"internal/clients/view":           3,
 	"pkg/wire/wiretest":               3,
 	"internal/extend/mcp":             3,

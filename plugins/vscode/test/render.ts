@@ -51,6 +51,12 @@ function host(messages: ToPage[]): string {
             dispatchEvent(new MessageEvent("message", { data: { type: "paths", prefix: "thr", paths: ["three.txt", "three/"] } }));
             input.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab" }));
             input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+            input.value = "/gh:r";
+            input.setSelectionRange(5, 5);
+            input.dispatchEvent(new Event("input"));
+            dispatchEvent(new MessageEvent("message", { data: { type: "paths", prefix: "/gh:r", paths: ["/gh:review"] } }));
+            input.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab" }));
+            input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
           }
           if (location.hash === "#hurry") {
             const input = document.getElementById("input");

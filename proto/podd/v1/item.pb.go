@@ -249,7 +249,7 @@ type isSegment_Kind interface {
 
 type Segment_Text struct {
 	// Typed text. With SubmitRequest.parse_refs, an @path that leads to a file becomes
-	// a file_ref; everything else stays as typed.
+	// a file_ref, and what ListPrompts lists its text; everything else stays as typed.
 	Text *TextSegment `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
 }
 

@@ -1988,7 +1988,8 @@ type SubmitRequest struct {
 	// cannot retry the submit safely.
 	RequestId string     `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Mode      SubmitMode `protobuf:"varint,4,opt,name=mode,proto3,enum=podd.v1.SubmitMode" json:"mode,omitempty"`
-	// Find @path in text segments.
+	// Find @path in text segments, and /NAME of ListPrompts at the beginning of the first
+	// one, which that prompt replaces.
 	ParseRefs bool `protobuf:"varint,5,opt,name=parse_refs,json=parseRefs,proto3" json:"parse_refs,omitempty"`
 	// Whether the turn that begins with this submit only plans: it reads and changes
 	// nothing. Absent means the pod's setting. A steering submit has none: it follows the
@@ -4623,6 +4624,159 @@ func (x *CompletePathResponse) GetPaths() []string {
 	return nil
 }
 
+type ListPromptsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptsRequest) Reset() {
+	*x = ListPromptsRequest{}
+	mi := &file_podd_v1_pod_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptsRequest) ProtoMessage() {}
+
+func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptsRequest.ProtoReflect.Descriptor instead.
+func (*ListPromptsRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *ListPromptsRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+type ListPromptsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first is compact, for which clients call Compact instead of Submit.
+	Prompts       []*Prompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptsResponse) Reset() {
+	*x = ListPromptsResponse{}
+	mi := &file_podd_v1_pod_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptsResponse) ProtoMessage() {}
+
+func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptsResponse.ProtoReflect.Descriptor instead.
+func (*ListPromptsResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *ListPromptsResponse) GetPrompts() []*Prompt {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+// Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill.
+type Prompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What follows the slash; SERVER:NAME for that of an MCP server.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What it does, in a line.
+	About string `protobuf:"bytes,2,opt,name=about,proto3" json:"about,omitempty"`
+	// What to type behind the name, in a line; empty if nothing.
+	Arguments     string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Prompt) Reset() {
+	*x = Prompt{}
+	mi := &file_podd_v1_pod_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prompt) ProtoMessage() {}
+
+func (x *Prompt) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
+func (*Prompt) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *Prompt) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Prompt) GetAbout() string {
+	if x != nil {
+		return x.About
+	}
+	return ""
+}
+
+func (x *Prompt) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
 type GetImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of Image.
@@ -4633,7 +4787,7 @@ type GetImageRequest struct {
 
 func (x *GetImageRequest) Reset() {
 	*x = GetImageRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[61]
+	mi := &file_podd_v1_pod_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4645,7 +4799,7 @@ func (x *GetImageRequest) String() string {
 func (*GetImageRequest) ProtoMessage() {}
 
 func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[61]
+	mi := &file_podd_v1_pod_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4658,7 +4812,7 @@ func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
 func (*GetImageRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{61}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *GetImageRequest) GetDigest() string {
@@ -4677,7 +4831,7 @@ type GetImageResponse struct {
 
 func (x *GetImageResponse) Reset() {
 	*x = GetImageResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[62]
+	mi := &file_podd_v1_pod_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4689,7 +4843,7 @@ func (x *GetImageResponse) String() string {
 func (*GetImageResponse) ProtoMessage() {}
 
 func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[62]
+	mi := &file_podd_v1_pod_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4702,7 +4856,7 @@ func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
 func (*GetImageResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{62}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *GetImageResponse) GetData() []byte {
@@ -5050,7 +5204,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x05R\x05limitJ\x04\b\x04\x10\x05R\x05fuzzy\",\n" +
 	"\x14CompletePathResponse\x12\x14\n" +
-	"\x05paths\x18\x01 \x03(\tR\x05paths\")\n" +
+	"\x05paths\x18\x01 \x03(\tR\x05paths\"&\n" +
+	"\x12ListPromptsRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"@\n" +
+	"\x13ListPromptsResponse\x12)\n" +
+	"\aprompts\x18\x01 \x03(\v2\x0f.podd.v1.PromptR\aprompts\"P\n" +
+	"\x06Prompt\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05about\x18\x02 \x01(\tR\x05about\x12\x1c\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\")\n" +
 	"\x0fGetImageRequest\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\"&\n" +
 	"\x10GetImageResponse\x12\x12\n" +
@@ -5069,7 +5231,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fDELTA_KIND_TEXT\x10\x01\x12\x18\n" +
 	"\x14DELTA_KIND_REASONING\x10\x02\x12\x1d\n" +
 	"\x19DELTA_KIND_TOOL_ARGUMENTS\x10\x03\x12\x1a\n" +
-	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xf4\v\n" +
+	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xbe\f\n" +
 	"\n" +
 	"PodService\x12B\n" +
 	"\tCreatePod\x12\x19.podd.v1.CreatePodRequest\x1a\x1a.podd.v1.CreatePodResponse\x129\n" +
@@ -5095,7 +5257,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\aCompact\x12\x17.podd.v1.CompactRequest\x1a\x18.podd.v1.CompactResponse\x12<\n" +
 	"\aForkPod\x12\x17.podd.v1.ForkPodRequest\x1a\x18.podd.v1.ForkPodResponse\x12B\n" +
 	"\tRewindPod\x12\x19.podd.v1.RewindPodRequest\x1a\x1a.podd.v1.RewindPodResponse\x12K\n" +
-	"\fCompletePath\x12\x1c.podd.v1.CompletePathRequest\x1a\x1d.podd.v1.CompletePathResponse\x12?\n" +
+	"\fCompletePath\x12\x1c.podd.v1.CompletePathRequest\x1a\x1d.podd.v1.CompletePathResponse\x12H\n" +
+	"\vListPrompts\x12\x1b.podd.v1.ListPromptsRequest\x1a\x1c.podd.v1.ListPromptsResponse\x12?\n" +
 	"\bGetImage\x12\x18.podd.v1.GetImageRequest\x1a\x19.podd.v1.GetImageResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
@@ -5111,7 +5274,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -5176,38 +5339,41 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*RewindPodResponse)(nil),       // 60: podd.v1.RewindPodResponse
 	(*CompletePathRequest)(nil),     // 61: podd.v1.CompletePathRequest
 	(*CompletePathResponse)(nil),    // 62: podd.v1.CompletePathResponse
-	(*GetImageRequest)(nil),         // 63: podd.v1.GetImageRequest
-	(*GetImageResponse)(nil),        // 64: podd.v1.GetImageResponse
-	(*Options)(nil),                 // 65: podd.v1.Options
-	(*durationpb.Duration)(nil),     // 66: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 67: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 68: podd.v1.Usage
-	(Outcome)(0),                    // 69: podd.v1.Outcome
-	(*fieldmaskpb.FieldMask)(nil),   // 70: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 71: podd.v1.Segment
-	(SubmitMode)(0),                 // 72: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 73: podd.v1.Alert
-	(*Entry)(nil),                   // 74: podd.v1.Entry
-	(*CacheTotal)(nil),              // 75: podd.v1.CacheTotal
-	(*RestoreFilesResponse)(nil),    // 76: podd.v1.RestoreFilesResponse
+	(*ListPromptsRequest)(nil),      // 63: podd.v1.ListPromptsRequest
+	(*ListPromptsResponse)(nil),     // 64: podd.v1.ListPromptsResponse
+	(*Prompt)(nil),                  // 65: podd.v1.Prompt
+	(*GetImageRequest)(nil),         // 66: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 67: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 68: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 69: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 70: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 71: podd.v1.Usage
+	(Outcome)(0),                    // 72: podd.v1.Outcome
+	(*fieldmaskpb.FieldMask)(nil),   // 73: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 74: podd.v1.Segment
+	(SubmitMode)(0),                 // 75: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 76: podd.v1.Alert
+	(*Entry)(nil),                   // 77: podd.v1.Entry
+	(*CacheTotal)(nil),              // 78: podd.v1.CacheTotal
+	(*RestoreFilesResponse)(nil),    // 79: podd.v1.RestoreFilesResponse
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	4,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	5,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	65, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	68, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
 	3,  // 3: podd.v1.PodSpec.checkout:type_name -> podd.v1.Checkout
-	66, // 4: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	67, // 5: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
-	67, // 6: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	69, // 4: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	70, // 5: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	70, // 6: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	2,  // 7: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 8: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	68, // 9: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	67, // 10: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	67, // 11: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	71, // 9: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	70, // 10: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	70, // 11: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	6,  // 12: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	67, // 13: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	70, // 13: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	6,  // 14: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
-	69, // 15: podd.v1.Pod.last_outcome:type_name -> podd.v1.Outcome
+	72, // 15: podd.v1.Pod.last_outcome:type_name -> podd.v1.Outcome
 	2,  // 16: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	9,  // 17: podd.v1.CreatePodRequest.worktree:type_name -> podd.v1.Worktree
 	7,  // 18: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
@@ -5215,89 +5381,92 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	13, // 20: podd.v1.GetPodResponse.model_settings:type_name -> podd.v1.ModelSetting
 	7,  // 21: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 22: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	70, // 23: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	73, // 23: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
 	7,  // 24: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	67, // 25: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
+	70, // 25: podd.v1.DeletePodResponse.purge_at:type_name -> google.protobuf.Timestamp
 	22, // 26: podd.v1.ListTrashResponse.pods:type_name -> podd.v1.TrashedPod
 	7,  // 27: podd.v1.TrashedPod.pod:type_name -> podd.v1.Pod
-	67, // 28: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
-	67, // 29: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
+	70, // 28: podd.v1.TrashedPod.deleted_at:type_name -> google.protobuf.Timestamp
+	70, // 29: podd.v1.TrashedPod.purge_at:type_name -> google.protobuf.Timestamp
 	7,  // 30: podd.v1.RestorePodResponse.pod:type_name -> podd.v1.Pod
-	71, // 31: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	72, // 32: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	73, // 33: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	74, // 34: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	74, // 31: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	75, // 32: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	76, // 33: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	77, // 34: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
 	29, // 35: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
 	30, // 36: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
 	31, // 37: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
 	1,  // 38: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
 	29, // 39: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
 	34, // 40: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	72, // 41: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	67, // 42: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	75, // 41: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	70, // 42: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
 	7,  // 43: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
 	7,  // 44: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
 	48, // 45: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
 	47, // 46: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	68, // 47: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	71, // 47: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
 	52, // 48: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
 	51, // 49: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	68, // 50: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	75, // 51: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
+	71, // 50: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	78, // 51: podd.v1.ModelStats.cache:type_name -> podd.v1.CacheTotal
 	7,  // 52: podd.v1.RenamePodResponse.pod:type_name -> podd.v1.Pod
 	7,  // 53: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	76, // 54: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
-	8,  // 55: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	11, // 56: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	14, // 57: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	16, // 58: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	55, // 59: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
-	18, // 60: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	20, // 61: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
-	23, // 62: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
-	25, // 63: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	27, // 64: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	32, // 65: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	35, // 66: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	37, // 67: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	39, // 68: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	41, // 69: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	43, // 70: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	45, // 71: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	49, // 72: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	53, // 73: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	57, // 74: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	59, // 75: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	61, // 76: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	63, // 77: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	10, // 78: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	12, // 79: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	15, // 80: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	17, // 81: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	56, // 82: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
-	19, // 83: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	21, // 84: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
-	24, // 85: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
-	26, // 86: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	28, // 87: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	33, // 88: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	36, // 89: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	38, // 90: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	40, // 91: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	42, // 92: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	44, // 93: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	46, // 94: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	50, // 95: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	54, // 96: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	58, // 97: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	60, // 98: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	62, // 99: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	64, // 100: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	78, // [78:101] is the sub-list for method output_type
-	55, // [55:78] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	79, // 54: podd.v1.RewindPodResponse.restored:type_name -> podd.v1.RestoreFilesResponse
+	65, // 55: podd.v1.ListPromptsResponse.prompts:type_name -> podd.v1.Prompt
+	8,  // 56: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	11, // 57: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	14, // 58: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	16, // 59: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	55, // 60: podd.v1.PodService.RenamePod:input_type -> podd.v1.RenamePodRequest
+	18, // 61: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	20, // 62: podd.v1.PodService.ListTrash:input_type -> podd.v1.ListTrashRequest
+	23, // 63: podd.v1.PodService.RestorePod:input_type -> podd.v1.RestorePodRequest
+	25, // 64: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	27, // 65: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	32, // 66: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	35, // 67: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	37, // 68: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	39, // 69: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	41, // 70: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	43, // 71: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	45, // 72: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	49, // 73: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	53, // 74: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	57, // 75: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	59, // 76: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	61, // 77: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	63, // 78: podd.v1.PodService.ListPrompts:input_type -> podd.v1.ListPromptsRequest
+	66, // 79: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	10, // 80: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	12, // 81: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	15, // 82: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	17, // 83: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	56, // 84: podd.v1.PodService.RenamePod:output_type -> podd.v1.RenamePodResponse
+	19, // 85: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	21, // 86: podd.v1.PodService.ListTrash:output_type -> podd.v1.ListTrashResponse
+	24, // 87: podd.v1.PodService.RestorePod:output_type -> podd.v1.RestorePodResponse
+	26, // 88: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	28, // 89: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	33, // 90: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	36, // 91: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	38, // 92: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	40, // 93: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	42, // 94: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	44, // 95: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	46, // 96: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	50, // 97: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	54, // 98: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	58, // 99: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	60, // 100: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	62, // 101: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	64, // 102: podd.v1.PodService.ListPrompts:output_type -> podd.v1.ListPromptsResponse
+	67, // 103: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	80, // [80:104] is the sub-list for method output_type
+	56, // [56:80] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -5323,7 +5492,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   63,
+			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

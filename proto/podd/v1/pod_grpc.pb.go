@@ -41,6 +41,7 @@ const (
 	PodService_ForkPod_FullMethodName         = "/podd.v1.PodService/ForkPod"
 	PodService_RewindPod_FullMethodName       = "/podd.v1.PodService/RewindPod"
 	PodService_CompletePath_FullMethodName    = "/podd.v1.PodService/CompletePath"
+	PodService_ListPrompts_FullMethodName     = "/podd.v1.PodService/ListPrompts"
 	PodService_GetImage_FullMethodName        = "/podd.v1.PodService/GetImage"
 )
 
@@ -101,6 +102,8 @@ type PodServiceClient interface {
 	RewindPod(ctx context.Context, in *RewindPodRequest, opts ...grpc.CallOption) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(ctx context.Context, in *CompletePathRequest, opts ...grpc.CallOption) (*CompletePathResponse, error)
+	// ListPrompts lists what typed text may begin with, as /NAME.
+	ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error)
 	// GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
 	// reason IMAGE_NOT_FOUND.
 	GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error)
@@ -343,6 +346,16 @@ func (c *podServiceClient) CompletePath(ctx context.Context, in *CompletePathReq
 	return out, nil
 }
 
+func (c *podServiceClient) ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPromptsResponse)
+	err := c.cc.Invoke(ctx, PodService_ListPrompts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *podServiceClient) GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetImageResponse)
@@ -410,6 +423,8 @@ type PodServiceServer interface {
 	RewindPod(context.Context, *RewindPodRequest) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(context.Context, *CompletePathRequest) (*CompletePathResponse, error)
+	// ListPrompts lists what typed text may begin with, as /NAME.
+	ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error)
 	// GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
 	// reason IMAGE_NOT_FOUND.
 	GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error)
@@ -488,6 +503,9 @@ func (UnimplementedPodServiceServer) RewindPod(context.Context, *RewindPodReques
 }
 func (UnimplementedPodServiceServer) CompletePath(context.Context, *CompletePathRequest) (*CompletePathResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CompletePath not implemented")
+}
+func (UnimplementedPodServiceServer) ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPrompts not implemented")
 }
 func (UnimplementedPodServiceServer) GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetImage not implemented")
@@ -902,6 +920,24 @@ func _PodService_CompletePath_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PodService_ListPrompts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPromptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PodServiceServer).ListPrompts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PodService_ListPrompts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PodServiceServer).ListPrompts(ctx, req.(*ListPromptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PodService_GetImage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetImageRequest)
 	if err := dec(in); err != nil {
@@ -1010,6 +1046,10 @@ var PodService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CompletePath",
 			Handler:    _PodService_CompletePath_Handler,
+		},
+		{
+			MethodName: "ListPrompts",
+			Handler:    _PodService_ListPrompts_Handler,
 		},
 		{
 			MethodName: "GetImage",

@@ -1397,6 +1397,21 @@ class CompletePathResponse(Message):
     paths: MutableSequence[str]
     def __init__(self, *, paths: Sequence[str] | None = ...) -> None: ...
 
+class ListPromptsRequest(Message):
+    pod: str
+    def __init__(self, *, pod: str | None = ...) -> None: ...
+
+class ListPromptsResponse(Message):
+    prompts: MutableSequence[Prompt]
+    def __init__(self, *, prompts: Iterable[Prompt] | None = ...) -> None: ...
+
+class Prompt(Message):
+    """Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill."""
+    name: str
+    about: str
+    arguments: str
+    def __init__(self, *, name: str | None = ..., about: str | None = ..., arguments: str | None = ...) -> None: ...
+
 class GetImageRequest(Message):
     digest: str
     def __init__(self, *, digest: str | None = ...) -> None: ...
@@ -1480,6 +1495,9 @@ class PodService:
         ...
     def CompletePath(self, request: CompletePathRequest, timeout: float | None = ..., metadata: Any = ...) -> CompletePathResponse:
         """CompletePath completes an @path for an editor."""
+        ...
+    def ListPrompts(self, request: ListPromptsRequest, timeout: float | None = ..., metadata: Any = ...) -> ListPromptsResponse:
+        """ListPrompts lists what typed text may begin with, as /NAME."""
         ...
     def GetImage(self, request: GetImageRequest, timeout: float | None = ..., metadata: Any = ...) -> GetImageResponse:
         """GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,

@@ -31,7 +31,7 @@ function M.names(pod, start)
   local list = {}
   for _, p in ipairs(err and {} or r.prompts) do
     if vim.startswith('/' .. p.name, start) then
-      list[#list + 1] = { word = '/' .. p.name, menu = vim.trim(p.arguments .. '  ' .. p.about) }
+      list[#list + 1] = { word = '/' .. p.name, menu = vim.trim((p.arguments or '') .. '  ' .. p.about) }
     end
   end
   return list

@@ -26,42 +26,28 @@ local function request_id()
   return ('nvim-%d-%d-%d'):format(vim.fn.getpid(), vim.loop.hrtime(), count)
 end
 
--- expanded gives deliver the segments to submit: a text that begins with /NAME becomes that prompt. /compact submits none.
-local function expanded(pod, segments, done, deliver)
+-- compact summarizes the conversation.
+local function compact(pod, done)
   local podd = require('podd')
-  local text = segments[1] and segments[1].text and segments[1].text.text or ''
-  if not text:find('^%s*/') then
-    return deliver(segments)
-  end
-  bridge.request('ExpandPrompt', { pod = pod, text = text }, function(err, r)
-    if err then
-      return podd.fail(err)
-    elseif not r.compact then
-      return deliver(vim.list_extend({ { text = { text = r.text } } }, segments, 2))
+  bridge.request('Compact', { pod = pod }, function(failed)
+    if failed then
+      return podd.fail(failed)
     end
-    bridge.request('Compact', { pod = pod }, function(failed)
-      if failed then
-        return podd.fail(failed)
-      end
-      podd.say('the conversation is summarized')
-      if done then
-        done()
-      end
-    end)
+    podd.say('the conversation is summarized')
+    if done then
+      done()
+    end
   end)
 end
 
 -- send submits segments to a pod. done, if set, is called once podd has them. A prompt that
 -- steers follows the turn that it joins.
 function M.send(pod, segments, steer, done)
-  expanded(pod, segments, done, function(list)
-    M.deliver(pod, list, steer, done)
-  end)
-end
-
--- deliver submits segments as they are.
-function M.deliver(pod, segments, steer, done)
   local podd = require('podd')
+  local text = segments[1] and segments[1].text and segments[1].text.text or ''
+  if text:find('^/compact%s*$') then
+    return compact(pod, done)
+  end
   local plan
   if not steer then
     plan = plans[pod]

@@ -17,7 +17,7 @@ import {
   type RestoreFilesRequest,
   type RestoreFilesResponse,
   type Segment,
-  type SubmitResponse,
+  SubmitResponse,
   make,
   read,
 } from "podd";
@@ -63,8 +63,13 @@ export class Connection extends Client {
     await this.call(this.pods.deletePod.bind(this.pods), { pod, now: false, checkout: false, drop: [] });
   }
 
-  /** send submits a prompt, in plan mode if a person here switched that on. A prompt that steers follows the turn that it joins. */
+  /** send submits a prompt, or summarizes the conversation if that is /compact, in plan mode if a person here switched that on. A prompt that steers follows the turn that it joins. */
   async send(pod: string, segments: Segment[], steer = false): Promise<SubmitResponse> {
+    const [first] = segments;
+    if (segments.length === 1 && first?.kind?.$case === "text" && /^\/compact\s*$/.test(first.kind.value.text)) {
+      await this.call(this.pods.compact.bind(this.pods), { pod });
+      return make(SubmitResponse, {});
+    }
     return this.submit(pod, segments, { steer, plan: steer ? undefined : this.plans.get(pod) });
   }
 
@@ -89,6 +94,12 @@ export class Connection extends Client {
   /** complete returns paths of the workspace that begin with the text after an @, or have its letters in their order. */
   async complete(pod: string, prefix: string): Promise<string[]> {
     return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, limit: 50 })).paths;
+  }
+
+  /** names returns what a prompt may begin with that begins with a text, each with its slash. */
+  async names(pod: string, start: string): Promise<string[]> {
+    const { prompts } = await this.call(this.pods.listPrompts.bind(this.pods), { pod });
+    return prompts.map((p) => `/${p.name}`).filter((name) => name.startsWith(start));
   }
 
   /** changed returns what the agent changed in the last turn that changed files, then what others changed meanwhile. */

@@ -30,6 +30,8 @@ export type FromPage =
   | { type: "image"; text: string; pasted?: number[] }
   | { type: "plan"; on: boolean }
   | { type: "complete"; prefix: string }
+  /** Complete the name of a prompt; its prefix begins with the slash. */
+  | { type: "names"; prefix: string }
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
   /** Ask the person what a call asks. */
   | { type: "form"; callId: string; digest: string; dismiss: boolean }

@@ -142,9 +142,14 @@ function take(m: ToPage): void {
 }
 window.addEventListener("message", (event) => take(event.data as ToPage));
 
-/** reference is the text between an @ and the cursor, or undefined. */
+const typed = () => input.value.slice(0, input.selectionStart);
+
+/** naming says that the name of a prompt is written, with its slash. */
+const naming = () => /^\/\S*$/.test(typed());
+
+/** reference is the text between an @ and the cursor, or the name of a prompt; or undefined. */
 function reference(): string | undefined {
-  return /(?:^|\s)@([^\s@]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1];
+  return naming() ? typed() : /(?:^|\s)@([^\s@]*)$/.exec(typed())?.[1];
 }
 
 /** The reference that the offered paths are for. */
@@ -199,7 +204,7 @@ function look(): void {
   early = "";
   const prefix = reference();
   if (prefix === undefined) paths.hidden = true;
-  else host.postMessage({ type: "complete", prefix });
+  else host.postMessage({ type: naming() ? "names" : "complete", prefix });
 }
 
 /** pasted is where the text has pasted @. */

@@ -124,6 +124,9 @@ export class Panel {
       case "complete":
         this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.pod, m.prefix) });
         break;
+      case "names":
+        this.post({ type: "paths", prefix: m.prefix, paths: await this.c.names(this.pod.pod, m.prefix) });
+        break;
       case "answer":
         try {
           await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });

@@ -51,7 +51,7 @@ export interface Segment {
     | //
     /**
      * Typed text. With SubmitRequest.parse_refs, an @path that leads to a file becomes
-     * a file_ref; everything else stays as typed.
+     * a file_ref, and what ListPrompts lists its text; everything else stays as typed.
      */
     { $case: "text"; value: TextSegment }
     | //

@@ -448,7 +448,10 @@ export interface SubmitRequest {
    */
   requestId: string;
   mode: SubmitMode;
-  /** Find @path in text segments. */
+  /**
+   * Find @path in text segments, and /NAME of ListPrompts at the beginning of the first
+   * one, which that prompt replaces.
+   */
   parseRefs: boolean;
   /**
    * Whether the turn that begins with this submit only plans: it reads and changes
@@ -838,6 +841,25 @@ export interface CompletePathRequest {
 
 export interface CompletePathResponse {
   paths: string[];
+}
+
+export interface ListPromptsRequest {
+  pod: string;
+}
+
+export interface ListPromptsResponse {
+  /** The first is compact, for which clients call Compact instead of Submit. */
+  prompts: Prompt[];
+}
+
+/** Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill. */
+export interface Prompt {
+  /** What follows the slash; SERVER:NAME for that of an MCP server. */
+  name: string;
+  /** What it does, in a line. */
+  about: string;
+  /** What to type behind the name, in a line; empty if nothing. */
+  arguments: string;
 }
 
 export interface GetImageRequest {
@@ -5787,6 +5809,166 @@ export const CompletePathResponse: MessageFns<CompletePathResponse> = {
   },
 };
 
+function createBaseListPromptsRequest(): ListPromptsRequest {
+  return { pod: "" };
+}
+
+export const ListPromptsRequest: MessageFns<ListPromptsRequest> = {
+  encode(message: ListPromptsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPromptsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPromptsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPromptsResponse(): ListPromptsResponse {
+  return { prompts: [] };
+}
+
+export const ListPromptsResponse: MessageFns<ListPromptsResponse> = {
+  encode(message: ListPromptsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.prompts) {
+      Prompt.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPromptsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPromptsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.prompts.push(Prompt.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePrompt(): Prompt {
+  return { name: "", about: "", arguments: "" };
+}
+
+export const Prompt: MessageFns<Prompt> = {
+  encode(message: Prompt, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.about !== "") {
+      writer.uint32(18).string(message.about);
+    }
+    if (message.arguments !== "") {
+      writer.uint32(26).string(message.arguments);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Prompt {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePrompt();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.about = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.arguments = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetImageRequest(): GetImageRequest {
   return { digest: "" };
 }
@@ -6122,6 +6304,16 @@ export const PodServiceService = {
       Buffer.from(CompletePathResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompletePathResponse => CompletePathResponse.decode(value),
   },
+  /** ListPrompts lists what typed text may begin with, as /NAME. */
+  listPrompts: {
+    path: "/podd.v1.PodService/ListPrompts" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListPromptsRequest): Buffer => Buffer.from(ListPromptsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListPromptsRequest => ListPromptsRequest.decode(value),
+    responseSerialize: (value: ListPromptsResponse): Buffer => Buffer.from(ListPromptsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListPromptsResponse => ListPromptsResponse.decode(value),
+  },
   /**
    * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
    * reason IMAGE_NOT_FOUND.
@@ -6194,6 +6386,8 @@ export interface PodServiceServer extends UntypedServiceImplementation {
   rewindPod: handleUnaryCall<RewindPodRequest, RewindPodResponse>;
   /** CompletePath completes an @path for an editor. */
   completePath: handleUnaryCall<CompletePathRequest, CompletePathResponse>;
+  /** ListPrompts lists what typed text may begin with, as /NAME. */
+  listPrompts: handleUnaryCall<ListPromptsRequest, ListPromptsResponse>;
   /**
    * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
    * reason IMAGE_NOT_FOUND.
@@ -6556,6 +6750,22 @@ export interface PodServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CompletePathResponse) => void,
+  ): ClientUnaryCall;
+  /** ListPrompts lists what typed text may begin with, as /NAME. */
+  listPrompts(
+    request: ListPromptsRequest,
+    callback: (error: ServiceError | null, response: ListPromptsResponse) => void,
+  ): ClientUnaryCall;
+  listPrompts(
+    request: ListPromptsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPromptsResponse) => void,
+  ): ClientUnaryCall;
+  listPrompts(
+    request: ListPromptsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPromptsResponse) => void,
   ): ClientUnaryCall;
   /**
    * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,

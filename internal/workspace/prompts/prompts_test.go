@@ -1,14 +1,27 @@
-package ownprompts
+package prompts
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"podd/pkg/item"
 )
+
+// with is a prompt with arguments that were typed, as text.
+func with(p Prompt, typed string) (string, error) {
+	list, err := p.With([]item.Segment{item.TextSegment{Text: typed}})
+	text := ""
+	for _, s := range list {
+		text += s.(item.TextSegment).Text
+	}
+	return text, err
+}
 
 func TestPrompts(t *testing.T) {
 	dir := t.TempDir()
@@ -24,15 +37,15 @@ func TestPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := in(dir)
-	if len(list) != 1 || list[0].Name != "review" || list[0].About != "reviews a file" || !slices.Equal(list[0].Args, []string{"file", "focus"}) || !list[0].Takes() {
+	if len(list) != 1 || list[0].Name != "review" || list[0].About != "reviews a file" || !slices.Equal(list[0].Args, []string{"file", "focus"}) || list[0].Arguments() != "file focus" {
 		t.Fatalf("%+v", list)
 	}
-	got, err := list[0].With(`'a b.go' speed`)
+	got, err := with(list[0], `'a b.go' speed`)
 	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	for typed, want := range map[string]string{"": "needs file", "one": "needs argument 2", `"open`: "open \""} {
-		if _, err := list[0].With(typed); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := with(list[0], typed); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", typed, err, want)
 		}
 	}
@@ -50,8 +63,8 @@ func TestPromptsOfOtherAgents(t *testing.T) {
 		}
 	}
 	names := func(workspace string) (list []string) {
-		for _, p := range Own(func(name string) string { return map[string]string{"HOME": home}[name] }, workspace) {
-			filled, err := p.With("to 'the moon'")
+		for _, p := range Own([]string{home + "/.config/podd/prompts", home + "/.claude/commands", home + "/.codex/prompts"}, workspace) {
+			filled, err := with(p, "to 'the moon'")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,8 +76,8 @@ func TestPromptsOfOtherAgents(t *testing.T) {
 	if got := names(work); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := names(""); !slices.Equal(got, want[:3]) {
-		t.Errorf("%q of another machine", got)
+	if got := names(t.TempDir()); !slices.Equal(got, want[:3]) {
+		t.Errorf("%q without those of the workspace", got)
 	}
 }
 
@@ -73,12 +86,35 @@ func FuzzPrompt(f *testing.F) {
 	f.Add("---\nargs: a\n---\n$A $1 $$ $ARGUMENTS", `x "y z" \q`)
 	f.Add("---\n---\n", "'")
 	f.Fuzz(func(t *testing.T, text, typed string) {
-		filled, err := parse("p", text).With(typed)
+		filled, err := with(parse("p", text), typed)
 		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled) {
 			t.Errorf("%q with %q gives %q", text, typed, filled)
 		}
-		if got, err := (Prompt{Text: "<$ARGUMENTS>"}).With(typed); err == nil && got != "<"+typed+">" {
+		if got, err := with(Prompt{Text: "<$ARGUMENTS>"}, typed); err == nil && utf8.ValidString(typed) && got != "<"+strings.TrimSpace(typed)+">" {
 			t.Errorf("%q became %q", typed, got)
 		}
 	})
+}
+
+// A paste without a name is an argument and stays a paste. What else comes with the prompt stays behind it. The result is bounded.
+func TestSegments(t *testing.T) {
+	p := parse("p", "Look at $1, then $2.\n")
+	paste, file := item.PasteSegment{Text: "x @y\n"}, item.FileRef{Path: "a.go"}
+	got, err := p.With([]item.Segment{item.TextSegment{Text: "it "}, paste, file, item.TextSegment{Text: "@more"}})
+	want := []item.Segment{item.TextSegment{Text: "Look at it, then "}, paste, item.TextSegment{Text: ".\n"}, file, item.TextSegment{Text: "@more"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%#v, %v, want %#v", got, err, want)
+	}
+	if _, err := with(Prompt{Name: "p", Text: strings.Repeat("$1", 1000)}, strings.Repeat("x", 10_000)); err == nil || !strings.Contains(err.Error(), "/p has more than 1048576 bytes") {
+		t.Errorf("too much: %v", err)
+	}
+}
+
+// A slash that begins no name begins text.
+func TestCalled(t *testing.T) {
+	for text, want := range map[string]string{"/a-b": "a-b|", "/a x\ny": "a|x\ny", "/a\nx": "a|x", " /a": "|", "/etc/hosts is": "|", "/A": "|", "/": "|", "": "|"} {
+		if name, typed, _ := Called(text); name+"|"+typed != want {
+			t.Errorf("%q: %q, %q, want %q", text, name, typed, want)
+		}
+	}
 }
