@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"podd/internal/extend/mcp"
 	"podd/internal/guard/trust"
 	"podd/internal/workspace"
+	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
@@ -66,6 +68,25 @@ func (d *Daemon) project(dir string) workspace.Project {
 		p.Resource = func(ctx context.Context, server, uri string) (string, bool, error) {
 			return d.mcp.Resource(ctx, servers, dir, server, uri)
 		}
+		d.prompts(&p, servers, dir)
 	}
 	return p
+}
+
+// prompts are those of MCP servers.
+func (d *Daemon) prompts(p *workspace.Project, servers []mcp.Server, dir string) {
+	p.Prompts = func() (list []pod.Prompt) {
+		for _, one := range d.mcp.Prompts(servers, dir) {
+			list = append(list, pod.Prompt{Name: one.Name, About: one.Description, Arguments: strings.Join(one.Arguments, " ")})
+		}
+		return list
+	}
+	p.Prompt = func(ctx context.Context, server, name string, arguments []string) (got workspace.Expanded, known bool, err error) {
+		found, known, err := d.mcp.Prompt(ctx, servers, dir, server, name, arguments)
+		got.Text = found.Text
+		for _, part := range found.With {
+			got.With = append(got.With, workspace.Part(part))
+		}
+		return got, known, err
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
@@ -20,7 +21,23 @@ type Project struct {
 	// Resource reads what a person refers to as @SERVER:URI; nil means that there are no servers. known is false for one that it
 	// does not have.
 	Resource func(ctx context.Context, server, uri string) (text string, known bool, err error)
+	// Prompts are those that a person calls as /SERVER:NAME, and Prompt gets one with its arguments. Both are nil without servers.
+	// known is false for a server that it does not have.
+	Prompts func() []pod.Prompt
+	Prompt  func(ctx context.Context, server, name string, arguments []string) (got Expanded, known bool, err error)
 	// Says tells a person in one sentence which part of the configuration podd ignores;
 	// empty without one.
 	Says string
+}
+
+// Expanded is a prompt of another program: its text, and parts with a name that come with it.
+type Expanded struct {
+	Text string
+	With []Part
+}
+
+// Part is a text or an image that comes with a prompt.
+type Part struct {
+	Name, Text string
+	Images     []item.Image
 }

@@ -37,7 +37,7 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 	if err != nil {
 		return item.Submitted{}, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, resolveTime, errors.New("no answer within "+resolveTime.String()))
 	defer cancel()
 	r := resolver{
 		workspace: w, dir: dir, settings: w.all.settings(), fs: dir.fs, guarded: w.referenced(dir.fs), typos: scopefs.NewTypos(dir.fs),
@@ -49,7 +49,7 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 		}
 	}
 	if s.ParseRefs {
-		if s.Segments, err = r.prompt(s.Segments); err != nil {
+		if s.Segments, err = r.prompt(ctx, s.Segments); err != nil {
 			return item.Submitted{}, nil, err
 		}
 	}
@@ -218,22 +218,35 @@ func (r *resolver) resource(ctx context.Context, source string) bool {
 		r.refs--
 		return false
 	}
-	text = r.settings.ToolOutput.Redact(text)
-	most := cmp.Or(max(r.settings.FileRefs.MaxBytes, 0), 16<<10)
-	if size := len(text); size > most {
-		text = fmt.Sprintf("%s\n[cut: the resource has %d bytes, and %d are shown]", strings.ToValidUTF8(text[:most], ""), size, most)
-	}
-	if err == nil && r.size+len(text) > maxResolved {
-		err = fmt.Errorf("the references of this submit exceed %d bytes together", maxResolved)
+	if err == nil {
+		err = r.add(source[1:], text)
 	}
 	if err != nil {
 		r.warn("file_ref", "%s is sent as text: %v", scopefs.Display(source), err)
-		return true
 	}
-	text = "[File: " + scopefs.Display(source[1:]) + "]\n" + text
-	r.size += len(text)
-	r.out.Items = append(r.out.Items, item.SystemMessage{Origin: item.OriginFileRef, Text: text})
 	return true
+}
+
+// foreign is a text of another program, bounded and without secrets.
+func (r *resolver) foreign(text string) (string, error) {
+	text = r.settings.ToolOutput.Redact(text)
+	most := cmp.Or(max(r.settings.FileRefs.MaxBytes, 0), 16<<10)
+	if size := len(text); size > most {
+		text = fmt.Sprintf("%s\n[cut: it has %d bytes, and %d are shown]", strings.ToValidUTF8(text[:most], ""), size, most)
+	}
+	if r.size += len(text); r.size > maxResolved {
+		return "", fmt.Errorf("the references of this submit exceed %d bytes together", maxResolved)
+	}
+	return text, nil
+}
+
+// add adds a text of another program by a name, with images.
+func (r *resolver) add(name, text string, images ...item.Image) error {
+	text, err := r.foreign(text)
+	if err == nil {
+		r.out.Items = append(r.out.Items, item.SystemMessage{Origin: item.OriginFileRef, Text: "[File: " + scopefs.Display(name) + "]\n" + text, Images: item.NewImages(images...)})
+	}
+	return err
 }
 
 // picture resolves a reference to an image; notText is the error for any other file.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"podd/internal/workspace"
 	"podd/pkg/item"
@@ -70,4 +71,73 @@ func TestAReferenceToAResource(t *testing.T) {
 	if len(alerts) != 1 || alerts[0].Text != "@docs:file:///none is sent as text: the MCP server docs refused the call: no such page" {
 		t.Errorf("alerts %+v", alerts)
 	}
+}
+
+// A prompt of an MCP server takes the place of its name, bounded and without hidden characters. What is no server's is text, and what
+// fails is one sentence.
+func TestAPromptOfAServer(t *testing.T) {
+	all, err := workspace.New(workspace.Config{
+		SpoolDir: t.TempDir(),
+		Project: func(string) workspace.Project {
+			return workspace.Project{Prompt: func(ctx context.Context, server, name string, words []string) (got workspace.Expanded, known bool, err error) {
+				switch {
+				case server != "gh":
+					return got, false, nil
+				case name == "fails":
+					return got, true, errors.New("the MCP server gh refused the call: no")
+				case name == "empty":
+					return got, true, nil
+				case name == "many":
+					return workspace.Expanded{Text: "x", With: []workspace.Part{{Images: make([]item.Image, item.MaxImages+1)}}}, true, nil
+				case name == "hangs":
+					<-ctx.Done()
+					return got, true, context.Cause(ctx)
+				}
+				got.Text = strings.Join(append([]string{name}, words...), "|") + " @a.txt \u202e" + strings.Repeat("y", 100)
+				got.With = []workspace.Part{{Name: "x\x1b", Text: "its \x1b text"}}
+				return got, true, nil
+			}}
+		},
+	}, workspace.Settings{FileRefs: scopefs.RefLimits{MaxBytes: 60}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(all.Close)
+	dir := directories(t, "a.txt")
+	w, err := all.Open(item.Pod{ID: "p", Spec: item.PodSpec{Dir: dir}}, func() ([]item.Pod, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(errors.New("the test ended")) })
+	refer := func(list ...item.Segment) (string, []item.Item, error) {
+		out, _, err := w.Refer(t.Context(), pod.Submit{ParseRefs: true, Segments: list})
+		return out.Text, out.Items, err
+	}
+	paste := item.PasteSegment{Text: "a\nb"}
+	text, items, err := refer(item.TextSegment{Text: "/gh:review 'one two' "}, paste, item.PasteSegment{Text: "z", Name: "file"})
+	want := "review|one two|a\nb @a.txt yyy"
+	if err != nil || !strings.HasPrefix(text, want) || !strings.Contains(text, "\n[cut: it has 1") || !strings.HasSuffix(text, "<file lines=\"1\">\nz\n</file>\n") {
+		t.Errorf("%q, %v, want %q", text, err, want)
+	}
+	if m, ok := items[0].(item.SystemMessage); len(items) != 1 || !ok || strings.ContainsRune(m.Text, 0x1b) || !strings.HasPrefix(m.Text, "[File: ") || !strings.Contains(m.Text, " text") {
+		t.Errorf("%+v", items)
+	}
+	for typed, want := range map[string]string{"/wiki:x y": "/wiki:x y", " /gh:x": " /gh:x", "/gh: x": "/gh: x"} {
+		if text, _, err := refer(item.TextSegment{Text: typed}); err != nil || !strings.HasPrefix(text, want) {
+			t.Errorf("%s: %q, %v", typed, text, err)
+		}
+	}
+	for typed, want := range map[string]string{
+		"/gh:fails": "/gh:fails: the MCP server gh refused the call: no", "/gh:empty": "/gh:empty: the server gave an empty prompt",
+		"/gh:many": "/gh:many: it has more than 20 images or 256 resources",
+	} {
+		if _, _, err := refer(item.TextSegment{Text: typed}); item.ReasonOf(err) != "PROMPT" || err.Error() != want {
+			t.Errorf("%s: %v, want %s", typed, err, want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if _, _, err := refer(item.TextSegment{Text: "/gh:hangs"}); err == nil || err.Error() != "/gh:hangs: no answer within 10s" {
+			t.Errorf("a server that hangs: %v", err)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,7 +226,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 	for _, tt := range []struct{ tool, arguments, want string }{
 		{"read_resource", "{}", "test://day/{day}: days (a template: replace the names in braces)\ntest://one: one: the first"},
 		{"read_resource", `{"uri": "test://one"}`, "[resource test://one]\nits text\n[resource test://one, a/b, 2 bytes: not shown, as only text and images are]"},
-		{"get_prompt", "{}", "greet(who, how?): a greeting"},
+		{"get_prompt", "{}", "greet(who, how?): a greeting\nhang()\npage()\nwith blanks()"},
 		{"get_prompt", `{"name": "greet", "arguments": {"who": "Ada"}}`, "user: Greet Ada"},
 	} {
 		if out := b.call(tt.tool, tt.arguments); text(out) != tt.want {
@@ -492,5 +493,58 @@ func wantTaskTools(t *testing.T, b *bench) {
 	}
 	if strings.Join(names, " ") != "mcp__test__either mcp__test__plain" {
 		t.Errorf("the tools are %q", names)
+	}
+}
+
+// A person gets a prompt with arguments in their order. Its resources and images come with it; what is wrong is a sentence.
+func TestPromptsForAPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "good")
+	servers := []mcp.Server{b.server}
+	if list := b.Prompts(servers, b.dir); len(list) != 0 {
+		t.Errorf("before the server ever ran: %+v", list)
+	}
+	get := func(server, name string, words ...string) (string, bool) {
+		got, known, err := b.Prompt(t.Context(), servers, b.dir, server, name, words)
+		text := got.Text
+		for _, p := range got.With {
+			text += fmt.Sprintf("|%s: %s (%d)", p.Name, strings.SplitN(p.Text, ",", 2)[0], len(p.Images))
+		}
+		if err != nil {
+			text = err.Error()
+		}
+		return text, known
+	}
+	for _, tt := range []struct {
+		name  string
+		words []string
+		want  string
+	}{
+		{"greet", []string{"Ada"}, "Greet Ada"},
+		{"greet", []string{"Ada L.", "with", "care"}, "Greet Ada L."},
+		{"greet", nil, "it needs who"},
+		{"page", []string{"x"}, "it takes no arguments"},
+		{"none", nil, "there is no such prompt: the server has greet, hang, page, with blanks"},
+		{"page", nil, "Read it.\n\n[test://one]\n\n[an image]\n\n[test://shot]\n\n[image of 4 bytes, not shown: it is not a PNG, JPEG, GIF or WebP image: convert it first]\n\n[audio, a/b, 2 bytes: not shown, as only text and images are]\n\nassistant: I did." +
+			"|test://one: its text (0)|an image: image 1x1 (1)|test://shot: image 1x1 (1)"},
+	} {
+		if got, known := get("test", tt.name, tt.words...); !known || got != tt.want {
+			t.Errorf("%s %q: %t, %q, want %q", tt.name, tt.words, known, got, tt.want)
+		}
+	}
+	if _, known := get("other", "greet", "x"); known {
+		t.Error("a server that there is not has prompts")
+	}
+	var listed []string
+	for _, p := range b.Prompts(servers, b.dir) {
+		listed = append(listed, p.Name+" "+strings.Join(p.Arguments, " "))
+	}
+	if want := []string{"test:greet who how?", "test:hang ", "test:page "}; !slices.Equal(listed, want) {
+		t.Errorf("%q, want %q", listed, want)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(time.Millisecond, func() { cancel(errors.New("no answer")) })
+	if _, _, err := b.Prompt(ctx, servers, b.dir, "test", "hang", nil); err == nil || err.Error() != "no answer" {
+		t.Errorf("a server that hangs: %v", err)
 	}
 }

@@ -2,11 +2,14 @@ package mcp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"os"
 	"os/exec"
@@ -132,7 +135,30 @@ func testServer() *sdk.Server {
 		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Greet " + r.Params.Arguments["who"]}}}}, nil
 		})
+	s.AddPrompt(&sdk.Prompt{Name: "page"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		blob := &sdk.ResourceContents{URI: "test://shot", Blob: dot(), MIMEType: "image/png"}
+		var messages []*sdk.PromptMessage
+		for _, c := range []sdk.Content{
+			&sdk.TextContent{Text: "Read it."}, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "test://one", Text: "its text"}}, &sdk.ImageContent{Data: dot(), MIMEType: "image/png"},
+			&sdk.EmbeddedResource{Resource: blob}, &sdk.ImageContent{Data: []byte("none"), MIMEType: "image/png"}, &sdk.AudioContent{Data: []byte("12"), MIMEType: "a/b"},
+		} {
+			messages = append(messages, &sdk.PromptMessage{Role: "user", Content: c})
+		}
+		return &sdk.GetPromptResult{Messages: append(messages, &sdk.PromptMessage{Role: "assistant", Content: &sdk.TextContent{Text: "I did."}})}, nil
+	})
+	s.AddPrompt(&sdk.Prompt{Name: "with blanks"}, nil)
+	s.AddPrompt(&sdk.Prompt{Name: "hang"}, func(ctx context.Context, _ *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
 	return s
+}
+
+// dot is a small picture.
+func dot() []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
+	return b.Bytes()
 }
 
 // bothForms are results with structured content besides text.

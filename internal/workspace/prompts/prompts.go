@@ -175,8 +175,49 @@ func (f *filled) place(list []piece) {
 // With are the segments of the prompt with what was typed behind its name. Typed text and pastes without a name are its arguments;
 // from the first other segment on, all comes behind it.
 func (p Prompt) With(typed []item.Segment) ([]item.Segment, error) {
-	var list []piece
-	rest := typed
+	list, rest := split(typed)
+	var out filled
+	if err := p.fill(list, &out); err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		out.write("\n")
+	}
+	if out.size > maxFilled {
+		return nil, fmt.Errorf("/%s has more than %d bytes with its arguments", p.Name, maxFilled)
+	}
+	out.flush()
+	return append(out.list, rest...), nil
+}
+
+// Arguments are the words of what was typed behind a name, and what comes behind them; see [Prompt.With]. A quote that stays open
+// is an apostrophe.
+func Arguments(typed []item.Segment) (words []string, rest []item.Segment) {
+	list, rest := split(typed)
+	found, err := Words(list, piece.glyph, piece.blank)
+	if err != nil {
+		return strings.Fields(textOf(list)), rest
+	}
+	for _, word := range found {
+		words = append(words, textOf(word))
+	}
+	return words, rest
+}
+
+func textOf(list []piece) string {
+	var b strings.Builder
+	for _, p := range list {
+		b.WriteString(p.char)
+		if p.paste != nil {
+			b.WriteString(p.paste.Text)
+		}
+	}
+	return b.String()
+}
+
+// split separates the arguments from the rest.
+func split(typed []item.Segment) (list []piece, rest []item.Segment) {
+	rest = typed
 	for ; len(rest) > 0; rest = rest[1:] {
 		paste, pasted := rest[0].(item.PasteSegment)
 		text, ok := rest[0].(item.TextSegment)
@@ -196,18 +237,7 @@ func (p Prompt) With(typed []item.Segment) ([]item.Segment, error) {
 	for len(list) > 0 && list[len(list)-1].blank() {
 		list = list[:len(list)-1]
 	}
-	var out filled
-	if err := p.fill(list, &out); err != nil {
-		return nil, err
-	}
-	if len(rest) > 0 {
-		out.write("\n")
-	}
-	if out.size > maxFilled {
-		return nil, fmt.Errorf("/%s has more than %d bytes with its arguments", p.Name, maxFilled)
-	}
-	out.flush()
-	return append(out.list, rest...), nil
+	return list, rest
 }
 
 // fill puts what was typed in the places of a prompt: $1 to $9, $ARGUMENTS, and names of the front matter in capitals. $$ is
