@@ -15,8 +15,9 @@ PODD_UPGRADES     ?= 200
 FROM              ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse --quiet --verify HEAD~1 2>/dev/null)
 # How many histories `make simulate` makes for each of its tests, from SEED on.
 SEEDS             ?= $(if $(SEED),1,20000)
-# How many faults `make chaos` makes, from which seed on.
+# How many faults `make chaos` makes, how many in a round, and from which seed on.
 PODD_CHAOS_FAULTS ?= 1000
+PODD_CHAOS_ROUND  ?= 25
 PODD_CHAOS_SEED   ?= 1
 
 TOOLS    := bin/tools
@@ -241,7 +242,7 @@ crash: crash-need ## kill podd at least PODD_CRASH_KILLS (500) times on each sto
 
 .PHONY: chaos
 chaos: chaos-need ## break three podd on one PostgreSQL in PODD_CHAOS_FAULTS (1000) ways, and check what they promised (docs/nodes.md)
-	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
+	PODD_CHAOS_FAULTS=$(PODD_CHAOS_FAULTS) PODD_CHAOS_ROUND=$(PODD_CHAOS_ROUND) PODD_CHAOS_SEED=$(PODD_CHAOS_SEED) go test -count=1 -tags grpcnotrace,integrations -timeout 180m -v -run '^TestChaos$$' ./integrations/postgres
 	go test -count=100 -failfast -tags grpcnotrace,integrations -timeout 180m -v -run '^TestTriggersFailOver$$' ./integrations/postgres
 
 .PHONY: upgrade-test

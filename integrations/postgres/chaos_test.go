@@ -31,6 +31,9 @@ func TestChaos(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("PODD_CHAOS_FAULTS")); err == nil {
 		c.Faults = n
 	}
+	if n, err := strconv.Atoi(os.Getenv("PODD_CHAOS_ROUND")); err == nil {
+		c.Most = n
+	}
 	if n, err := strconv.ParseUint(os.Getenv("PODD_CHAOS_SEED"), 10, 64); err == nil {
 		c.Seed = n
 	}

@@ -63,6 +63,11 @@ func (m *Membership) RemoveNode(ctx context.Context, name string, force bool) er
 // the one that was asked for.
 func (m *Membership) Take(ctx context.Context, pods []item.Pod, force bool) error {
 	return m.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if lives, err := m.lives(ctx, tx); err != nil {
+			return err
+		} else if !lives {
+			return item.Errorf(item.KindUnavailable, store.ReasonNodeAway, "node %s could not renew its lease: try again", m.lease.Name)
+		}
 		for i, p := range pods {
 			if err := m.takeOne(ctx, tx, p, i > 0, force); err != nil {
 				return err

@@ -70,6 +70,22 @@ func TestTake(t *testing.T) {
 	wantReason(t, "taking it again", b.Membership.Take(ctx, []item.Pod{p}, true), "MOVED")
 }
 
+// A node whose own lease is over takes nothing, by force neither.
+func TestTakeNeedsALease(t *testing.T) {
+	t.Parallel()
+	needServer(t)
+	url := inSchema(t, crand.Text())
+	a, b := join(t, url, "a", nil), join(t, url, "b", nil)
+	create(t, a, "p")
+	p, err := b.Pod(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	away(t, url, "a")
+	away(t, url, "b")
+	wantReason(t, "taking without a lease", b.Membership.Take(t.Context(), []item.Pod{p}, true), store.ReasonNodeAway)
+}
+
 // A node that was killed while it stopped may have left commands: it is away, not stopped.
 func TestKilledWhileStoppingIsAway(t *testing.T) {
 	t.Parallel()

@@ -224,17 +224,21 @@ const orphaned = "SELECT CASE WHEN EXISTS (SELECT FROM (" + deadPlaces + ") d (i
 	"SELECT place FROM heads WHERE share <> '' AND place >= d.id ORDER BY place LIMIT 1)) " +
 	"THEN EXISTS (SELECT FROM heads h WHERE h.place IN (" + deadPlaces + ") AND " + claimable + ") ELSE false END"
 
+// lives says that this run has a lease, and keeps others from ending it meanwhile.
+func (m *Membership) lives(ctx context.Context, tx pgx.Tx) (lives bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT lease_until > clock_timestamp() FROM nodes WHERE id = $1 AND start = $2 FOR SHARE", m.node, m.lease.start).Scan(&lives)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return lives, err
+}
+
 // claim makes families of pods that no node has those of this one, and returns the pods that are
 // not in the trash, by the name of the node that stopped answering; "" for one that was stopped.
 func (m *Membership) claim(ctx context.Context) (taken map[string][]string, err error) {
 	err = m.changePods(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		taken = make(map[string][]string)
-		var lives bool
-		err := tx.QueryRow(ctx, "SELECT lease_until > clock_timestamp() FROM nodes WHERE id = $1 AND start = $2 FOR SHARE", m.node, m.lease.start).Scan(&lives)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && !lives {
-			return nil
-		}
-		if err != nil {
+		if lives, err := m.lives(ctx, tx); err != nil || !lives {
 			return err
 		}
 		// None of them comes back meanwhile.

@@ -23,7 +23,7 @@
 // service manager starts it.
 //
 // RunNodes lets three podd share a database, breaks all of them and the connections at random, and
-// besides checks the history of each pod.
+// besides checks the history of each pod, and what the nodes did to the model of leases.
 //
 // The package starts processes of podd, PostgreSQL and strace, and waits for all of them. Commands
 // of a pod that outlive podd end by themselves.

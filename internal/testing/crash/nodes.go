@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"podd/internal/testing/leases"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -29,6 +31,8 @@ type NodesConfig struct {
 	Certificates func(name string) [3]string
 	// Faults is how many there must be, in all rounds together.
 	Faults int
+	// Most is how many a round has at most; none means 25.
+	Most int
 	// Seed is that of the first round; each later one uses the next number.
 	Seed uint64
 	// Dir contains the rounds; one that fails stays there.
@@ -57,7 +61,7 @@ func RunNodes(ctx context.Context, c NodesConfig) error {
 	defer server.close()
 	sum, counts := &Tally{}, map[string]int{}
 	for seed, n := c.Seed, 0; n < c.Faults; seed++ {
-		most := min(c.Faults-n, fleetFaults)
+		most := min(c.Faults-n, cmp.Or(c.Most, fleetFaults))
 		if err := c.round(ctx, server, seed, most, sum, counts); err != nil {
 			return err
 		}
@@ -66,6 +70,7 @@ func RunNodes(ctx context.Context, c NodesConfig) error {
 	table(c.Out, []string{"nodes"}, []*Tally{sum})
 	faultTable(c.Out, counts, server.clock)
 	fmt.Fprintf(c.Out, "writes and readings in one order: %d\n", sum.Histories)
+	fmt.Fprintf(c.Out, "traces that the model of leases explains: %d, with %d actions\n", sum.Traces, sum.Actions)
 	if wrong := len(sum.Failures()); wrong > 0 {
 		return fmt.Errorf("%d findings", wrong)
 	}
@@ -172,6 +177,9 @@ func (f *fleet) run(faults int) error {
 	if err := f.allUp(); err != nil {
 		return err
 	}
+	if _, err := f.server.Query(f.ctx, f.db.name, leases.Record); err != nil {
+		return err
+	}
 	close(f.model.gate)
 	for i := range fleetPods {
 		p, err := f.addPod(fmt.Sprintf("p%d", i))
@@ -273,7 +281,7 @@ func (f *fleet) args(n *node) []string {
 }
 
 func (f *fleet) env(n *node) []string {
-	return []string{"HOME=" + n.state, "OPENAI_BASE_URL=" + f.model.server.URL()}
+	return []string{"HOME=" + n.state, "PGAPPNAME=" + n.name, "OPENAI_BASE_URL=" + f.model.server.URL()}
 }
 
 // finding notes a violation.
@@ -383,7 +391,33 @@ func (f *fleet) finish() error {
 			f.finding("%s ended by SIGTERM while idle with %v", n.name, p.cmd.ProcessState)
 		}
 	}
+	if err := f.leases(); err != nil {
+		return err
+	}
 	return f.nothingRuns()
+}
+
+// leases holds what the nodes did to the model of leases. Nobody can mend an older podd.
+func (f *fleet) leases() error {
+	if f.mixed {
+		return nil
+	}
+	rows, err := f.server.Query(f.ctx, f.db.name, leases.Recorded)
+	if err != nil {
+		return err
+	}
+	trace, err := leases.Read(rows)
+	if err != nil {
+		return err
+	}
+	actions, err := leases.Check(trace)
+	if err != nil {
+		f.finding("%v", err)
+		return os.WriteFile(filepath.Join(f.dir, "trace"), rows, 0o600)
+	}
+	f.tally.Traces++
+	f.tally.Actions += actions
+	return nil
 }
 
 // sound lets podd check the database.

@@ -34,6 +34,8 @@ type Tally struct {
 	Calls int
 	// Histories is how many writes and readings one order was found for.
 	Histories int
+	// Traces is how many traces of nodes the model of leases explains, Actions how many actions they show.
+	Traces, Actions int
 
 	// Acts counts what clients did besides submitting, by the name of the act.
 	Acts map[string]Answered
@@ -110,6 +112,8 @@ func (t *Tally) Failures() []string {
 
 func (t *Tally) merge(o *Tally) {
 	t.Rounds += o.Rounds
+	t.Traces += o.Traces
+	t.Actions += o.Actions
 	t.Kills += o.Kills
 	t.Cuts += o.Cuts
 	t.Ends += o.Ends

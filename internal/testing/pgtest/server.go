@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -120,11 +121,20 @@ func (s *Server) URL() string {
 
 // Run runs a statement, with psql.
 func (s *Server) Run(ctx context.Context, sql string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.dir, "-U", "podd", "-d", "postgres", "-c", sql)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("psql: %w\n%s", err, out)
+	_, err := s.Query(ctx, "postgres", sql)
+	return err
+}
+
+// Query runs statements in one transaction of a database, with psql. It returns the values, a row a line.
+func (s *Server) Query(ctx context.Context, database, sql string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", s.dir, "-U", "podd", "-d", database, "-c", sql)
+	var failed bytes.Buffer
+	cmd.Stderr = &failed
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("psql: %w\n%s", err, &failed)
 	}
-	return nil
+	return out, nil
 }
 
 // Socket is the Unix socket of the server.
