@@ -7,6 +7,8 @@ MAKEFLAGS   += --no-builtin-rules
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
+# How many seconds the commands of `make figures` may take together.
+BUDGET   ?= 300
 # How often `make crash` kills podd, and how often a store alone.
 PODD_CRASH_KILLS  ?= 500
 PODD_CRASH_ROUNDS ?= 200
@@ -217,6 +219,10 @@ ifeq ($(ONLY),)
 	go test -tags grpcnotrace,integrations -run '^$$' -bench . -benchtime 50x -timeout 30m ./integrations/postgres | sed '/^PASS/d; /^ok /d'
 endif
 	go run ./internal/testing/bench -only '$(ONLY)'
+
+.PHONY: figures
+figures: ## measure again the figures of the pages that take at most BUDGET (300) seconds, and fail where a page says something better
+	@go run ./internal/testing/figures -budget $(BUDGET)s
 
 .PHONY: fuzz
 fuzz: ## run each fuzz test for FUZZTIME (30s)

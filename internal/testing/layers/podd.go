@@ -134,6 +134,7 @@ var ranks = map[string]int{
 	"internal/testing/demonodes":      3,
 	"internal/testing/certs":          0,
 	"internal/testing/leases":         0,
+	"internal/testing/figures":        0,
 	"internal/testing/logs":           4,
 	"internal/workspace/checkout":     4, // Its tests import the sandbox.
 	"pkg/interceptor/interceptortest": 3,
