@@ -1,6 +1,6 @@
 // Command figures measures again what pages say was measured, and fails where a page says something better.
 //
-// A comment on the line of a figure, or on the next, says how it was measured:
+// A comment below a figure, in the same paragraph or directly below its table, says how it was measured:
 //
 //	<!-- figure: 49 | at most +50 % | 60 s | PODD_MOVES=100 go test -v -run TestHandOverTime ./integrations/postgres | p99 (\d+) -->
 //
@@ -71,12 +71,16 @@ func figures(path string) (found []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.Split(string(text), "\n")
-	for i, line := range lines {
+	block := ""
+	for i, line := range strings.Split(string(text), "\n") {
+		block += " " + comment.ReplaceAllString(line, "")
+		if line == "" {
+			block = ""
+		}
 		for _, m := range comment.FindAllStringSubmatch(line, -1) {
 			f, err := parse(m[1])
 			f.page, f.line = path, i+1
-			if near := comment.ReplaceAllString(strings.Join(lines[max(0, i-1):i+1], " "), ""); err == nil && !f.isIn(near) {
+			if err == nil && !f.isIn(block) {
 				err = fmt.Errorf("the text has no %s", f.number)
 			}
 			if err != nil {
