@@ -274,7 +274,9 @@ func TestSample(t *testing.T) {
 		f.Context.kept.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == (item.ModelRef{}) || len(f.State.Turn.Repeats.Calls) == 0 {
 		t.Errorf("the sample is too poor:\n%s", what(f))
 	}
-	for name, c := range map[string]ContextConfig{"pruning": {Prune: Config{Floor: 81}}, "prices": {Models: Models{Prices: []ModelPrice{{Model: "x", Price: DefaultPrice()}}}}} {
+	for name, c := range map[string]ContextConfig{"pruning": {Prune: Config{Floor: 81}}, "prices": {Models: Models{Prices: []ModelPrice{{Model: "x", Price: DefaultPrice()}}}}, "limits": {Limiter: func([]item.OutputLimit) Limiter {
+		return func(_ string, out item.Output) (item.Output, bool) { return item.Output{Summary: "cut"}, true }
+	}}} {
 		if other, err := NewRules(c); err != nil || other.Same(rules) {
 			t.Errorf("other %s are the same rules, error %v", name, err)
 		}

@@ -24,11 +24,13 @@ func sample(item.Seq, Selection) iter.Seq2[item.Entry, error] {
 	}
 }
 
+// sampleLimits are less than the results of the sample have.
+var sampleLimits = []item.OutputLimit{{MaxBytes: 4000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
+
 // sampleKinds is a log whose beginning was removed, with three turns, the second of which
 // a rewind undoes.
 func sampleKinds() []item.Kind {
-	limits := []item.OutputLimit{{MaxBytes: 4000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
-	setup := item.Setup{Model: "m", Base: "work", Environment: "here", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: limits}
+	setup := item.Setup{Model: "m", Base: "work", Environment: "here", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: sampleLimits}
 	other := setup
 	other.Model = "gpt-5.6"
 	kinds := []item.Kind{

@@ -10,6 +10,8 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"strings"
+	"sync"
 
 	"podd/pkg/item"
 	"podd/pkg/version"
@@ -28,9 +30,25 @@ func NewRules(c ContextConfig) (*Rules, error) {
 	if _, err := NewContext(c); err != nil {
 		return nil, err
 	}
-	f := r.New()
-	err := Open(sample, 0, math.MaxInt64).Replay(f, math.MaxInt64, nil)
+	made, err := form()
 	if err != nil {
+		return nil, err
+	}
+	out, _ := c.limiter(sampleLimits)("shell", item.Output{Content: strings.Repeat("x", 5000)})
+	cut, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode a cut result: %w", err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %#v %s %s", made, c.Prune, c.Models.String(), cut)
+	h.Sum(r.version[:0])
+	return r, nil
+}
+
+// form identifies how this podd folds: the build, the shape of a base, and the default rules' fold of the sample log.
+var form = sync.OnceValues(func() ([]byte, error) {
+	f := new(Rules).New()
+	if err := Open(sample, 0, math.MaxInt64).Replay(f, math.MaxInt64, nil); err != nil {
 		return nil, fmt.Errorf("replay the sample log: %w", err)
 	}
 	// gob would number types in the order in which the program first used them.
@@ -40,10 +58,9 @@ func NewRules(c ContextConfig) (*Rules, error) {
 	}
 	h := sha256.New()
 	describe(h, reflect.TypeFor[base](), make(map[reflect.Type]bool))
-	fmt.Fprintf(h, "%#v %#v %#v %s", version.Get(), c.Prune, c.Models.String(), folded)
-	h.Sum(r.version[:0])
-	return r, nil
-}
+	fmt.Fprintf(h, "%#v %s", version.Get(), folded)
+	return h.Sum(nil), nil
+})
 
 // Same says whether two rules give the same fold for any log.
 func (r *Rules) Same(other *Rules) bool { return r.version == other.version }
