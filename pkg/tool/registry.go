@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"podd/pkg/item"
 	"podd/pkg/lazy"
@@ -46,8 +47,7 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 		if spec.Description == "" {
 			return nil, badTool("the tool %s has no description", spec.Name)
 		}
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(spec.Schema), &object); err != nil || object == nil {
+		if !strings.HasPrefix(strings.TrimSpace(spec.Schema), "{") || !json.Valid([]byte(spec.Schema)) {
 			return nil, badTool("the schema of the tool %s is not a JSON object", spec.Name)
 		}
 		r.tools[spec.Name] = t
