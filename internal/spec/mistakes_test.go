@@ -37,7 +37,7 @@ var mistakes = []mistake{
 	{"withdraw in memory only", "pkg/pod/inbox.go", "	if _, _, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}); err != nil {\n		return err\n	}\n", "	_ = taken\n", atAnyTime},
 	{"approve another call", "pkg/pod/approval.go", "	case r.Digest != \"\" && r.Digest != q.Digest:", "	case r.Digest == \"another\":", atAnyTime},
 	{"follow a clock set back", "pkg/pod/commit.go", "now.After(j.rec.Status.LastActivity)", "!now.IsZero()", atAnyTime},
-	{"accept a killed podd's late write", "pkg/store/append.go", "c.batch.Epoch != h.epoch || h.epoch == 0", "h.epoch == 0", atAnyTime},
+	{"accept a killed podd's late write", "pkg/store/append.go", "c.batch.Epoch != c.head.epoch || c.head.epoch == 0", "c.head.epoch == 0", atAnyTime},
 	{"rewind away a waiting note", "pkg/pod/rewind.go", "	for _, n := range c.waiting() {", "	for _, n := range c.waiting()[:0] {", aroundACut},
 	{"share later entries with a fork", "pkg/store/fork.go", "	c.lineage = of.Fork(c.parent, h.first, c.at)\n	c.head.first, c.head.last = h.first, c.at", "	c.at = h.last\n	c.lineage = of.Fork(c.parent, h.first, c.at)\n	c.head.first, c.head.last = h.first, c.at", aroundACut},
 }
@@ -50,6 +50,13 @@ var broken = []mistake{
 	{"I39", "internal/letters/letters.go", "item.Seq(r.GetAfter()), l.Ref); err != nil || seq > 0 {", "item.Seq(r.GetAfter()), l.Ref); err != nil || seq < 0 {", "internal/letters ^TestRecover$"},
 	{"I41", "pkg/worker/end.go", "denial(c.Name, q.Answer), true", "denial(c.Name, q.Answer), false", "pkg/pod ^TestAnsweredThenCancelled$"},
 	{"I42", "pkg/pod/inbox.go", ", Dequeue: []item.Seq{seq}}", "}", "pkg/pod ^TestWithdraw$"},
+}
+
+// Each mistake can still be made: its text is in its file.
+func TestMistakesApply(t *testing.T) {
+	for _, m := range append(mistakes, broken...) {
+		m.overlay(t)
+	}
 }
 
 // The test that the page names for an invariant fails without the code that keeps it.
