@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -174,50 +173,3 @@ func (s gatedStore) TrashPods(ctx context.Context, ids []string, at time.Time) e
 func (s gatedStore) RestorePod(ctx context.Context, id, name string) error {
 	return through(ctx, s, &halt{what: "is restored"}, id, func() error { return s.Store.RestorePod(ctx, id, name) })
 }
-
-// pipes are a network in memory, which a bubble waits for.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   *sync.Once
-}
-
-func newPipes() pipes {
-	return pipes{make(chan net.Conn), make(chan struct{}), new(sync.Once)}
-}
-
-func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// Accept returns the next connection.
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close ends it.
-func (p pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-// Addr is that of the model.
-func (p pipes) Addr() net.Addr { return address("model.example:80") }
-
-type address string
-
-func (address) Network() string  { return "pipe" }
-func (a address) String() string { return string(a) }

@@ -27,16 +27,16 @@ import (
 	"podd/pkg/worker"
 )
 
-// house is a Host on a real store in a temporary directory, with one pod "p" and a
-// scripted model behind real HTTP. When the test ends, it checks the pod's log against
-// the invariants.
+// house is a Host on a real store in a temporary directory, with one pod "p" and a model, mostly a scripted one behind real HTTP.
+// When the test ends, it checks the pod's log against the invariants.
 type house struct {
-	t      *testing.T
-	dir    string
-	state  string
-	model  *scripted.Server
-	client *openai.Client
-	config func(*options)
+	t     *testing.T
+	dir   string
+	state string
+	model *scripted.Server
+	// endpoint is the client of the model.
+	endpoint llm.Model
+	config   func(*options)
 	// slept is how far the client's clock is ahead: waits of turns take no time.
 	slept atomic.Int64
 
@@ -88,43 +88,53 @@ func connect(t *testing.T, api, baseURL string, now func() time.Time) interface 
 // newHouse opens a house; config may change the Host's configuration.
 func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) *house {
 	t.Helper()
-	return newHouseAt(t, scripted.Config{Handler: handler}, openai.Config{}, config...)
+	h := &house{t: t}
+	var err error
+	h.model, err = scripted.Serve(scripted.Config{Handler: handler})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat", Now: h.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		client.Close()
+		if err := h.model.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	h.begin(client, config)
+	return h
 }
 
-// newHouseAt opens a house whose model and its client are reached in another way.
-func newHouseAt(t *testing.T, model scripted.Config, client openai.Config, config ...func(*options)) *house {
+// newHouseOf opens a house with another model.
+func newHouseOf(t *testing.T, model llm.Model, config ...func(*options)) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), state: t.TempDir()}
+	h := &house{t: t}
+	h.begin(model, config)
+	return h
+}
+
+// begin opens the house for the first time.
+func (h *house) begin(model llm.Model, config []func(*options)) {
+	h.t.Helper()
+	h.dir, h.state, h.endpoint = h.t.TempDir(), h.t.TempDir(), model
 	h.config = func(c *options) {
 		for _, change := range config {
 			change(c)
 		}
 	}
-	var err error
-	h.model, err = scripted.Serve(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.BaseURL, client.API, client.Now = h.model.URL(), "chat", h.now
-	h.client, err = openai.New(client)
-	if err != nil {
-		t.Fatal(err)
-	}
 	h.open()
-	t.Cleanup(func() {
+	h.t.Cleanup(func() {
 		h.verify()
 		h.allEnded()
 		h.folds("p")
 		h.close()
-		h.client.Close()
-		if err := h.model.Close(); err != nil {
-			t.Error(err)
-		}
 	})
-	if _, err := h.host.Create(t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
-		t.Fatal(err)
+	if _, err := h.host.Create(h.t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
+		h.t.Fatal(err)
 	}
-	return h
 }
 
 // now is the time of the model's client.
@@ -143,7 +153,7 @@ func (h *house) open() {
 				Store: h.store,
 				Retry: worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
 			},
-			Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}},
+			Settings: pod.Settings{Router: llm.One(h.endpoint), Model: item.ModelRef{Model: "m"}},
 		},
 		workspaceConfig: workspace.Config{
 			SpoolDir: filepath.Join(h.state, "spool"),

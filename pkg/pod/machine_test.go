@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"podd/internal/questions"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
-	"podd/pkg/llm/openai"
+	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
@@ -37,6 +38,8 @@ type machine struct {
 	story   []string
 	// refused counts the requests to the model that failed in a row.
 	refused int
+	// settling says that the model has no more to do.
+	settling atomic.Bool
 	// clients are the calls that wait for podd.
 	clients sync.WaitGroup
 
@@ -59,32 +62,29 @@ type machine struct {
 // restless is a model that marks a file once for each submit, note or letter, sometimes only
 // after an approval, asks a question, and then says that it is done. Some submits start a
 // sub-pod in the background.
-func restless(_ context.Context, r scripted.Request) scripted.Reply {
-	last := r.Messages[len(r.Messages)-1]
+func restless(messages []scripted.Message) []scripted.Part {
+	last := messages[len(messages)-1]
 	if strings.Contains(last.Text, "summary that replaces the conversation") {
-		return scripted.Say(scripted.Text("so far"))
+		return []scripted.Part{scripted.Text("so far")}
 	}
 	// Behind the task of a sub-pod there may be what podd says of a kill.
-	child := slices.ContainsFunc(r.Messages, func(m scripted.Message) bool { return m.Role == "user" && strings.HasPrefix(m.Text, "child") })
+	child := slices.ContainsFunc(messages, func(m scripted.Message) bool { return m.Role == "user" && strings.HasPrefix(m.Text, "child") })
 	if last.Role == "tool" || child {
-		return scripted.Say(scripted.Text("done"))
+		return []scripted.Part{scripted.Text("done")}
 	}
 	if strings.HasPrefix(last.Text, "begin") {
-		return scripted.Say(spawn(`{"task":"child","background":true}`))
+		return []scripted.Part{spawn(`{"task":"child","background":true}`)}
 	}
 	mark := func(kind string) scripted.Call {
-		return scripted.Call{Name: "mark", Arguments: fmt.Sprintf(`{"file":"%s-%d"}`, kind, len(r.Messages))}
+		return scripted.Call{Name: "mark", Arguments: fmt.Sprintf(`{"file":"%s-%d"}`, kind, len(messages))}
 	}
-	return scripted.Say(scripted.Text("well"), mark("free"), mark("asked"), asking)
+	return []scripted.Part{scripted.Text("well"), mark("free"), mark("asked"), asking}
 }
 
 func newMachine(t *testing.T) *machine {
-	const patience = 10_000 * time.Hour // A request waits at its gate while days pass.
 	m := &machine{marks: t.TempDir(), forks: map[string]item.Seq{}, choices: rand.New(rand.NewPCG(0, 0))}
 	pods := map[string]string{"": ""}
-	network := newPipes()
-	client := openai.Config{Dial: network.dial, FirstByteTimeout: patience, IdleTimeout: patience}
-	m.house = newHouseAt(t, scripted.Config{Handler: m.model, Listener: network}, client, func(c *options) {
+	m.house = newHouseOf(t, plain{m.model}, func(c *options) {
 		m.mu.Lock()
 		m.gates = &gates{pods: pods, free: m.house == nil}
 		m.mu.Unlock()
@@ -92,13 +92,14 @@ func newMachine(t *testing.T) *machine {
 		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 		c.Tools = append(c.Tools, m.tool(), questions.Tool())
 		c.MaxInbox, c.trashFor, c.Compaction.KeepTokens = 1000, 1000*time.Hour, 1
+		c.workspaceConfig.Shell.Path, c.Search.Ripgrep = "/bin/sh", "-"
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, "asked") {
 			return c.Ask("may it?")
 		}
 		return c.Continue()
 	}}))
-	m.update(item.PodSpec{Dir: m.dir, SubPods: 2})
+	m.update(item.PodSpec{Dir: m.dir, SubPods: 2, Tools: []string{"mark", questions.Name, pod.SpawnTool}})
 	m.gates.mu.Lock()
 	defer m.gates.mu.Unlock()
 	m.gates.free = false
@@ -106,18 +107,23 @@ func newMachine(t *testing.T) *machine {
 }
 
 // model answers once a gate lets it, or breaks the stream.
-func (m *machine) model(ctx context.Context, r scripted.Request) scripted.Reply {
+func (m *machine) model(ctx context.Context, messages []scripted.Message) ([]scripted.Part, error) {
 	m.mu.Lock()
 	gates := m.gates
 	m.mu.Unlock()
-	reply := restless(ctx, r)
-	switch err := gates.pass(ctx, &halt{what: fmt.Sprintf("asks with %d messages", len(r.Messages)), model: true}, r.Messages[0].Text); err {
-	case nil:
-		return reply
-	case errFull:
-		return scripted.Say(append(reply.Parts[:len(reply.Parts)/2:len(reply.Parts)/2], scripted.Cut{})...)
+	reply := restless(messages)
+	if m.settling.Load() {
+		reply = []scripted.Part{scripted.Text("done")}
+	}
+	switch err := gates.pass(ctx, &halt{what: fmt.Sprintf("asks with %d messages", len(messages)), model: true}, messages[0].Text); {
+	case err == nil:
+		return reply, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err == errFull:
+		return reply[:len(reply)/2], &llm.Error{Class: llm.ClassCut, Message: "the answer stopped"}
 	default:
-		return scripted.Fail(503, "", "it is dead", 0)
+		return nil, &llm.Error{Class: llm.ClassOverloaded, Message: "it is dead", Status: 503}
 	}
 }
 
@@ -325,7 +331,11 @@ func (m *machine) answer(approve, wrong bool) (open bool) {
 	if err != nil || len(waiting) == 0 {
 		return false
 	}
-	q := waiting[m.choices.IntN(len(waiting))]
+	m.resolve(waiting[m.choices.IntN(len(waiting))], approve, wrong)
+	return true
+}
+
+func (m *machine) resolve(q pod.Approval, approve, wrong bool) {
 	r := pod.Resolution{Pod: "p", CallSeq: q.CallSeq, Approve: approve, Digest: q.Digest}
 	if q.Form != nil && approve {
 		r.Replies = []item.FormReply{{Choices: []int{1}}}
@@ -342,7 +352,15 @@ func (m *machine) answer(approve, wrong bool) (open bool) {
 		}
 		m.answers = append(m.answers, r)
 	})
-	return true
+}
+
+// answerAll approves all that is asked, if there is anything.
+func (m *machine) answerAll() (open bool) {
+	waiting, _ := m.host.Approvals(m.t.Context(), "p")
+	for _, q := range waiting {
+		m.resolve(q, true, false)
+	}
+	return len(waiting) > 0
 }
 
 // back restores the pod if it was deleted.
@@ -356,6 +374,7 @@ func (m *machine) back() {
 // settle lets all waiting work go on until the pod is idle and has the ends of its sub-pods.
 func (m *machine) settle() {
 	m.say("settle")
+	m.settling.Store(true)
 	m.gates.open()
 	for range 100 {
 		synctest.Wait()
@@ -368,7 +387,7 @@ func (m *machine) settle() {
 		m.clients.Wait()
 		time.Sleep(time.Minute) // What failed is tried again.
 		synctest.Wait()
-		if !m.answer(true, false) && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // An end that it gets may begin a turn.
+		if !m.answerAll() && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // An end that it gets may begin a turn.
 			m.clients.Wait()
 			return
 		}
@@ -395,11 +414,12 @@ func (m *machine) idle() bool {
 // change cuts, forks or summarizes the history of the pod, or is refused.
 func (m *machine) change(action string) {
 	m.cut = true
-	log := m.log()
-	if len(log) == 0 {
+	p, err := m.host.Get(m.t.Context(), "p")
+	if err != nil || p.Last == 0 {
 		return
 	}
-	at := log[m.choices.IntN(len(log))].Seq
+	first := max(p.First, 1)
+	at := first + item.Seq(m.choices.IntN(int(p.Last-first+1)))
 	switch action {
 	case "rewind":
 		m.call(action, func(ctx context.Context, h *pod.Host) error {

@@ -29,7 +29,7 @@ func (h *house) reload(change func(*options)) {
 
 func (h *house) tryReload(change func(*options)) error {
 	c := options{
-		Config:            pod.Config{Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}}},
+		Config:            pod.Config{Settings: pod.Settings{Router: llm.One(h.endpoint), Model: item.ModelRef{Model: "m"}}},
 		workspaceSettings: workspace.Settings{BaseInstructions: "none"},
 	}
 	h.config(&c)

@@ -38,8 +38,6 @@ type Config struct {
 	Models []string
 	// Addr is where to listen; default 127.0.0.1:0, a free port of loopback.
 	Addr string
-	// Listener is where to listen in place of Addr, for tests without a network.
-	Listener net.Listener
 	// Key is the API key that clients must send; empty requires none.
 	Key string
 	// Logger gets one debug line per request. Default: none.
@@ -76,12 +74,9 @@ func Serve(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := cfg.Listener
-	if l == nil {
-		var err error
-		if l, err = net.Listen("tcp", cfg.Addr); err != nil {
-			return nil, fmt.Errorf("the scripted model cannot listen at %s; choose another address: %w", cfg.Addr, err)
-		}
+	l, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("the scripted model cannot listen at %s; choose another address: %w", cfg.Addr, err)
 	}
 	s := &Server{
 		cfg:      cfg,
