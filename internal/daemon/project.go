@@ -19,7 +19,7 @@ func skillsDirs(configPath, home string) (dirs []string) {
 		dirs = append(dirs, dir)
 	}
 	if home != "" {
-		dirs = append(dirs, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"))
+		dirs = append(dirs, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"), filepath.Join(home, ".claude", "agents"))
 	}
 	return dirs
 }

@@ -24,6 +24,11 @@ func (s *spawner) spec(ctx context.Context, call *tool.Invocation, parent item.P
 	if err := s.subset(&spec.Tools, args.Tools); err != nil {
 		return spec, err
 	}
+	if args.Agent != "" {
+		if err := s.preset(&spec, args); err != nil {
+			return spec, err
+		}
+	}
 	if err := s.scope(&spec, parent.Spec, args); err != nil {
 		return spec, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"podd/internal/tools/builtin"
+	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
@@ -34,6 +35,8 @@ type arguments struct {
 	MaxTokens  int64   `json:"max_tokens,omitempty" jsonschema:"in and out; default an equal share of what you have left"`
 	MaxCost    float64 `json:"max_cost,omitempty" jsonschema:"USD; default likewise"`
 	MaxSeconds int     `json:"max_seconds,omitempty"`
+
+	Agent string `json:"agent,omitempty" jsonschema:"a preset, by its name: its instructions and tools"`
 }
 
 // notInName matches what a word for a name can't have.
@@ -66,6 +69,8 @@ type spawner struct {
 	// files is the pod's scope, tools are the names of its tools.
 	files *scopefs.FS
 	tools []string
+	// agents are the presets.
+	agents []skills.Agent
 	// slots has an element for each running sub-pod.
 	slots  chan struct{}
 	budget *budget
@@ -73,24 +78,32 @@ type spawner struct {
 
 // Tools makes the tools of a pod that has depth pods above it and works in a scope; tools are the pod's other tools. nil
 // files are enough to find the outcome of calls. wing is called when the tools are made.
-func Tools(wing func() *Wing) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) []tool.Tool) {
-	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) []tool.Tool {
+func Tools(wing func() *Wing) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string, agents []skills.Agent) []tool.Tool) {
+	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string, []skills.Agent) []tool.Tool {
 		w := wing()
 		s := spawner{
 			Wing: w, parent: parent.ID, depth: depth, files: files,
 			slots: make(chan struct{}, parent.Spec.SubPods), budget: newBudget(),
 		}
-		return func(tools []string) []tool.Tool {
+		return func(tools []string, agents []skills.Agent) []tool.Tool {
 			with := s
-			with.tools = append(slices.Clip(tools), pod.SpawnTool)
-			made := []tool.Tool{tool.New(pod.SpawnTool, description, with.run, tool.Validate((*arguments).check),
-				tool.Touches(with.access), tool.Recovers(with.recover))}
+			with.tools, with.agents = append(slices.Clip(tools), pod.SpawnTool), agents
+			made := []tool.Tool{with.tool()}
 			if depth == 0 {
 				made = append(made, with.waitTool())
 			}
 			return made
 		}
 	}
+}
+
+// tool is spawn_pod. Its argument agent is listed if there are any, and known to what only finds the outcome of calls.
+func (s *spawner) tool() tool.Tool {
+	options := []tool.Option[arguments]{tool.Validate((*arguments).check), tool.Touches(s.access), tool.Recovers(s.recover)}
+	if len(s.agents) == 0 && s.files != nil {
+		options = append(options, tool.Without[arguments]("agent"))
+	}
+	return tool.New(pod.SpawnTool, description+listed(s.agents), s.run, options...)
 }
 
 // access is what a call passes on. Policy decides on the sub-pod's own calls separately.

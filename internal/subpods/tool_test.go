@@ -18,7 +18,7 @@ func spawnTool(t *testing.T) tool.Tool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return Tools(func() *Wing { return new(Wing) })(item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir, SubPods: 2}}, 0, files)([]string{"read_file"})[0]
+	return Tools(func() *Wing { return new(Wing) })(item.Pod{ID: "p1", Spec: item.PodSpec{Dir: dir, SubPods: 2}}, 0, files)([]string{"read_file"}, nil)[0]
 }
 
 func TestConform(t *testing.T) {

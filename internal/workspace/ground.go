@@ -72,6 +72,7 @@ func (g *ground) Equip(c *worker.Config) (err error) {
 	if g.tools, err = g.workspace.ownTools(g.settings, g.dir); err != nil {
 		return err
 	}
+	g.tools.agents = g.skills.Agents
 	c.Instructions = joined(joined(c.Instructions, g.settings.ToolOutput.Redact(g.own.Text)), g.skills.List(true))
 	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs

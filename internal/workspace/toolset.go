@@ -23,7 +23,9 @@ type toolset struct {
 	names []string
 	tools []tool.Tool
 	// spawn makes the tool that creates pods; nil if none may be created.
-	spawn func(beside []string) []tool.Tool
+	spawn func(beside []string, agents []skills.Agent) []tool.Tool
+	// agents are the presets of those pods.
+	agents []skills.Agent
 	// prefix begins the names of other programs' tools.
 	prefix string
 	// leased makes these tools end with the lease of the node; nil for a pod that stays on it.
@@ -36,7 +38,7 @@ type toolset struct {
 // with combines the pod's own tools with those of other programs that its names select.
 // If a name is taken, that is an error of the other program, which costs only that tool.
 func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
-	if len(foreign) == 0 && t.alone != nil {
+	if len(foreign) == 0 && len(t.agents) == 0 && t.alone != nil {
 		return t.alone, nil
 	}
 	tools := slices.Clone(t.tools)
@@ -58,7 +60,7 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 		listed = append(tools, others...)
 	}
 	if t.spawn != nil {
-		listed = append(listed, chosen(t.names, t.spawn(namesOf(append(tools, others...))))...)
+		listed = append(listed, chosen(t.names, t.spawn(namesOf(append(tools, others...)), t.agents))...)
 	}
 	if t.searched(others) {
 		return tool.NewSearched(listed, others, t.whose(others))

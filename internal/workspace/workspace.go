@@ -199,7 +199,7 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	}
 	if w.all.SubPods != nil {
 		parent := item.Pod{ID: w.id, Spec: item.PodSpec{SubPods: manySlots}}
-		tools = append(tools, w.all.SubPods(parent, 0, nil)(nil)...)
+		tools = append(tools, w.all.SubPods(parent, 0, nil)(nil, nil)...)
 	}
 	if w.all.AskUser != nil {
 		tools = append(tools, w.all.AskUser)

@@ -21,6 +21,7 @@ import (
 	"podd/internal/workspace/briefing"
 	"podd/internal/workspace/checkout"
 	"podd/internal/workspace/picture"
+	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
@@ -54,7 +55,7 @@ type Config struct {
 	Tools []tool.Tool
 	// SubPods makes the tools of a pod that may spawn others and has depth pods above it; nil
 	// means that no pod may. Package subpods has it.
-	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) []tool.Tool)
+	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string, agents []skills.Agent) []tool.Tool)
 	// AskUser is offered to pods whose mode lets calls ask a person; nil is not offered. Package questions has it.
 	AskUser tool.Tool
 	// Letters makes the tool by which a pod, by its id, writes to others; nil means that no pod does. Package letters has it.

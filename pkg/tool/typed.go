@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -58,6 +60,21 @@ func New[A any](name, description string, run func(context.Context, *Invocation,
 		option(t)
 	}
 	return t
+}
+
+// Without leaves an argument out: calls cannot have it.
+func Without[A any](name string) Option[A] {
+	return func(t *typed[A]) {
+		schema := *t.schema
+		schema.Properties = maps.Clone(schema.Properties)
+		delete(schema.Properties, name)
+		schema.PropertyOrder = slices.DeleteFunc(slices.Clone(schema.PropertyOrder), func(n string) bool { return n == name })
+		text, err := json.Marshal(&schema)
+		if err != nil {
+			panic("tool.Without: " + err.Error())
+		}
+		t.schema, t.spec.Schema = &schema, string(text)
+	}
 }
 
 type typed[A any] struct {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"podd/pkg/item"
@@ -52,7 +53,7 @@ var known = map[string]call{
 	"list_dir":  {names: []string{"LS"}, fields: []field{{"path", "path", aPath}}},
 	"web_fetch": {names: []string{"WebFetch"}, fields: []field{{"url", "url", asIs}}},
 	"todo":      {names: []string{"TodoWrite"}, fields: []field{{"items", "todos", todos}}},
-	"spawn_pod": {names: []string{"Task", "Agent"}, fields: []field{{"task", "prompt", asIs}, {"name", "description", asIs}}},
+	"spawn_pod": {names: []string{"Task", "Agent"}, fields: []field{{"task", "prompt", asIs}, {"name", "description", asIs}, {"agent", "subagent_type", asIs}}},
 	"ask_user":  {names: []string{"AskUserQuestion"}, fields: []field{{"questions", "questions", asIs}}},
 }
 
@@ -63,6 +64,22 @@ var extra = map[string]map[string]any{
 
 // agentType is the type of all sub-pods.
 const agentType = "general-purpose"
+
+// Tools are podd's names of tools that a file of Claude Code names; other names stay.
+func Tools(names []string) (list []string) {
+	for _, name := range names {
+		if name == "Edit" {
+			list = append(list, "apply_patch")
+		}
+		for own, c := range known {
+			if slices.Contains(c.names, name) {
+				name = own
+			}
+		}
+		list = append(list, name)
+	}
+	return list
+}
 
 // callsOf are a tool call in Claude Code's words: a patch is one call for each of its files.
 func callsOf(tool, arguments, dir string) []call {

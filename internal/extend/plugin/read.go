@@ -22,7 +22,7 @@ type Plugin struct {
 	Name, Dir, Digest string
 	Hooks             []claude.Hook
 	Servers           []mcp.Server
-	// Skills are the directories of its skills and commands.
+	// Skills are the directories of its skills, commands and agents.
 	Skills []string
 	// Runs says what it would run, a line each, Refused what podd ignores, a sentence each.
 	Runs, Refused []string
@@ -63,7 +63,7 @@ func read(dir, stateDir string) (p Plugin, err error) {
 	p.servers(m)
 	p.skills()
 	if len(p.Runs) == 0 {
-		return p, bad(p.Dir, errors.New("it has no hooks, MCP servers, skills or commands that podd knows"))
+		return p, bad(p.Dir, errors.New("it has no hooks, MCP servers, skills, commands or agents that podd knows"))
 	}
 	return p, nil
 }
@@ -135,15 +135,15 @@ func (p *Plugin) servers(m manifest) {
 	}
 }
 
-// skills finds what the skills read. Agents need presets of sub-pods, which podd has not.
+// skills finds what the skills read.
 func (p *Plugin) skills() {
 	names := func(pattern string) []string {
 		found, _ := filepath.Glob(filepath.Join(p.Dir, pattern)) // The pattern is valid.
 		return found
 	}
-	skills, commands := names("skills/*/SKILL.md"), names("commands/*.md")
-	if len(skills)+len(commands) > 0 {
-		p.Skills = []string{p.Dir, filepath.Join(p.Dir, "skills"), filepath.Join(p.Dir, "commands")}
+	skills, commands, agents := names("skills/*/SKILL.md"), names("commands/*.md"), names("agents/*.md")
+	if len(skills)+len(commands)+len(agents) > 0 {
+		p.Skills = []string{p.Dir, filepath.Join(p.Dir, "skills"), filepath.Join(p.Dir, "commands"), filepath.Join(p.Dir, "agents")}
 	}
 	for _, s := range skills {
 		p.Runs = append(p.Runs, "skill "+filepath.Base(filepath.Dir(s)))
@@ -151,7 +151,7 @@ func (p *Plugin) skills() {
 	for _, c := range commands {
 		p.Runs = append(p.Runs, "command /"+strings.TrimSuffix(filepath.Base(c), ".md"))
 	}
-	if agents := names("agents/*.md"); len(agents) > 0 {
-		p.Refused = append(p.Refused, fmt.Sprintf("agents/: podd has no agents of plugins (%d files)", len(agents)))
+	for _, a := range agents {
+		p.Runs = append(p.Runs, "agent "+strings.TrimSuffix(filepath.Base(a), ".md"))
 	}
 }

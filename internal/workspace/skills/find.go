@@ -47,7 +47,9 @@ type Found struct {
 	// Skills are in the order of the list, each name once: the user's own before those of
 	// the workspace.
 	Skills []Skill
-	// Notes are one sentence each about skills that are left out.
+	// Agents are presets of sub-pods, each name once, the user's own first.
+	Agents []Agent
+	// Notes are one sentence each about skills and agents that are left out.
 	Notes []string
 }
 
@@ -56,11 +58,16 @@ type Found struct {
 func Find(fs *scopefs.FS, user ...string) Found {
 	f := Found{fs: fs}
 	for _, dir := range user {
+		if filepath.Base(dir) == agentsName {
+			f.addAgents(dir, true)
+			continue
+		}
 		f.addDir(dir, true)
 	}
 	for _, dir := range workspaceDirs {
 		f.addDir(filepath.Join(fs.Dir(), dir), false)
 	}
+	f.addAgents(filepath.Join(fs.Dir(), ".claude", agentsName), false)
 	return f
 }
 
@@ -97,9 +104,15 @@ func (f *Found) addDir(dir string, user bool) {
 	}
 }
 
-func (f *Found) note(path string, err error) {
-	// The error may quote the file.
-	text, _ := sanitize.Visible(strings.ToValidUTF8(fmt.Sprintf("the skill %s is left out: %v", scopefs.Display(f.fs.Rel(path)), err), "?"))
+func (f *Found) note(path string, err error) { f.leaveOut("skill", path, err) }
+
+func (f *Found) leaveOut(what, path string, err error) {
+	f.say(fmt.Sprintf("the %s %s is left out: %v", what, scopefs.Display(f.fs.Rel(path)), err))
+}
+
+// say adds a note, which may quote a file.
+func (f *Found) say(note string) {
+	text, _ := sanitize.Visible(strings.ToValidUTF8(note, "?"))
 	f.Notes = append(f.Notes, strings.Join(strings.Fields(text), " "))
 }
 

@@ -22,8 +22,11 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// head is the front matter of a skill.
-type head struct{ name, description string }
+// head is the front matter of a skill, or of an agent, which may have tools and a model.
+type head struct {
+	name, description, model string
+	tools                    []string
+}
 
 // parse reads a SKILL.md. Its texts have no invisible characters. An error says what is
 // wrong and what to write instead.
@@ -84,6 +87,9 @@ func parseFront(front []byte) (h head, err error) {
 	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
 	pairs := doc.Content[0].Content
 	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i].Value == "tools" {
+			h.tools = words(pairs[i+1])
+		}
 		if pairs[i+1].Kind != yaml.ScalarNode {
 			continue
 		}
@@ -92,6 +98,8 @@ func parseFront(front []byte) (h head, err error) {
 			h.name = pairs[i+1].Value
 		case "description":
 			h.description = pairs[i+1].Value
+		case "model":
+			h.model = pairs[i+1].Value
 		}
 	}
 	h.description, _ = sanitize.Visible(strings.ToValidUTF8(h.description, "?"))
@@ -106,4 +114,20 @@ func parseFront(front []byte) (h head, err error) {
 		return h, errors.New("it has no description: say what it is for and when to use it")
 	}
 	return h, nil
+}
+
+// words are the names in a list, or in a text with commas.
+func words(n *yaml.Node) (list []string) {
+	texts := []string{n.Value}
+	for _, entry := range n.Content {
+		texts = append(texts, entry.Value)
+	}
+	for _, text := range texts {
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); name != "" && name != "*" {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
 }
