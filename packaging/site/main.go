@@ -164,6 +164,14 @@ func (s *site) render(p *page) error {
 		return err
 	}
 	doc := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(p))))
+	// Comments are for those who read the source.
+	for n := doc.FirstChild(); n != nil; {
+		comment, next := n, n.NextSibling()
+		if b, ok := comment.(*ast.HTMLBlock); ok && b.HTMLBlockType == ast.HTMLBlockType2 {
+			doc.RemoveChild(doc, comment)
+		}
+		n = next
+	}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if heading, ok := n.(*ast.Heading); ok {
 			id, _ := heading.AttributeString("id")
