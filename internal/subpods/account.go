@@ -65,6 +65,8 @@ type account struct {
 	life context.Context
 	// A call that starts a sub-pod holds spawning. Whoever reads the log, or stores the end of a sub-pod, holds telling.
 	spawning, telling baton
+	// swept says that sub-pods without an entry were removed. spawning guards it.
+	swept bool
 	// others are the pending entries that a fork has of its source. telling guards it.
 	others []work
 

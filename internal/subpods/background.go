@@ -43,14 +43,14 @@ func Open(c Config) *Wing {
 func inBackground(spec item.PodSpec) bool { return spec.Parent != "" && spec.ParentCall == "" }
 
 // settled looks for ends that a pod was not told: the pod's own when its turn has ended, and those of its sub-pods when it
-// is loaded or its turn has ended, for a call that ended gives no task any more.
+// is loaded or its turn has ended, for a call that ended gives no task any more, and removes none that it only made.
 func (w *Wing) settled(p *pod.Hosted) {
 	switch {
 	case inBackground(p.Pod.Spec):
 		if !p.State.Turn.Open {
 			w.tellSoon(p.Pod)
 		}
-	case len(p.State.Pending) > 0:
+	case len(p.State.Pending) > 0 || p.Pod.Spec.SubPods > 0:
 		w.Host.Go(func(ctx context.Context) {
 			if err := w.look(ctx, p); err != nil && ctx.Err() == nil && p.Life().Err() == nil {
 				w.Host.Logger.Warn("cannot look for ends of sub-pods that a pod was not told", "pod", p.Pod.ID, "error", err)
@@ -68,6 +68,9 @@ func (w *Wing) look(ctx context.Context, p *pod.Hosted) error {
 	if err := w.disown(ctx, p, a); err != nil {
 		return err
 	}
+	if err := w.sweep(ctx, p, a); err != nil {
+		return err
+	}
 	for _, s := range a.all() {
 		if s.told > 0 {
 			continue
@@ -80,6 +83,32 @@ func (w *Wing) look(ctx context.Context, p *pod.Hosted) error {
 			w.tellSoon(item.Pod{ID: s.Pod, Spec: item.PodSpec{Parent: p.Pod.ID}})
 		}
 	}
+	return nil
+}
+
+// sweep removes the sub-pods that an earlier podd made without an entry in the parent's log, once in the life of the parent.
+func (w *Wing) sweep(ctx context.Context, p *pod.Hosted, a *account) error {
+	leave, err := a.spawning.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if a.swept {
+		return nil
+	}
+	if _, err := w.account(ctx, p); err != nil {
+		return err
+	}
+	children, err := w.Host.Family.Children(ctx, p.Pod.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		if _, known := a.find(c.ID); !known && inBackground(c.Spec) && c.Last == 0 {
+			_ = w.discard(ctx, c, nil)
+		}
+	}
+	a.swept = true
 	return nil
 }
 
@@ -398,15 +427,8 @@ func (s *spawner) findStarted(ctx context.Context, call *tool.Invocation, args a
 		out, err := s.give(ctx, own, a, made, args)
 		return out, item.RecoveryFound, err
 	}
-	children, err := s.Host.Family.Children(ctx, s.parent)
-	if err != nil {
+	if err := s.sweep(ctx, own, a); err != nil {
 		return fail(err)
-	}
-	names := namesOf(own.Pod, call.CallID, args.Name)
-	for _, p := range children {
-		if inBackground(p.Spec) && p.Last == 0 && slices.Contains(names, p.Name) {
-			_ = s.discard(ctx, p, nil)
-		}
 	}
 	return tool.Error("%s: not run: podd stopped before it started the sub-pod; call again if you still need it", pod.SpawnTool), item.RecoveryNoEffect, nil
 }

@@ -129,13 +129,13 @@ func (s *spawner) settle(call *tool.Invocation, c *child) {
 
 // discard removes a pod that never got its task, unless its log has something else, and
 // returns why it did not get it.
-func (s *spawner) discard(ctx context.Context, made item.Pod, cause error) error {
-	now, err := s.Host.Get(ctx, made.ID)
+func (w *Wing) discard(ctx context.Context, made item.Pod, cause error) error {
+	now, err := w.Host.Get(ctx, made.ID)
 	if err == nil && now.Last == 0 {
-		err = s.Host.Delete(ctx, made.ID)
+		err = w.Host.Delete(ctx, made.ID)
 	}
 	if err != nil {
-		s.Host.Logger.Warn("cannot remove a sub-pod without a task", "pod", made.ID, "name", made.Name, "error", err)
+		w.Host.Logger.Warn("cannot remove a sub-pod without a task", "pod", made.ID, "name", made.Name, "error", err)
 	}
 	return cause
 }

@@ -143,6 +143,40 @@ func TestBackgroundKilledAtEachWrite(t *testing.T) {
 	}
 }
 
+// A sub-pod that was made, but that the parent's log does not name and podd could not remove, is removed once the parent is loaded again.
+func TestSubPodThatNoEntryNames(t *testing.T) {
+	f := new(faulty)
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go": steps(scripted.Say(spawn(`{"task":"child: look","background":true}`)), scripted.Say(scripted.Text("well"))),
+	}, func(c *options) { f.Store, c.Store = c.Store, f })
+	f.onDelete = func() error { return errFull }
+	f.set(func(b store.Batch) error {
+		if slices.ContainsFunc(b.Entries, func(e item.Entry) bool { k, ok := e.Kind.(item.WingEntry); return ok && k.Name == "started" }) {
+			return errFull
+		}
+		return nil
+	})
+	h.run("go")
+	if left := h.pods(); len(left) != 1 || left[0].Last > 0 {
+		t.Fatalf("the call left %+v, want one empty pod", left)
+	}
+	f.mu.Lock()
+	f.onDelete = nil
+	f.mu.Unlock()
+	f.set(nil)
+	h.restart()
+	h.run("hello")
+	for {
+		changes := h.host.Changes()
+		if len(h.pods()) == 0 {
+			return
+		}
+		if err := h.host.Changed(t.Context(), changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A sub-pod whose task cannot be stored ends without a letter, and never works: also if podd is killed at any write after that.
 func TestWithoutATaskKilledAtEachWrite(t *testing.T) {
 	for n := 0; ; n++ {
