@@ -88,7 +88,7 @@ endef
 
 .PHONY: test
 test: test-need ## run all tests, the long ones in a short form; installs what they need
-	@$(call TEST,-short -timeout 40m,about eight minutes)
+	@$(call TEST,-short -timeout 40m,about nine minutes)
 
 .PHONY: test-race
 test-race: test-need race-need ## make test with the race detector
