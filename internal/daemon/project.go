@@ -8,6 +8,7 @@ import (
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/trust"
 	"podd/internal/workspace"
+	"podd/internal/workspace/prompts"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
@@ -81,12 +82,7 @@ func (d *Daemon) prompts(p *workspace.Project, servers []mcp.Server, dir string)
 		}
 		return list
 	}
-	p.Prompt = func(ctx context.Context, server, name string, arguments []string) (got workspace.Expanded, known bool, err error) {
-		found, known, err := d.mcp.Prompt(ctx, servers, dir, server, name, arguments)
-		got.Text = found.Text
-		for _, part := range found.With {
-			got.With = append(got.With, workspace.Part(part))
-		}
-		return got, known, err
+	p.Prompt = func(ctx context.Context, server, name string, arguments []string) (prompts.Expanded, bool, error) {
+		return d.mcp.Prompt(ctx, servers, dir, server, name, arguments)
 	}
 }

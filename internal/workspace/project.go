@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 
+	"podd/internal/workspace/prompts"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
@@ -24,20 +25,8 @@ type Project struct {
 	// Prompts are those that a person calls as /SERVER:NAME, and Prompt gets one with its arguments. Both are nil without servers.
 	// known is false for a server that it does not have.
 	Prompts func() []pod.Prompt
-	Prompt  func(ctx context.Context, server, name string, arguments []string) (got Expanded, known bool, err error)
+	Prompt  func(ctx context.Context, server, name string, arguments []string) (got prompts.Expanded, known bool, err error)
 	// Says tells a person in one sentence which part of the configuration podd ignores;
 	// empty without one.
 	Says string
-}
-
-// Expanded is a prompt of another program: its text, and parts with a name that come with it.
-type Expanded struct {
-	Text string
-	With []Part
-}
-
-// Part is a text or an image that comes with a prompt.
-type Part struct {
-	Name, Text string
-	Images     []item.Image
 }

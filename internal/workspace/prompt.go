@@ -86,8 +86,8 @@ func (r *resolver) serverPrompt(ctx context.Context, text string, list []item.Se
 	return append([]item.Segment{item.PasteSegment{Text: got.Text}}, rest...), nil
 }
 
-// expanded bounds what a server gave, and adds what comes with it.
-func (r *resolver) expanded(got *Expanded) (err error) {
+// expanded limits and cleans the text that a server gave, and adds its resources and images.
+func (r *resolver) expanded(got *prompts.Expanded) (err error) {
 	visible := func(text string) string {
 		text, _ = sanitize.Visible(strings.ToValidUTF8(text, "?"))
 		return text

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"podd/internal/workspace"
+	"podd/internal/workspace/prompts"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
@@ -79,7 +80,7 @@ func TestAPromptOfAServer(t *testing.T) {
 	all, err := workspace.New(workspace.Config{
 		SpoolDir: t.TempDir(),
 		Project: func(string) workspace.Project {
-			return workspace.Project{Prompt: func(ctx context.Context, server, name string, words []string) (got workspace.Expanded, known bool, err error) {
+			return workspace.Project{Prompt: func(ctx context.Context, server, name string, words []string) (got prompts.Expanded, known bool, err error) {
 				switch {
 				case server != "gh":
 					return got, false, nil
@@ -88,13 +89,13 @@ func TestAPromptOfAServer(t *testing.T) {
 				case name == "empty":
 					return got, true, nil
 				case name == "many":
-					return workspace.Expanded{Text: "x", With: []workspace.Part{{Images: make([]item.Image, item.MaxImages+1)}}}, true, nil
+					return prompts.Expanded{Text: "x", With: []prompts.Part{{Images: make([]item.Image, item.MaxImages+1)}}}, true, nil
 				case name == "hangs":
 					<-ctx.Done()
 					return got, true, context.Cause(ctx)
 				}
 				got.Text = strings.Join(append([]string{name}, words...), "|") + " @a.txt \u202e" + strings.Repeat("y", 100)
-				got.With = []workspace.Part{{Name: "x\x1b", Text: "its \x1b text"}}
+				got.With = []prompts.Part{{Name: "x\x1b", Text: "its \x1b text"}}
 				return got, true, nil
 			}}
 		},

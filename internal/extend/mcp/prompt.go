@@ -10,22 +10,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"podd/internal/workspace/picture"
+	"podd/internal/workspace/prompts"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
-
-// Expanded is a prompt of a server with its arguments: what it says, and the resources and images that come with it.
-type Expanded struct {
-	Text string
-	With []Part
-}
-
-// Part is a resource of a prompt, or an image.
-type Part struct {
-	// Name is its URI; empty for an image without one.
-	Name, Text string
-	Images     []item.Image
-}
 
 // Prompts are those of servers that podd knows, each as SERVER:NAME; it starts none.
 func (m *Manager) Prompts(servers []Server, dir string) (list []Prompt) {
@@ -45,7 +33,7 @@ func (m *Manager) Prompts(servers []Server, dir string) (list []Prompt) {
 
 // Prompt gets a prompt of one of the servers for a person who gave its arguments in their order: the last one takes all that are
 // left. known is false for a server that is not among them.
-func (m *Manager) Prompt(ctx context.Context, servers []Server, dir, server, name string, words []string) (got Expanded, known bool, err error) {
+func (m *Manager) Prompt(ctx context.Context, servers []Server, dir, server, name string, words []string) (got prompts.Expanded, known bool, err error) {
 	n := slices.IndexFunc(servers, func(s Server) bool { return s.Name == server })
 	if n < 0 {
 		return got, false, nil
@@ -100,8 +88,8 @@ func (l *Listing) arguments(name string, words []string) (map[string]string, err
 	return given, nil
 }
 
-// expanded is a prompt's text and what comes with it. What the server wrote in the model's name says so.
-func expanded(r *sdk.GetPromptResult) (got Expanded) {
+// expanded joins the messages of a prompt. A message that is not the user's begins with its role.
+func expanded(r *sdk.GetPromptResult) (got prompts.Expanded) {
 	var parts []string
 	for _, message := range r.Messages {
 		if message == nil || message.Content == nil {
@@ -121,8 +109,8 @@ func expanded(r *sdk.GetPromptResult) (got Expanded) {
 }
 
 // partOf is a block as text, and what is added besides: an image, or a resource that is text.
-func partOf(c sdk.Content) (text string, part *Part) {
-	p := &Part{Name: "an image"}
+func partOf(c sdk.Content) (text string, part *prompts.Part) {
+	p := &prompts.Part{Name: "an image"}
 	if e, ok := c.(*sdk.EmbeddedResource); ok && e.Resource != nil {
 		p.Name, p.Text = word(e.Resource.URI), e.Resource.Text
 		if len(e.Resource.Blob) == 0 {

@@ -397,7 +397,7 @@ func (f *fleet) finish() error {
 	return f.nothingRuns()
 }
 
-// leases holds what the nodes did to the model of leases. Nobody can mend an older podd.
+// leases checks what the nodes did against the model of leases, except with an older podd, which may break it.
 func (f *fleet) leases() error {
 	if f.mixed {
 		return nil

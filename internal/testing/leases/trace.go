@@ -185,7 +185,7 @@ func (w *watched) meaning(c Change) (does event, shows bool) {
 	does = event{node: by, to: w.ids[c.New.Place], bumps: c.New.Epoch != c.Old.Epoch}
 	switch {
 	case !known || does.bumps && (c.New.Epoch != c.Old.Epoch+1 || c.New.Last != c.Old.Last) || c.New.Last < c.Old.Last:
-		does.action = "writes an epoch or a length that nobody writes"
+		does.action = "writes an epoch or a length that no action of the model writes"
 	case c.New.Place == c.Old.Place && !does.bumps:
 		does.action = storesWrite
 		return does, c.New.Last > c.Old.Last

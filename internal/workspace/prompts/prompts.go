@@ -34,6 +34,18 @@ type Prompt struct {
 	Text string
 }
 
+// Expanded is a prompt of another program: its text, and parts with a name that come with it.
+type Expanded struct {
+	Text string
+	With []Part
+}
+
+// Part is a text or an image that comes with a prompt.
+type Part struct {
+	Name, Text string
+	Images     []item.Image
+}
+
 // nameOf is the name of a prompt, without .md.
 var nameOf = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
@@ -190,8 +202,8 @@ func (p Prompt) With(typed []item.Segment) ([]item.Segment, error) {
 	return append(out.list, rest...), nil
 }
 
-// Arguments are the words of what was typed behind a name, and what comes behind them; see [Prompt.With]. A quote that stays open
-// is an apostrophe.
+// Arguments splits what was typed after a name into words, and the segments after them; see [Prompt.With]. An unclosed quote is an
+// apostrophe.
 func Arguments(typed []item.Segment) (words []string, rest []item.Segment) {
 	list, rest := split(typed)
 	found, err := Words(list, piece.glyph, piece.blank)
