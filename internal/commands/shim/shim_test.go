@@ -493,8 +493,11 @@ func TestLimits(t *testing.T) {
 	limited := func(bytes uint64) func(*shim.Command) {
 		return func(c *shim.Command) { c.Limits = process.Limits{NoCore: true, FileBytes: bytes, OOMScore: 500} }
 	}
-	// The kernel ends a command before the shim, whose score stays.
-	const script = "echo $PPID; ulimit -H -f; ulimit -H -c; cat /proc/self/oom_score_adj; cat /proc/$PPID/oom_score_adj"
+	// The kernel ends a command before the shim, which has the score of the command while it starts it. The command
+	// may be faster than the end of that.
+	const script = "echo $PPID; ulimit -H -f; ulimit -H -c; cat /proc/self/oom_score_adj; " +
+		"for try in $(seq 500); do [ $(cat /proc/$PPID/oom_score_adj) = 500 ] || break; sleep 0.01; done; " +
+		"cat /proc/$PPID/oom_score_adj"
 	own, err := os.ReadFile("/proc/self/oom_score_adj")
 	if err != nil {
 		t.Fatal(err)
