@@ -59,26 +59,26 @@ func (o *importOptions) command(p *program) *cobra.Command {
 func (o *importOptions) run(ctx context.Context, s *session, args []string) error {
 	agent := args[0]
 	if len(args) > 1 {
-		path, err := findSession(s.program, agent, args[1])
+		stored, err := findSession(ctx, s.program, agent, args[1])
 		if err != nil {
 			return err
 		}
-		read, err := sessions.Read(agent, path)
+		read, err := stored.Read(ctx, s.env)
 		if err != nil {
 			return err
 		}
 		return o.one(ctx, s, read)
 	}
-	found, err := o.sessions(s.program, agent)
+	found, err := o.sessions(ctx, s.program, agent)
 	if err != nil {
 		return err
 	}
 	if !o.all {
-		return listSessions(s.program, agent, found)
+		return listSessions(ctx, s.program, found)
 	}
 	failed, subs := 0, 0
-	for _, path := range found {
-		read, err := sessions.Read(agent, path)
+	for _, stored := range found {
+		read, err := stored.Read(ctx, s.env)
 		switch {
 		case err == nil && read.Sub:
 			subs++
@@ -103,62 +103,66 @@ func (o *importOptions) run(ctx context.Context, s *session, args []string) erro
 	return nil
 }
 
-// sessions are the files of the sessions of this directory, or of all.
-func (o *importOptions) sessions(p *program, agent string) ([]string, error) {
-	found := sessions.Files(agent, p.env)
-	if !o.everywhere {
-		here, err := os.Getwd()
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the current directory: %w", err)
-		}
-		found = slices.DeleteFunc(found, func(path string) bool {
-			dir := sessions.DirOf(path)
-			resolved, err := filepath.EvalSymlinks(dir)
-			return dir != here && (err != nil || resolved != here)
-		})
+// sessions are the sessions of this directory, or of all.
+func (o *importOptions) sessions(ctx context.Context, p *program, agent string) ([]sessions.Stored, error) {
+	found, err := sessions.List(ctx, agent, p.env)
+	if err != nil || o.everywhere {
+		return found, err
 	}
-	home := sessions.Home(agent, p.env)
-	switch {
-	case home == "":
-		return nil, fmt.Errorf("podctl cannot list the sessions of %s: %s export ID > FILE, then podctl import %s FILE", agent, agent, agent)
-	case len(found) == 0 && o.everywhere:
-		return nil, fmt.Errorf("no session of %s in %s", agent, home)
-	case len(found) == 0:
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the current directory: %w", err)
+	}
+	found = slices.DeleteFunc(found, func(s sessions.Stored) bool {
+		dir := s.Dir()
+		resolved, err := filepath.EvalSymlinks(dir)
+		return dir != here && (err != nil || resolved != here)
+	})
+	if len(found) == 0 {
 		return nil, fmt.Errorf("no session of %s in this directory: --everywhere has those of all", agent)
 	}
 	return found, nil
 }
 
-// findSession is the file of a session by its id, the beginning of it, or its path.
-func findSession(p *program, agent, name string) (string, error) {
+// findSession finds a session by its id, the beginning of it, or its path.
+func findSession(ctx context.Context, p *program, agent, name string) (s sessions.Stored, err error) {
 	if info, err := os.Stat(name); strings.ContainsRune(name, filepath.Separator) || err == nil && !info.IsDir() {
-		return filepath.Abs(name)
+		path, err := filepath.Abs(name)
+		return sessions.Stored{Agent: agent, File: path}, err
 	}
-	var like []string
-	for _, path := range sessions.Files(agent, p.env) {
-		switch id := sessions.IDOf(path); {
-		case id == name:
-			return path, nil
-		case strings.HasPrefix(id, name):
-			like = append(like, path)
+	found, err := sessions.List(ctx, agent, p.env)
+	if err != nil {
+		return s, err
+	}
+	var like []sessions.Stored
+	for _, s := range found {
+		switch {
+		case s.ID == name:
+			return s, nil
+		case strings.HasPrefix(s.ID, name):
+			like = append(like, s)
 		}
 	}
 	switch len(like) {
 	case 0:
-		return "", fmt.Errorf("no session of %s has the id %s: podctl import %s --everywhere lists them", agent, name, agent)
+		return s, fmt.Errorf("no session of %s has the id %s: podctl import %s --everywhere lists them", agent, name, agent)
 	case 1:
 		return like[0], nil
 	}
-	return "", fmt.Errorf("%d sessions of %s begin with %s, such as %s and %s: write more of the id",
-		len(like), agent, name, sessions.IDOf(like[0]), sessions.IDOf(like[1]))
+	return s, fmt.Errorf("%d sessions of %s begin with %s, such as %s and %s: write more of the id", len(like), agent, name, like[0].ID, like[1].ID)
 }
 
 // listSessions says which sessions there are, the newest first, and what to type.
-func listSessions(p *program, agent string, found []string) error {
+func listSessions(ctx context.Context, p *program, found []sessions.Stored) error {
 	t := table{"SESSION\tLAST\tMESSAGES\tTITLE\tDIR"}
 	last := ""
-	for _, path := range found {
-		s, err := sessions.Read(agent, path)
+	for _, stored := range found {
+		if stored.File == "" { // Counting its messages would start a program.
+			last = cmp.Or(last, stored.ID)
+			t.row(stored.ID, clock(stored.Time, p.now()), "-", stored.Title, stored.Dir())
+			continue
+		}
+		s, err := stored.Read(ctx, p.env)
 		switch {
 		case err != nil:
 			fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(err.Error()))
@@ -170,7 +174,7 @@ func listSessions(p *program, agent string, found []string) error {
 	if err := t.writeTo(p.stdout); err != nil || last == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stderr, "podctl import %s %s makes a pod of it, --all of each\n", agent, sanitize.Line(last))
+	_, err := fmt.Fprintf(p.stderr, "podctl import %s %s makes a pod of it, --all of each\n", found[0].Agent, sanitize.Line(last))
 	return err
 }
 

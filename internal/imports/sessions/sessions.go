@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,55 +57,13 @@ type Item struct {
 	Keeps string
 }
 
-// agent is where an agent stores its sessions, and how.
-type agent struct {
-	// home is the directory, of which the variable names another one.
-	home, variable string
-	globs          []string
-	read           func(*file, *Session) error
-}
-
-var agents = map[string]agent{
-	"claude":   {".claude", "CLAUDE_CONFIG_DIR", []string{"projects/*/*.jsonl"}, readClaude},
-	"codex":    {".codex", "CODEX_HOME", []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}, readCodex},
-	"opencode": {read: readOpencode}, // It has a database, and a verb that writes a file of a session.
-	"pi":       {".pi/agent", "PI_CODING_AGENT_DIR", []string{"sessions/*/*.jsonl"}, readPi},
-}
-
-// Agents are those whose sessions can be read.
-func Agents() []string { return slices.Sorted(maps.Keys(agents)) }
-
-// Home is where an agent stores its sessions; empty if they are no files.
-func Home(name string, env func(string) string) string {
-	a := agents[name]
-	if a.home == "" {
-		return ""
-	}
-	return cmp.Or(env(a.variable), filepath.Join(env("HOME"), a.home))
-}
-
-// Files are the sessions of an agent, the newest first.
-func Files(name string, env func(string) string) (files []string) {
-	times := make(map[string]time.Time)
-	for _, glob := range agents[name].globs {
-		found, _ := filepath.Glob(filepath.Join(quoted(Home(name, env)), glob))
-		for _, path := range found {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !strings.HasPrefix(filepath.Base(path), "agent-") {
-				files, times[path] = append(files, path), info.ModTime()
-			}
-		}
-	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Or(times[b].Compare(times[a]), cmp.Compare(a, b)) })
-	return files
-}
-
 // quoted is a directory as a part of a glob.
 func quoted(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// IDOf is the id of a session by the name of its file.
-func IDOf(path string) string {
+// idOf is the id of a session by the name of its file.
+func idOf(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	if rest, ok := strings.CutPrefix(name, "rollout-"); ok && len(rest) > uuidLen {
 		return rest[len(rest)-uuidLen:]
@@ -119,8 +76,8 @@ func IDOf(path string) string {
 
 const uuidLen = 36
 
-// DirOf is where a session worked, by the beginning of its file; empty if that does not say.
-func DirOf(path string) string {
+// dirOf is where a session worked, by the beginning of its file; empty if that does not say.
+func dirOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -159,7 +116,7 @@ func Read(name, path string) (*Session, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s := &Session{Agent: name, File: path, ID: IDOf(path)}
+	s := &Session{Agent: name, File: path, ID: idOf(path)}
 	if err := a.read(f, s); err != nil {
 		return nil, err
 	}

@@ -255,7 +255,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 // Sessions are found where the agents store them, the newest first.
-func TestFiles(t *testing.T) {
+func TestList(t *testing.T) {
 	home := t.TempDir()
 	env := func(name string) string {
 		return map[string]string{"HOME": home, "CODEX_HOME": filepath.Join(home, "[c]")}[name]
@@ -275,13 +275,10 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for agent, id := range map[string]string{"claude": "3f9c", "codex": "01890000-0000-7000-8000-000000000001", "pi": "pi-1"} {
-		found := sessions.Files(agent, env)
-		if len(found) != 1 || sessions.IDOf(found[0]) != id || sessions.DirOf(found[0]) != "/work/pump" {
-			t.Errorf("%s has %q", agent, found)
+		found, err := sessions.List(t.Context(), agent, env)
+		if err != nil || len(found) != 1 || found[0].ID != id || found[0].Dir() != "/work/pump" {
+			t.Errorf("%s has %+v, %v", agent, found, err)
 		}
-	}
-	if found := sessions.Files("opencode", env); len(found) > 0 {
-		t.Errorf("opencode has %q", found)
 	}
 }
 
