@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/wire"
 )
 
 // Config is what the wing needs.
@@ -103,14 +105,42 @@ func (w *Wing) sweep(ctx context.Context, p *pod.Hosted, a *account) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range children {
-		if _, known := a.find(c.ID); !known && inBackground(c.Spec) && c.Last == 0 {
-			_ = w.discard(ctx, c, nil)
+	children = slices.DeleteFunc(children, func(c item.Pod) bool {
+		_, known := a.find(c.ID)
+		return known || !inBackground(c.Spec) || c.Last > 0
+	})
+	if len(children) > 0 {
+		if children, err = w.ofCalls(ctx, p.Pod, children); err != nil {
+			return err
 		}
+	}
+	for _, c := range children {
+		_ = w.discard(ctx, c, nil)
 	}
 	a.swept = true
 	return nil
 }
+
+// ofCalls are the sub-pods that calls of the parent made, by their names: others make sub-pods in the background, too.
+func (w *Wing) ofCalls(ctx context.Context, parent item.Pod, children []item.Pod) (made []item.Pod, err error) {
+	err = w.Host.Logs.Entries(ctx, parent.ID, max(parent.First-1, 0), items, func(e item.Entry) bool {
+		k, _ := e.Kind.(item.ItemAdded)
+		call, _ := k.Item.(item.ToolCall)
+		if call.Name != pod.SpawnTool {
+			return true
+		}
+		sums := sumsOf(parent.ID, call.CallID)
+		for _, c := range children {
+			if slices.Contains(sums, c.Name[strings.LastIndexByte(c.Name, '-')+1:]) {
+				made = append(made, c)
+			}
+		}
+		return true
+	})
+	return made, err
+}
+
+func items(k wire.KindNumber) bool { return k == wire.KindItem }
 
 // disown ends what a fork has pending of its source: its source is told of those sub-pods.
 func (w *Wing) disown(ctx context.Context, p *pod.Hosted, a *account) error {

@@ -164,11 +164,16 @@ func (s *spawner) spawn(ctx context.Context, names []string, spec item.PodSpec) 
 // namesOf are the names of a call's pod, the same for the same call: a later one is for when a pod that is not the call's
 // has those before.
 func namesOf(parent item.Pod, call, label string) (names []string) {
-	sum := strings.TrimPrefix(pod.TaskID(item.PodSpec{Parent: parent.ID, ParentCall: call}), "spawn-")
-	for _, n := range []int{6, 12, 24} {
-		names = append(names, childName(parent.Name, label, sum[:n]))
+	for _, sum := range sumsOf(parent.ID, call) {
+		names = append(names, childName(parent.Name, label, sum))
 	}
 	return names
+}
+
+// sumsOf are the ends of the names of a call's pod.
+func sumsOf(parent, call string) []string {
+	sum := strings.TrimPrefix(pod.TaskID(item.PodSpec{Parent: parent, ParentCall: call}), "spawn-")
+	return []string{sum[:6], sum[:12], sum[:24]}
 }
 
 // childName is PARENT-SUM or PARENT-LABEL-SUM, the parent's name cut to fit.
