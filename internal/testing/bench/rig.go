@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -78,14 +79,19 @@ func (r *rig) startModel() error {
 	return err
 }
 
-// modelStats is what the model endpoint counted since the last request for it.
+// modelStats is what the model endpoint counted since the last request for it. It reads the answer
+// to its end, or the next call would open a connection, which the endpoint would count.
 func (r *rig) modelStats() (s model.Stats, err error) {
 	resp, err := http.Get(strings.TrimSuffix(r.baseURL, "/v1") + "/stats")
 	if err != nil {
 		return s, err
 	}
 	defer resp.Body.Close()
-	return s, json.NewDecoder(resp.Body).Decode(&s)
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(text, &s)
 }
 
 func (r *rig) startSubjects(ctx context.Context) (err error) {
