@@ -45,13 +45,16 @@ func TestKilledTake(t *testing.T) {
 		"in the pack": func(_ *desk, pack string) error {
 			return errors.Join(os.Rename(pack+".pack", filepath.Dir(pack)+"/tmp_pack_1"), os.Truncate(filepath.Dir(pack)+"/tmp_pack_1", 30), os.Remove(pack+".idx"))
 		},
-		"in the index": func(_ *desk, pack string) error {
-			return errors.Join(os.Rename(pack+".pack", filepath.Dir(pack)+"/tmp_pack_1"), os.Truncate(pack+".idx", 30))
+		"before the name": func(_ *desk, pack string) error {
+			return errors.Join(os.Rename(pack+".pack", filepath.Dir(pack)+"/tmp_pack_1"), os.Remove(pack+".idx"))
 		},
-		"before the name":  func(_ *desk, pack string) error { return os.Rename(pack+".pack", filepath.Dir(pack)+"/tmp_pack_1") },
-		"without an index": func(_ *desk, pack string) error { return os.Remove(pack + ".idx") },
-		"half an index":    func(_ *desk, pack string) error { return os.Truncate(pack+".idx", 30) },
-		"an empty index":   func(_ *desk, pack string) error { return os.Truncate(pack+".idx", 0) },
+		"in the syncs": func(_ *desk, pack string) error {
+			return errors.Join(os.Truncate(pack+".pack", 30), os.Remove(pack+".idx"))
+		},
+		"before the bytes": func(_ *desk, pack string) error {
+			return errors.Join(os.Truncate(pack+".pack", 0), os.Remove(pack+".idx"))
+		},
+		"without the pack": func(_ *desk, pack string) error { return os.Remove(pack + ".pack") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := tenTaken(t)
@@ -68,7 +71,7 @@ func TestKilledTake(t *testing.T) {
 			d.stores = files.NewStores(files.StoreConfig{Dir: d.stores.Dir, Now: func() time.Time { return time.Now().Add(time.Hour) }})
 			d.w = d.stores.Of(d.dir)
 
-			// The log does not have the checkpoint, or only a power failure lost it.
+			// The log does not have the checkpoint.
 			lost := d.line[len(d.line)-1]
 			if _, err := d.w.Steps([]item.Checkpoint{lost}); !errors.Is(err, files.ErrUnknown) {
 				t.Errorf("the lost checkpoint: %v", err)
@@ -84,6 +87,31 @@ func TestKilledTake(t *testing.T) {
 				t.Errorf("conflicts: %v", conflicts)
 			}
 			d.same(map[string]string{"sub": "drwxr-xr-x ", "sub/a": "-rw-r--r-- a"}, "after the undo")
+		})
+	}
+}
+
+// A power failure can lose the index of a pack, not the pack: it gets its index again.
+func TestLostIndex(t *testing.T) {
+	for name, lose := range map[string]func(index string) error{
+		"none":  os.Remove,
+		"half":  func(index string) error { return os.Truncate(index, 30) },
+		"empty": func(index string) error { return os.Truncate(index, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := tenTaken(t)
+			d.must(d.w.Rest())
+			for _, pack := range d.packs() {
+				d.must(lose(pack + ".idx"))
+			}
+			d.w = d.stores.Of(d.dir)
+			if _, conflicts := d.undo(5); len(conflicts) > 0 {
+				t.Errorf("conflicts: %v", conflicts)
+			}
+			d.same(map[string]string{"sub": "drwxr-xr-x ", "sub/a": "-rw-r--r-- 4"}, "after the undo")
+			if packs, indexes := d.inPacks(".pack"), d.inPacks(".idx"); packs != indexes {
+				t.Errorf("%d packs have %d indexes", packs, indexes)
+			}
 		})
 	}
 }

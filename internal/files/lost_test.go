@@ -52,9 +52,8 @@ func holed(t *testing.T) *desk {
 // The first checkpoint after packs were lost has the bytes of unchanged files, too.
 func TestLostPacks(t *testing.T) {
 	for name, lose := range map[string]func(pack string) error{
-		"half an index":    func(pack string) error { return os.Truncate(pack+".idx", 30) },
-		"without an index": func(pack string) error { return os.Remove(pack + ".idx") },
-		"without a pack":   func(pack string) error { return os.Remove(pack + ".pack") },
+		"half a pack":    func(pack string) error { return errors.Join(os.Truncate(pack+".pack", 30), os.Remove(pack+".idx")) },
+		"without a pack": func(pack string) error { return os.Remove(pack + ".pack") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := holed(t)
@@ -94,7 +93,7 @@ func TestLostDirectory(t *testing.T) {
 	d.take(files.Look{Agent: true})
 	d.settle("sub/settled")
 	d.must(d.w.Rest())
-	d.must(os.Remove(first[0] + ".idx"))
+	d.must(os.Remove(first[0] + ".pack"))
 	d.w = d.stores.Of(d.dir)
 	if taken := d.take(files.Look{}); len(taken) > 0 {
 		t.Errorf("a checkpoint without a change: %+v", taken)

@@ -5,13 +5,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
@@ -31,8 +32,6 @@ type packer struct {
 	index idxfile.Writer
 	in    map[plumbing.Hash]bool
 	at    int64
-	// made is the name of the finished pack. The same objects have the same name.
-	made string
 }
 
 // packHead begins a pack of n objects.
@@ -90,6 +89,11 @@ func (p *packer) copy(ctx context.Context, from pack, live func(plumbing.Hash) b
 	if err != nil {
 		return err
 	}
+	in, err := from.open()
+	if err != nil {
+		return judge(plumbing.ZeroHash, plumbing.InvalidObject, nil, err)
+	}
+	defer in.Close()
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) {
@@ -101,8 +105,8 @@ func (p *packer) copy(ctx context.Context, from pack, live func(plumbing.Hash) b
 		if !live(entry.Hash) {
 			continue
 		}
-		kind, data, err := p.repo.object(entry.Hash)
-		if err != nil {
+		kind, data, err := read(in, entry.Hash)
+		if err := judge(entry.Hash, kind, data, err); err != nil {
 			return err
 		}
 		if _, err := p.add(kind, data); err != nil {
@@ -131,9 +135,6 @@ func (p *packer) finish() error {
 	if _, err := p.file.WriteAt(trailer[:], p.at); err != nil {
 		return err
 	}
-	if err := p.file.Sync(); err != nil {
-		return err
-	}
 	if err := p.index.OnFooter(trailer); err != nil {
 		return err
 	}
@@ -141,22 +142,29 @@ func (p *packer) finish() error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(p.repo.packDir(), "pack-"+trailer.String())
-	// git reads a pack by its index, which comes first.
-	if err := writeIndex(name+".idx", index); err != nil {
+	var other [len(trailer)]byte // No pack is replaced before its successor is on disk.
+	_, _ = rand.Read(other[:])
+	made := pack{filepath.Join(p.repo.packDir(), "pack-"+hex.EncodeToString(other[:])), index}
+	if err := p.keep(made); err != nil {
+		_ = os.Remove(made.name + ".pack")
 		return err
 	}
-	if err := os.Rename(p.file.Name(), name+".pack"); err != nil {
-		return err
-	}
-	if err := syncDir(p.repo.packDir()); err != nil {
-		return err
-	}
-	p.made = name
-	if !slices.ContainsFunc(p.repo.packs, func(k pack) bool { return k.name == name }) {
-		p.repo.packs = append(p.repo.packs, pack{name: name, index: index})
-	}
+	p.repo.packs = append(p.repo.packs, made)
 	return nil
+}
+
+// keep names the pack and syncs it. Its index comes last, without a sync: it says that the pack is on disk, of which it
+// can be made again.
+func (p *packer) keep(made pack) error {
+	if err := os.Rename(p.file.Name(), made.name+".pack"); err != nil {
+		return err
+	}
+	synced := make(chan error, 1)
+	go func() { synced <- syncDir(p.repo.packDir()) }() // At once, they take a file system the time of one.
+	if err := errors.Join(p.file.Sync(), <-synced); err != nil {
+		return err
+	}
+	return made.writeIndex()
 }
 
 // write adds the directories that the repository lacks. It may lack one in a directory that it has: a pack can be lost.
@@ -196,14 +204,17 @@ func (p *packer) drop() {
 	p.file, p.in = nil, nil
 }
 
-func writeIndex(name string, index *idxfile.MemoryIndex) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+// writeIndex writes the index, as a whole or not at all.
+func (p pack) writeIndex() error {
+	var data bytes.Buffer
+	if _, err := idxfile.NewEncoder(&data).Encode(p.index); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(file)
-	_, err = idxfile.NewEncoder(out).Encode(index)
-	return errors.Join(err, out.Flush(), file.Sync(), file.Close())
+	whole := filepath.Join(filepath.Dir(p.name), unfinished+"idx")
+	if err := os.WriteFile(whole, data.Bytes(), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(whole, p.name+".idx")
 }
 
 func syncDir(path string) error {

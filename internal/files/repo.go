@@ -142,11 +142,11 @@ func (r *repo) load() error {
 		if slices.ContainsFunc(r.packs, func(p pack) bool { return p.name == name }) {
 			continue
 		}
-		index, err := readIndex(name + ".idx")
-		if err != nil {
-			continue // What the pack has is unknown, and written again. A person may let git make an index of it.
+		p := pack{name: name}
+		if p.index, err = readIndex(name + ".idx"); err != nil && p.reindex() != nil {
+			continue // What the pack has is unknown, and written again.
 		}
-		r.packs = append(r.packs, pack{name: name, index: index})
+		r.packs = append(r.packs, p)
 	}
 	return nil
 }
@@ -162,6 +162,30 @@ func readIndex(path string) (*idxfile.MemoryIndex, error) {
 		return nil, errors.Join(err, os.Remove(path))
 	}
 	return index, nil
+}
+
+// reindex makes an index that a power failure lost. A pack that it cut off gets another name, for whoever can mend it.
+func (p *pack) reindex() error {
+	file, err := os.Open(p.name + ".pack")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var index idxfile.Writer
+	parser, err := packfile.NewParser(packfile.NewScanner(file), &index)
+	if err != nil {
+		return err
+	}
+	if _, err := parser.Parse(); err != nil {
+		if _, refused := errors.AsType[*fs.PathError](err); refused {
+			return err
+		}
+		return errors.Join(err, os.Rename(p.name+".pack", p.name+".damaged"))
+	}
+	if p.index, err = index.Index(); err != nil {
+		return err
+	}
+	return p.writeIndex()
 }
 
 // has says whether a pack has an object.
@@ -219,6 +243,11 @@ func (r *repo) object(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, 
 		// A person's git has moved it to another pack, or it is lost.
 		kind, data, err = r.find(id)
 	}
+	return kind, data, judge(id, kind, data, err)
+}
+
+// judge says whether what was read of an object, or why it was not, is a missing or damaged one.
+func judge(id plumbing.Hash, kind plumbing.ObjectType, data []byte, err error) error {
 	var refused *fs.PathError
 	switch {
 	case err == nil && plumbing.ComputeHash(kind, data) != id:
@@ -226,7 +255,7 @@ func (r *repo) object(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, 
 	case err != nil && (errors.Is(err, fs.ErrNotExist) || !errors.As(err, &refused)):
 		err = fmt.Errorf("%w: %s: %w", errObject, id, err)
 	}
-	return kind, data, err
+	return err
 }
 
 // find reads an object from the first pack that has it.
@@ -235,17 +264,27 @@ func (r *repo) find(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, er
 	if i < 0 {
 		return kind, nil, errors.New("it is missing")
 	}
-	return r.packs[i].read(id)
-}
-
-func (p pack) read(id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
-	dir := osfs.New(filepath.Dir(p.name))
-	file, err := dir.Open(filepath.Base(p.name) + ".pack")
+	from, err := r.packs[i].open()
 	if err != nil {
 		return kind, nil, err
 	}
-	defer file.Close()
-	object, err := packfile.NewPackfile(p.index, dir, file, 0).Get(id)
+	defer from.Close()
+	return read(from, id)
+}
+
+// open opens the pack. The caller closes it.
+func (p pack) open() (*packfile.Packfile, error) {
+	dir := osfs.New(filepath.Dir(p.name))
+	file, err := dir.Open(filepath.Base(p.name) + ".pack")
+	if err != nil {
+		return nil, err
+	}
+	return packfile.NewPackfile(p.index, dir, file, 0), nil
+}
+
+// read reads an object of a pack.
+func read(from *packfile.Packfile, id plumbing.Hash) (kind plumbing.ObjectType, data []byte, err error) {
+	object, err := from.Get(id)
 	if err != nil {
 		return kind, nil, err
 	}
@@ -343,16 +382,20 @@ func (r *repo) repack(ctx context.Context, packs []pack, live func(plumbing.Hash
 	}
 	var err error
 	for _, p := range copied {
-		if p.name != made.made {
-			err = errors.Join(err, gone(os.Remove(p.name+".pack")), gone(os.Remove(p.name+".idx")))
-		}
+		err = errors.Join(err, gone(os.Remove(p.name+".pack")), gone(os.Remove(p.name+".idx")))
 	}
 	return errors.Join(err, r.load())
 }
 
-// point sets a branch to a commit: for people who look with git.
+// point sets a branch to a commit: for people who look with git. All commits have the same length. To replace the file
+// would make ext4 write it to the disk.
 func (r *repo) point(branch string, id plumbing.Hash) error {
-	return replace(r.ref(branch), []byte(id.String()+"\n"))
+	file, err := os.OpenFile(r.ref(branch), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(id.String() + "\n")
+	return errors.Join(err, file.Close())
 }
 
 // ref is the file of a branch.
