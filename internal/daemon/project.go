@@ -9,18 +9,21 @@ import (
 	"podd/internal/guard/trust"
 	"podd/internal/workspace"
 	"podd/internal/workspace/prompts"
+	"podd/internal/workspace/skills"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
 // skillsDirs are where a user's skills are: beside the configuration, and where other agents
 // look for them.
-func skillsDirs(configPath, home string) (dirs []string) {
+func skillsDirs(configPath, home string) (dirs []skills.Dir) {
 	if dir := beside(configPath, "skills"); dir != "" {
-		dirs = append(dirs, dir)
+		dirs = append(dirs, skills.Dir{Path: dir})
 	}
 	if home != "" {
-		dirs = append(dirs, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"), filepath.Join(home, ".claude", "agents"))
+		for _, dir := range []string{".agents/skills", ".claude/skills", ".claude/agents"} {
+			dirs = append(dirs, skills.Dir{Path: filepath.Join(home, dir)})
+		}
 	}
 	return dirs
 }
@@ -46,10 +49,12 @@ func beside(configPath, name string) string {
 }
 
 // skillsDirs are where the skills of all pods are.
-func (d *Daemon) skillsDirs() []string {
+func (d *Daemon) skillsDirs() []skills.Dir {
 	dirs := skillsDirs(d.ConfigPath, homeDir())
 	for _, p := range d.plugins.List() {
-		dirs = append(dirs, p.Skills...)
+		for _, dir := range p.Skills {
+			dirs = append(dirs, skills.Dir{Path: dir, Plugin: p.Name})
+		}
 	}
 	return dirs
 }

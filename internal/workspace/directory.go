@@ -10,6 +10,7 @@ import (
 	"podd/internal/letters"
 	"podd/internal/shell"
 	"podd/internal/tools/builtin"
+	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
@@ -30,7 +31,7 @@ type directory struct {
 	// parent is the name of the pod that spawned it; empty for one that a person made.
 	parent string
 	// skillsDirs are the user's directories of skills.
-	skillsDirs []string
+	skillsDirs []skills.Dir
 	// own are the pod's own tools, made for settings and remade when those change. They
 	// belong to the pod's goroutine.
 	own      toolset
@@ -57,7 +58,9 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	read := append([]string{folder.Dir()}, spec.Read...)
 	shown := []string{folder.Dir()}
 	skillsDirs := w.skillsDirs()
-	read, shown = append(read, skillsDirs...), append(shown, skillsDirs...)
+	for _, dir := range skillsDirs {
+		read, shown = append(read, dir.Path), append(shown, dir.Path)
+	}
 	fs, err := scopefs.Open(scopefs.Config{
 		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Checkouts: w.all.CheckoutDir, Within: outer,
 		OnApproved: w.all.Shell.Sandbox.Allow,
@@ -73,14 +76,14 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 }
 
 // skillsDirs are the user's directories of skills that there are, by their real paths.
-func (w *Workspace) skillsDirs() (dirs []string) {
+func (w *Workspace) skillsDirs() (dirs []skills.Dir) {
 	if w.all.SkillsDirs == nil {
 		return nil
 	}
 	for _, dir := range w.all.SkillsDirs() {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil {
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				dirs = append(dirs, dir)
+		if path, err := filepath.EvalSymlinks(dir.Path); err == nil {
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				dirs = append(dirs, skills.Dir{Path: path, Plugin: dir.Plugin})
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,18 +14,9 @@ import (
 	"podd/pkg/pod"
 )
 
-// prompts are the person's own, then the workspace's, then the skills.
-func (w *Workspace) prompts(dir *directory, found skills.Found) []prompts.Prompt {
-	list := prompts.Own(w.all.PromptsDirs, dir.fs.Dir())
-	for _, s := range found.Skills {
-		list = prompts.Join(list, prompts.Skill(s.Name))
-	}
-	return list
-}
-
 // Prompts are what typed text may begin with; see [pod.Ground].
 func (g *ground) Prompts() (list []pod.Prompt) {
-	for _, p := range g.workspace.prompts(g.dir, g.skills) {
+	for _, p := range g.skills.Prompts(g.workspace.all.PromptsDirs) {
 		list = append(list, pod.Prompt{Name: p.Name, About: p.Description(), Arguments: p.Arguments()})
 	}
 	if more := g.project.Prompts; more != nil {
@@ -42,48 +33,49 @@ func (r *resolver) prompt(ctx context.Context, list []item.Segment) ([]item.Segm
 	}
 	name, typed, ok := prompts.Called(first.Text)
 	if !ok {
-		return r.serverPrompt(ctx, first.Text, list)
-	}
-	all := r.workspace.prompts(r.dir, skills.Find(r.workspace.toldBy(r.dir.fs), r.dir.skillsDirs...))
-	i := slices.IndexFunc(all, func(p prompts.Prompt) bool { return p.Name == name })
-	if i < 0 {
 		return list, nil
 	}
-	filled, err := all[i].With(slices.Concat([]item.Segment{item.TextSegment{Text: typed}}, list[1:]))
+	found := skills.Find(r.workspace.toldBy(r.dir.fs), r.dir.skillsDirs...)
+	p, ok := prompts.Find(found.Prompts(r.workspace.all.PromptsDirs), name)
+	if !ok {
+		got, known, err := r.serverPrompt(ctx, name, typed, list)
+		if _, missing := os.Lstat("/" + name); missing != nil && !known {
+			r.warn("prompt", "there is no prompt or skill /%s, so this is sent as text", sanitize.Line(name))
+		}
+		return got, err
+	}
+	filled, err := p.With(slices.Concat([]item.Segment{item.TextSegment{Text: typed}}, list[1:]))
 	if err != nil {
 		return nil, item.Errorf(item.KindInvalid, "PROMPT", "%v", err)
 	}
 	return filled, nil
 }
 
-// serverCalled is a text that begins with a prompt of an MCP server.
-var serverCalled = regexp.MustCompile(`^/([A-Za-z0-9_-]+):(\S+)(?:\s+|$)((?s:.*))$`)
-
-// serverPrompt does the same for a prompt of an MCP server. Its text is pasted: no @path in it counts.
-func (r *resolver) serverPrompt(ctx context.Context, text string, list []item.Segment) ([]item.Segment, error) {
-	called := serverCalled.FindStringSubmatch(text)
-	if called == nil || r.workspace.all.Project == nil {
-		return list, nil
+// serverPrompt does the same for a prompt of an MCP server; known is false without that server. Its text is pasted: no @path in it counts.
+func (r *resolver) serverPrompt(ctx context.Context, called, typed string, list []item.Segment) (segments []item.Segment, known bool, err error) {
+	server, name, ok := strings.Cut(called, ":")
+	if !ok || name == "" || r.workspace.all.Project == nil {
+		return list, false, nil
 	}
 	get := r.workspace.all.Project(r.workspace.rules.Load().base).Prompt
 	if get == nil {
-		return list, nil
+		return list, false, nil
 	}
-	words, rest := prompts.Arguments(slices.Concat([]item.Segment{item.TextSegment{Text: called[3]}}, list[1:]))
-	got, known, err := get(ctx, called[1], called[2], words)
+	words, rest := prompts.Arguments(slices.Concat([]item.Segment{item.TextSegment{Text: typed}}, list[1:]))
+	got, known, err := get(ctx, server, name, words)
 	if !known {
-		return list, nil
+		return list, false, nil
 	}
 	if err == nil {
 		err = r.expanded(&got)
 	}
 	if err != nil {
-		return nil, item.Errorf(item.KindInvalid, "PROMPT", "/%s:%s: %v", called[1], sanitize.Word(called[2]), err)
+		return nil, true, item.Errorf(item.KindInvalid, "PROMPT", "/%s:%s: %v", server, sanitize.Word(name), err)
 	}
 	if len(rest) > 0 {
 		got.Text += "\n"
 	}
-	return append([]item.Segment{item.PasteSegment{Text: got.Text}}, rest...), nil
+	return append([]item.Segment{item.PasteSegment{Text: got.Text}}, rest...), true, nil
 }
 
 // expanded limits and cleans the text that a server gave, and adds its resources and images.

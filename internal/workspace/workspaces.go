@@ -66,7 +66,7 @@ type Config struct {
 	Named map[string]func(id string) tool.Tool
 	// SkillsDirs have the user's skills, which all pods may read, the preferred ones first. Some
 	// may be missing; nil means none.
-	SkillsDirs func() []string
+	SkillsDirs func() []skills.Dir
 	// PromptsDirs have the user's prompts, the preferred ones first.
 	PromptsDirs []string
 	// InstructionsFile has the user's instructions for all pods; a missing one is empty.

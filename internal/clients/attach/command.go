@@ -105,7 +105,7 @@ func (e *editor) command() (name string, args editor, ok bool) {
 }
 
 // obey runs the draft if it is a command, and says whether it is. Nothing is sent for an unknown
-// one. The draft is empty then: what was refused does not mix with what is typed next.
+// one without a colon. The draft is empty then: what was refused does not mix with what is typed next.
 func (a *app) obey() bool {
 	name, args, ok := a.prompt.draft.command()
 	if !ok {
@@ -118,6 +118,12 @@ func (a *app) obey() bool {
 	i := called(name)
 	if i < 0 {
 		i = called(elsewhere[name])
+	}
+	if i < 0 {
+		i = slices.IndexFunc(list, func(s slash) bool { return s.whole && strings.HasSuffix(s.name, ":"+name) })
+	}
+	if i < 0 && strings.Contains(name, ":") { // podd may know it, such as a prompt of a server that has not started.
+		i, list = 0, []slash{commandOf(nil)}
 	}
 	if i >= 0 && list[i].whole {
 		list[i].sends(a, draft)

@@ -141,7 +141,7 @@ func (p *Plugin) skills() {
 		found, _ := filepath.Glob(filepath.Join(p.Dir, pattern)) // The pattern is valid.
 		return found
 	}
-	skills, commands, agents := names("skills/*/SKILL.md"), names("commands/*.md"), names("agents/*.md")
+	skills, commands, agents := names("skills/*/SKILL.md"), append(names("commands/*.md"), names("commands/*/*.md")...), append(names("agents/*.md"), names("agents/*/*.md")...)
 	if len(skills)+len(commands)+len(agents) > 0 {
 		p.Skills = []string{p.Dir, filepath.Join(p.Dir, "skills"), filepath.Join(p.Dir, "commands"), filepath.Join(p.Dir, "agents")}
 	}
@@ -149,7 +149,8 @@ func (p *Plugin) skills() {
 		p.Runs = append(p.Runs, "skill "+filepath.Base(filepath.Dir(s)))
 	}
 	for _, c := range commands {
-		p.Runs = append(p.Runs, "command /"+strings.TrimSuffix(filepath.Base(c), ".md"))
+		rel, _ := filepath.Rel(filepath.Join(p.Dir, "commands"), strings.TrimSuffix(c, ".md"))
+		p.Runs = append(p.Runs, "command /"+p.Name+":"+strings.ReplaceAll(rel, "/", ":"))
 	}
 	for _, a := range agents {
 		p.Runs = append(p.Runs, "agent "+strings.TrimSuffix(filepath.Base(a), ".md"))

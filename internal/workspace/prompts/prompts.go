@@ -1,37 +1,31 @@
-// Package prompts has what a prompt to a pod may begin with, as /NAME: a person's own prompts, which are files of Markdown, those of a
-// workspace, and skills. A person's own are podd's, in ~/.config/podd/prompts, and those that the person wrote for other agents.
+// Package prompts has what a prompt to a pod may begin with, as /NAME: commands, which are files of Markdown, and skills. Package
+// skills finds them.
 package prompts
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
-	"unicode/utf8"
 
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 )
 
-// mostBytes is the longest prompt.
-const mostBytes = 64 << 10
-
-// Prompt is a prompt of the person's own.
+// Prompt is a text with a name.
 type Prompt struct {
-	// Name follows the slash. About is the description of the front matter, one line.
+	// Name follows the slash. About says in one line what the prompt does.
 	Name, About string
-	// Args are the names of its arguments; Hint says what they are if they have none.
-	Args []string
-	Hint string
+	// Args are the names of its arguments; Needed says that all must be there. Hint says what they are.
+	Args   []string
+	Needed bool
+	Hint   string
 	// Text has places for arguments.
 	Text string
+	// Wrong says why the prompt cannot be used.
+	Wrong error
 }
 
 // Expanded is a prompt of another program: its text, and parts with a name that come with it.
@@ -46,90 +40,11 @@ type Part struct {
 	Images     []item.Image
 }
 
-// nameOf is the name of a prompt, without .md.
-var nameOf = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-
-// Own are a person's prompts in some directories, and those of a workspace, which may come from other people and have nothing
-// hidden. Of one name the first counts.
-func Own(dirs []string, workspace string) (list []Prompt) {
-	for _, dir := range dirs {
-		list = Join(list, in(dir)...)
-	}
-	for _, dir := range []string{".agents/commands", ".claude/commands"} {
-		list = Join(list, slices.DeleteFunc(in(filepath.Join(workspace, dir)), func(p Prompt) bool { return sanitize.Terminal(p.Text) != p.Text })...)
-	}
-	return list
-}
-
-// in reads the prompts in a directory. It leaves out what it cannot use.
-func in(dir string) (list []Prompt) {
-	files, _ := os.ReadDir(dir) // A missing directory has no prompts.
-	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), ".md")
-		if !ok || !nameOf.MatchString(name) {
-			continue
-		}
-		if p, err := read(filepath.Join(dir, f.Name()), name); err == nil {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// read reads a prompt: a regular file of the person's own.
-func read(path, name string) (Prompt, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return Prompt{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Prompt{}, err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !info.Mode().IsRegular() || ok && int(owner.Uid) != os.Getuid() || info.Size() > mostBytes {
-		return Prompt{}, errors.New("not a regular file of your own of at most 64 KiB")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, mostBytes))
-	if err != nil || !utf8.Valid(text) {
-		return Prompt{}, errors.Join(err, errors.New("not text"))
-	}
-	return parse(name, string(text)), nil
-}
-
-// parse separates the front matter, lines of NAME: VALUE between lines of ---.
-func parse(name, text string) Prompt {
-	p := Prompt{Name: name, Text: text}
-	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "---\n")
-	if !ok {
-		return p
-	}
-	head, body, ok := strings.Cut("\n"+rest, "\n---\n")
-	if !ok {
-		return p
-	}
-	p.Text = body
-	for l := range strings.Lines(head) {
-		key, value, _ := strings.Cut(l, ":")
-		value = strings.Trim(strings.TrimSpace(value), `"'`)
-		switch strings.TrimSpace(key) {
-		case "description":
-			p.About = value
-		case "argument-hint":
-			p.Hint = value
-		case "args":
-			p.Args = strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,[]", r) })
-		}
-	}
-	return p
-}
-
-// placeholder is what a prompt has for arguments.
-var placeholder = regexp.MustCompile(`\$(\$|[1-9]|ARGUMENTS\b|[A-Z][A-Z0-9_]*\b)`)
+// placeholder is what a prompt has for arguments. A dollar sign or a backslash before it makes it text.
+var placeholder = regexp.MustCompile(`[$\\]?\$(ARGUMENTS(?:\[\d+\]|\b)|\d+\b|[A-Za-z_]\w*)`)
 
 // called is a text that begins with a name, and what was typed behind it.
-var called = regexp.MustCompile(`^/([a-z0-9][a-z0-9_-]*)(?:\s+|$)((?s:.*))$`)
+var called = regexp.MustCompile(`^/([^\s/]+)(?:\s+|$)((?s:.*))$`)
 
 // Called is the name of the prompt that a text may begin with, and what was typed behind it; other text, such as a path, has none.
 func Called(text string) (name, typed string, ok bool) {
@@ -138,6 +53,19 @@ func Called(text string) (name, typed string, ok bool) {
 		return "", "", false
 	}
 	return found[1], found[2], true
+}
+
+// Find finds a prompt by its name, or by its end behind a colon: of several the first. Codex puts "prompts:" before a name.
+func Find(list []Prompt, name string) (Prompt, bool) {
+	name = strings.TrimPrefix(name, "prompts:")
+	i := slices.IndexFunc(list, func(p Prompt) bool { return p.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(p Prompt) bool { return strings.HasSuffix(p.Name, ":"+name) })
+	}
+	if i < 0 {
+		return Prompt{}, false
+	}
+	return list[i], true
 }
 
 // maxFilled bounds a prompt with its arguments, in bytes.
@@ -187,11 +115,15 @@ func (f *filled) place(list []piece) {
 // With are the segments of the prompt with what was typed behind its name. Typed text and pastes without a name are its arguments;
 // from the first other segment on, all comes behind it.
 func (p Prompt) With(typed []item.Segment) ([]item.Segment, error) {
+	if p.Wrong != nil {
+		return nil, fmt.Errorf("/%s cannot be used: %w", p.Name, p.Wrong)
+	}
 	list, rest := split(typed)
 	var out filled
 	if err := p.fill(list, &out); err != nil {
 		return nil, err
 	}
+	out.write(Runs(p.Text))
 	if len(rest) > 0 {
 		out.write("\n")
 	}
@@ -202,18 +134,22 @@ func (p Prompt) With(typed []item.Segment) ([]item.Segment, error) {
 	return append(out.list, rest...), nil
 }
 
-// Arguments splits what was typed after a name into words, and the segments after them; see [Prompt.With]. An unclosed quote is an
-// apostrophe.
+// Arguments splits what was typed after a name into words, and the segments after them; see [Prompt.With].
 func Arguments(typed []item.Segment) (words []string, rest []item.Segment) {
 	list, rest := split(typed)
-	found, err := Words(list, piece.glyph, piece.blank)
-	if err != nil {
-		return strings.Fields(textOf(list)), rest
-	}
-	for _, word := range found {
+	for _, word := range wordsOf(list) {
 		words = append(words, textOf(word))
 	}
 	return words, rest
+}
+
+// wordsOf are words as a shell separates them. An unclosed quote is an apostrophe.
+func wordsOf(list []piece) [][]piece {
+	words, err := Words(list, piece.glyph, piece.blank)
+	if err != nil {
+		words, _ = Words(list, func(piece) string { return "" }, piece.blank)
+	}
+	return words
 }
 
 func textOf(list []piece) string {
@@ -252,38 +188,33 @@ func split(typed []item.Segment) (list []piece, rest []item.Segment) {
 	return list, rest
 }
 
-// fill puts what was typed in the places of a prompt: $1 to $9, $ARGUMENTS, and names of the front matter in capitals. $$ is
-// a dollar sign. Arguments for which there is no place come last.
+// fill puts what was typed in the places of a prompt: $ARGUMENTS for all, $1 for the first word or $0 if there is one,
+// $ARGUMENTS[0], and names of arguments. A name of none that somebody typed as NAME=VALUE is one too. A number without a word is
+// text. Arguments for which there is no place come last.
 func (p Prompt) fill(typed []piece, out *filled) error {
-	words, err := Words(typed, piece.glyph, piece.blank)
-	if err != nil {
-		return err
-	}
+	words := wordsOf(typed)
 	text, at, placed := strings.TrimRight(p.Text, "\n"), 0, false
-	for _, found := range placeholder.FindAllStringIndex(text, -1) {
-		name := text[found[0]+1 : found[1]]
-		out.write(text[at:found[0]])
-		at = found[1]
-		i := slices.IndexFunc(p.Args, func(a string) bool { return strings.EqualFold(a, name) })
-		what := "argument " + name
-		if n, err := strconv.Atoi(name); err == nil {
-			i = n - 1
-		} else if i >= 0 {
-			what = p.Args[i]
+	first := 1
+	if zeroth.MatchString(text) {
+		first = 0
+	}
+	for _, found := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		name := text[found[2]:found[3]]
+		value, known, err := p.value(name, first, words, typed)
+		if escaped := found[2]-found[0] > len("$"); escaped {
+			if known || numbered.MatchString(name) {
+				out.write(text[at:found[0]] + "$" + name)
+				at = found[1]
+			}
+			continue
 		}
-		switch {
-		case name == "$":
-			out.write(name)
-		case name == "ARGUMENTS":
-			out.place(typed)
-			placed = true
-		case i < 0:
-			out.write("$" + name)
-		case i < len(words):
-			out.place(words[i])
-			placed = true
-		default:
-			return fmt.Errorf("/%s needs %s", p.Name, what)
+		if err != nil {
+			return err
+		}
+		if known {
+			out.write(text[at:found[0]])
+			out.place(value)
+			at, placed = found[1], true
 		}
 	}
 	out.write(text[at:])
@@ -292,6 +223,56 @@ func (p Prompt) fill(typed []piece, out *filled) error {
 		out.place(typed)
 	}
 	return nil
+}
+
+var (
+	// zeroth is the place of the first word where places count from 0.
+	zeroth = regexp.MustCompile(`(?:^|[^$\\])\$0\b`)
+	// places are for arguments of any prompt.
+	places = regexp.MustCompile(`\$(\d|ARGUMENTS)`)
+	// numbered are the names of places that every prompt may have.
+	numbered = regexp.MustCompile(`^(\d|ARGUMENTS)`)
+)
+
+// value is the argument for a place; known is false if the place is text.
+func (p Prompt) value(name string, first int, words [][]piece, all []piece) (value []piece, known bool, err error) {
+	if name == "ARGUMENTS" {
+		return all, true, nil
+	}
+	if i := slices.IndexFunc(p.Args, func(a string) bool { return strings.EqualFold(a, name) }); i >= 0 {
+		if i < len(words) {
+			return words[i], true, nil
+		}
+		if p.Needed {
+			err = fmt.Errorf("/%s needs %s", p.Name, p.Args[i])
+		}
+		return nil, true, err
+	}
+	for _, word := range words {
+		if n := len(name) + 1; len(word) >= n && textOf(word[:n]) == name+"=" {
+			return word[n:], true, nil
+		}
+	}
+	number, indexed := strings.CutPrefix(name, "ARGUMENTS[")
+	i, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
+	if !indexed {
+		i -= first
+	}
+	if err != nil || i < 0 || i >= len(words) {
+		return nil, false, nil
+	}
+	return words[i], true, nil
+}
+
+// ran is a command that Claude Code runs before it sends the text.
+var ran = regexp.MustCompile("(?m)(?:^|\\s)!`[^`\n]+`|^```!")
+
+// Runs says what to do with such commands in a text; empty without any. podd itself runs none: they go through the approvals.
+func Runs(text string) string {
+	if !ran.MatchString(text) {
+		return ""
+	}
+	return "\n\n[Run the commands marked with ! above yourself first: their output belongs where they are.]"
 }
 
 // Words separates words at blanks, as a shell does: quotes and backslashes keep them. glyph is the character that an element
@@ -330,11 +311,6 @@ func Words[T any](list []T, glyph func(T) string, blank func(T) bool) (words [][
 	return words, nil
 }
 
-// Skill is the prompt to use a skill.
-func Skill(name string) Prompt {
-	return Prompt{Name: name, About: "Use the skill " + name, Hint: "task", Text: "Use the skill " + name + "."}
-}
-
 // Join adds prompts to others. Of one name the first counts.
 func Join(list []Prompt, more ...Prompt) []Prompt {
 	for _, p := range more {
@@ -345,15 +321,18 @@ func Join(list []Prompt, more ...Prompt) []Prompt {
 	return list
 }
 
-// Description says in a line what a prompt does.
+// Description says in a line what a prompt does, or why it cannot be used.
 func (p Prompt) Description() string {
-	return sanitize.Line(cmp.Or(p.About, "Sends your prompt "+p.Name+".md"))
+	if p.Wrong != nil {
+		return sanitize.Line("Cannot be used: " + p.Wrong.Error())
+	}
+	return sanitize.Line(cmp.Or(p.About, "Sends your prompt "+p.Name))
 }
 
 // Arguments says in a line what to type behind a prompt's name; empty if nothing.
 func (p Prompt) Arguments() string {
-	hint := cmp.Or(strings.Join(p.Args, " "), p.Hint)
-	if hint == "" && placeholder.MatchString(p.Text) {
+	hint := cmp.Or(p.Hint, strings.Join(p.Args, " "))
+	if hint == "" && places.MatchString(p.Text) {
 		hint = "arguments"
 	}
 	return sanitize.Line(hint)

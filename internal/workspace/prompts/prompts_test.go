@@ -2,10 +2,7 @@ package prompts
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,70 +20,59 @@ func with(p Prompt, typed string) (string, error) {
 	return text, err
 }
 
-func TestPrompts(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"review.md": "---\ndescription: \"reviews a file\"\nargs: [file, focus]\n---\nReview $FILE for $2; all: $ARGUMENTS. $$1 $HOME\n",
-		"Bad.md":    "upper case", "no.txt": "no", "binary.md": "\xff", "long.md": strings.Repeat("x", mostBytes+1),
+func TestPlaces(t *testing.T) {
+	named := Prompt{Name: "p", Args: []string{"file", "focus"}, Needed: true}
+	may := Prompt{Name: "p", Args: []string{"file", "focus"}}
+	for _, c := range []struct {
+		prompt            Prompt
+		text, typed, want string
+	}{
+		{named, "Review $FILE for $focus; all: $ARGUMENTS. $$1 $$ $HOME", `'a b.go' speed`, "Review a b.go for speed; all: 'a b.go' speed. $1 $$ $HOME"},
+		{named, "$FILE", "", "/p needs file"},
+		{may, "$file|$ARGUMENTS", `it isn't "so`, `it|it isn't "so`},
+		{Prompt{}, "$2", `it isn't`, "isn't"},
+		{may, "$file:$focus.", "one", "one:."},
+		{Prompt{}, "$1 and $2 of $9", "a b", "a and b of $9"},
+		{Prompt{}, "from $1 to $0", "a b", "from b to a"},
+		{Prompt{}, `awk '\$0' $1`, "a", "awk '$0' a"},
+		{Prompt{}, `$ARGUMENTS[1] \$ARGUMENTS[0] $ARGUMENTS[7] \$1 \$HOME`, "a b", `b $ARGUMENTS[0] $ARGUMENTS[7] $1 \$HOME`},
+		{Prompt{}, "PR of $FILE: $TITLE, $HOME", `FILE=a.go TITLE="x y"`, "PR of a.go: x y, $HOME"},
+		{Prompt{}, "$1st $10", "a", "$1st $10\n\na"},
+		{Prompt{}, "Go.", "a  b", "Go.\n\na  b"},
+		{Prompt{}, "Now: !`git status`.", "", "Now: !`git status`.\n\n[Run the commands marked with ! above yourself first: their output belongs where they are.]"},
+		{Prompt{}, "```!\nls\n```", "", "```!\nls\n```\n\n[Run the commands marked with ! above yourself first: their output belongs where they are.]"},
+		{Prompt{}, "Stop!`x` now", "", "Stop!`x` now"},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		c.prompt.Text = c.text
+		got, err := with(c.prompt, c.typed)
+		if err != nil {
+			got = err.Error()
 		}
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.md")); err != nil {
-		t.Fatal(err)
-	}
-	list := in(dir)
-	if len(list) != 1 || list[0].Name != "review" || list[0].About != "reviews a file" || !slices.Equal(list[0].Args, []string{"file", "focus"}) || list[0].Arguments() != "file focus" {
-		t.Fatalf("%+v", list)
-	}
-	got, err := with(list[0], `'a b.go' speed`)
-	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got != want {
-		t.Errorf("%q, %v, want %q", got, err, want)
-	}
-	for typed, want := range map[string]string{"": "needs file", "one": "needs argument 2", `"open`: "open \""} {
-		if _, err := with(list[0], typed); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", typed, err, want)
+		if got != c.want {
+			t.Errorf("%q with %q: %q, want %q", c.text, c.typed, got, c.want)
 		}
 	}
 }
 
-// Prompts that a person wrote for other agents are there too, and those of the workspace.
-func TestPromptsOfOtherAgents(t *testing.T) {
-	home, work := t.TempDir(), t.TempDir()
-	for path, text := range map[string]string{
-		home + "/.config/podd/prompts/review.md": "podd's", home + "/.claude/commands/review.md": "Claude's", home + "/.claude/commands/ship.md": "---\nargument-hint: [where]\n---\nShip it.",
-		home + "/.codex/prompts/plan-it.md": "Plan.", work + "/.claude/commands/ship.md": "The workspace's", work + "/.claude/commands/lint.md": "Lint.", work + "/.agents/commands/bad.md": "Li\u202ent.",
-	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
+// A name finds a whole one before the end of one, and what cannot be used says so.
+func TestFind(t *testing.T) {
+	list := []Prompt{{Name: "front:test", Text: "front"}, {Name: "test", Text: "whole"}, {Name: "guard:front:lint", Text: "lint"}, {Name: "bad", Wrong: errors.New("it says nothing")}}
+	for name, want := range map[string]string{"test": "whole", "front:test": "front", "lint": "lint", "front:lint": "lint", "prompts:test": "whole", "nt:test": "", "none": ""} {
+		if p, ok := Find(list, name); p.Text != want || ok != (want != "") {
+			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	names := func(workspace string) (list []string) {
-		for _, p := range Own([]string{home + "/.config/podd/prompts", home + "/.claude/commands", home + "/.codex/prompts"}, workspace) {
-			filled, err := with(p, "to 'the moon'")
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, p.Name+": "+filled)
-		}
-		return list
-	}
-	want := []string{"review: podd's\n\nto 'the moon'", "ship: Ship it.\n\nto 'the moon'", "plan-it: Plan.\n\nto 'the moon'", "lint: Lint.\n\nto 'the moon'"}
-	if got := names(work); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := names(t.TempDir()); !slices.Equal(got, want[:3]) {
-		t.Errorf("%q without those of the workspace", got)
+	if _, err := with(list[3], ""); err == nil || err.Error() != "/bad cannot be used: it says nothing" || list[3].Description() != "Cannot be used: it says nothing" {
+		t.Errorf("%v, %q", err, list[3].Description())
 	}
 }
 
 // Whatever a prompt and its arguments are, an argument stays as it was typed.
 func FuzzPrompt(f *testing.F) {
-	f.Add("---\nargs: a\n---\n$A $1 $$ $ARGUMENTS", `x "y z" \q`)
-	f.Add("---\n---\n", "'")
+	f.Add("$A $1 $$1 $ARGUMENTS $ARGUMENTS[1] $0", `x "y z" \q A=b`)
+	f.Add("", "'")
 	f.Fuzz(func(t *testing.T, text, typed string) {
-		filled, err := with(parse("p", text), typed)
+		filled, err := with(Prompt{Name: "p", Args: []string{"a"}, Text: text}, typed)
 		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled) {
 			t.Errorf("%q with %q gives %q", text, typed, filled)
 		}
@@ -98,7 +84,7 @@ func FuzzPrompt(f *testing.F) {
 
 // A paste without a name is an argument and stays a paste. What else comes with the prompt stays behind it. The result is bounded.
 func TestSegments(t *testing.T) {
-	p := parse("p", "Look at $1, then $2.\n")
+	p := Prompt{Text: "Look at $1, then $2.\n"}
 	paste, file := item.PasteSegment{Text: "x @y\n"}, item.FileRef{Path: "a.go"}
 	got, err := p.With([]item.Segment{item.TextSegment{Text: "it "}, paste, file, item.TextSegment{Text: "@more"}})
 	want := []item.Segment{item.TextSegment{Text: "Look at it, then "}, paste, item.TextSegment{Text: ".\n"}, file, item.TextSegment{Text: "@more"}}
@@ -112,7 +98,7 @@ func TestSegments(t *testing.T) {
 
 // A slash that begins no name begins text.
 func TestCalled(t *testing.T) {
-	for text, want := range map[string]string{"/a-b": "a-b|", "/a x\ny": "a|x\ny", "/a\nx": "a|x", " /a": "|", "/etc/hosts is": "|", "/A": "|", "/": "|", "": "|"} {
+	for text, want := range map[string]string{"/a-b": "a-b|", "/a x\ny": "a|x\ny", "/a\nx": "a|x", " /a": "|", "/etc/hosts is": "|", "/A": "A|", "/guard:Fix.it x": "guard:Fix.it|x", "/a/b": "|", "/": "|", "": "|"} {
 		if name, typed, _ := Called(text); name+"|"+typed != want {
 			t.Errorf("%q: %q, %q, want %q", text, name, typed, want)
 		}

@@ -3,9 +3,7 @@ package skills
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"podd/pkg/scopefs"
 )
@@ -18,35 +16,32 @@ type Agent struct {
 	Name, Description string
 	// Instructions are the text below the front matter.
 	Instructions string
-	// Tools are those that it may have, in Claude Code's words; nil means all.
-	Tools []string
+	// Tools are those that it may have, in Claude Code's words, Denied those that it may not; nil Tools mean all.
+	Tools, Denied []string
+	// Model is the model that it names; empty for that of the parent.
+	Model string
 	// User says that it is the user's own, not the workspace's.
 	User bool
+	// Plugin is the plugin that brings it, if one does.
+	Plugin string
 }
 
-// addAgents adds the agents of a directory.
-func (f *Found) addAgents(dir string, user bool) {
-	entries, err := f.fs.ReadDir(dir)
-	if err != nil {
-		if e, ok := errors.AsType[*scopefs.PathError](err); !ok || e.Kind != scopefs.NotFound {
-			f.leaveOut(agentWord, dir, err)
-		}
-		return
-	}
-	for _, entry := range entries[:min(len(entries), maxEntries)] {
-		if !strings.HasSuffix(entry.Name(), ".md") {
-			continue
-		}
-		file := filepath.Join(dir, entry.Name())
-		if err := f.addAgent(file, user); err != nil {
+// addAgents adds the agents of a directory and of those in it.
+func (f *Found) addAgents(dir Dir, user bool) {
+	t := f.tree()
+	err := t.files(dir.Path, "", func(_, file string) {
+		if err := f.addAgent(file, dir.Plugin, user); err != nil {
 			f.leaveOut(agentWord, file, err)
 		}
+	})
+	if e, ok := errors.AsType[*scopefs.PathError](err); err != nil && (!ok || e.Kind != scopefs.NotFound) {
+		f.leaveOut(agentWord, dir.Path, err)
 	}
 }
 
 const agentWord = "agent"
 
-func (f *Found) addAgent(file string, user bool) error {
+func (f *Found) addAgent(file, plugin string, user bool) error {
 	text, err := f.read(file)
 	if err != nil {
 		return err
@@ -60,9 +55,17 @@ func (f *Found) addAgent(file string, user bool) error {
 	case len(f.Agents) == maxSkills:
 		return fmt.Errorf("there are more than %d", maxSkills)
 	}
-	if h.model != "" && h.model != "inherit" {
-		f.say(fmt.Sprintf("the agent %s has the model of its parent: podd does not know %q", h.name, h.model))
+	a := Agent{Name: h.name, Description: h.description, Instructions: body, User: user, Plugin: plugin}
+	if a.Tools = words(h.front["tools"]); slices.Contains(a.Tools, "*") {
+		a.Tools = nil
 	}
-	f.Agents = append(f.Agents, Agent{Name: h.name, Description: h.description, Instructions: body, Tools: h.tools, User: user})
+	if model := h.one("model"); model != "inherit" {
+		a.Model = model
+	}
+	if a.Model != "" {
+		f.say(fmt.Sprintf("the agent %s has the model of its parent: podd does not know %q", h.name, a.Model))
+	}
+	a.Denied = words(h.front["disallowedTools"])
+	f.Agents = append(f.Agents, a)
 	return nil
 }

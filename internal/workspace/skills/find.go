@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"podd/internal/sanitize"
+	"podd/internal/workspace/prompts"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
@@ -39,11 +40,21 @@ type Skill struct {
 	Path string
 	// User says that it is the user's own, not the workspace's.
 	User bool
+	// Plugin is the plugin that brings it, if one does.
+	Plugin string
+}
+
+// Dir is a directory of skills, commands or agents of the user's, by its real path.
+type Dir struct {
+	Path string
+	// Plugin is the plugin that brings it, if one does.
+	Plugin string
 }
 
 // Found are the skills of a pod.
 type Found struct {
-	fs *scopefs.FS
+	fs   *scopefs.FS
+	dirs []Dir
 	// Skills are in the order of the list, each name once: the user's own before those of
 	// the workspace.
 	Skills []Skill
@@ -55,35 +66,35 @@ type Found struct {
 
 // Find looks for skills in the user's directories, which are in the scope, and in the
 // workspace of fs.
-func Find(fs *scopefs.FS, user ...string) Found {
-	f := Found{fs: fs}
+func Find(fs *scopefs.FS, user ...Dir) Found {
+	f := Found{fs: fs, dirs: user}
 	for _, dir := range user {
-		if filepath.Base(dir) == agentsName {
+		if filepath.Base(dir.Path) == agentsName {
 			f.addAgents(dir, true)
 			continue
 		}
 		f.addDir(dir, true)
 	}
 	for _, dir := range workspaceDirs {
-		f.addDir(filepath.Join(fs.Dir(), dir), false)
+		f.addDir(Dir{Path: filepath.Join(fs.Dir(), dir)}, false)
 	}
-	f.addAgents(filepath.Join(fs.Dir(), ".claude", agentsName), false)
+	f.addAgents(Dir{Path: filepath.Join(fs.Dir(), ".claude", agentsName)}, false)
 	return f
 }
 
 // addDir adds the skills of a directory.
-func (f *Found) addDir(dir string, user bool) {
-	entries, err := f.fs.ReadDir(dir)
+func (f *Found) addDir(dir Dir, user bool) {
+	entries, err := f.fs.ReadDir(dir.Path)
 	if err != nil {
 		if e, ok := errors.AsType[*scopefs.PathError](err); !ok || e.Kind != scopefs.NotFound {
-			f.note(dir, err)
+			f.note(dir.Path, err)
 		}
 		return
 	}
 	for _, entry := range entries[:min(len(entries), maxEntries)] {
-		file := filepath.Join(dir, entry.Name(), "SKILL.md")
-		if user && isCommand(filepath.Join(dir, entry.Name())) {
-			file = filepath.Join(dir, entry.Name())
+		file := filepath.Join(dir.Path, entry.Name(), "SKILL.md")
+		if user && isCommand(filepath.Join(dir.Path, entry.Name())) {
+			file = filepath.Join(dir.Path, entry.Name())
 		}
 		text, err := f.read(file)
 		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
@@ -99,7 +110,7 @@ func (f *Found) addDir(dir string, user bool) {
 			f.note(file, err)
 		case slices.ContainsFunc(f.Skills, func(s Skill) bool { return s.Name == h.name }):
 		default:
-			f.Skills = append(f.Skills, Skill{Name: h.name, Description: h.description, Path: f.fs.Rel(file), User: user})
+			f.Skills = append(f.Skills, Skill{Name: h.name, Description: h.description, Path: f.fs.Rel(file), User: user, Plugin: dir.Plugin})
 		}
 	}
 }
@@ -175,11 +186,7 @@ func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.
 		return tool.Error("skill: there is no skill %q: there are %s", args.Name, strings.Join(names, ", ")), nil
 	}
 	s := f.Skills[i]
-	text, err := f.read(s.Path)
-	var body string
-	if err == nil {
-		_, body, err = parse(s.Path, text)
-	}
+	_, content, err := f.body(s)
 	if err != nil {
 		return tool.Error("skill: %s cannot be read any more: %v", scopefs.Display(s.Path), err), nil
 	}
@@ -187,15 +194,32 @@ func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.
 	if s.User {
 		whose = "the user's own"
 	}
-	content := body
-	if isCommand(s.Path) {
-		content = strings.ReplaceAll(content, "${CLAUDE_PLUGIN_ROOT}", path.Dir(path.Dir(s.Path)))
-	} else if beside := f.beside(ctx, path.Dir(s.Path)); len(beside) > 0 {
+	content += prompts.Runs(content)
+	if beside := f.beside(ctx, path.Dir(s.Path)); len(beside) > 0 && !isCommand(s.Path) {
 		content += "\n\n[files of this skill; read_file reads them]\n" + strings.Join(beside, "\n")
 	}
 	out := tool.Output{Summary: tool.Bound(fmt.Sprintf("skill %s from %s, %s", s.Name, scopefs.Display(s.Path), whose)), Content: content, Path: s.Path}
 	return out, nil
 }
+
+// body is what a skill says below its front matter.
+func (f Found) body(s Skill) (h head, body string, err error) {
+	text, err := f.read(s.Path)
+	if err == nil {
+		h, body, err = parse(s.Path, text)
+	}
+	root := path.Dir(path.Dir(s.Path))
+	if !isCommand(s.Path) {
+		body, root = strings.ReplaceAll(body, "${CLAUDE_SKILL_DIR}", path.Dir(s.Path)), path.Dir(root)
+	}
+	if s.Plugin != "" {
+		body = strings.ReplaceAll(body, rootVariable, root)
+	}
+	return h, body, err
+}
+
+// rootVariable is for the directory of a plugin.
+const rootVariable = "${CLAUDE_PLUGIN_ROOT}"
 
 // beside are the files in a skill's directory.
 func (f Found) beside(ctx context.Context, dir string) []string {

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -22,10 +23,15 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// head is the front matter of a skill, or of an agent, which may have tools and a model.
+// front is the front matter of a file: for each key its value, or those of a list.
+type front map[string][]string
+
+func (f front) one(key string) string { return strings.Join(f[key], " ") }
+
+// head is what every skill and agent has.
 type head struct {
-	name, description, model string
-	tools                    []string
+	name, description string
+	front
 }
 
 // parse reads a SKILL.md. Its texts have no invisible characters. An error says what is
@@ -34,79 +40,61 @@ func parse(file string, text []byte) (h head, body string, err error) {
 	if isCommand(file) {
 		return parseCommand(file, text)
 	}
-	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
-	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
-	if !ok {
-		return h, "", errors.New("it does not begin with front matter: write --- on the first line, then name and description, then ---")
-	}
-	front, below, ok := bytes.Cut(rest, []byte("\n---"))
-	if !ok || len(below) > 0 && below[0] != '\n' {
-		return h, "", errors.New("its front matter has no end: write --- on a line of its own after it")
-	}
-	if h, err = parseFront(front); err != nil {
+	above, body, err := split(text)
+	if err != nil {
 		return h, "", err
 	}
-	body, _ = sanitize.Visible(strings.ToValidUTF8(string(below), "?"))
-	if body = strings.TrimSpace(body); body == "" {
+	if h, err = parseHead(above); err != nil {
+		return h, "", err
+	}
+	if body == "" {
 		return h, "", errors.New("it says nothing below its front matter")
 	}
 	return h, body, nil
 }
 
+// split separates the front matter, between lines of ---, from the text below, which has no invisible characters. With an
+// error the text is all.
+func split(text []byte) (above []byte, body string, err error) {
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
+	above, below, ended := bytes.Cut(text, []byte("\n---"))
+	above, begins := bytes.CutPrefix(append(above, '\n'), []byte("---\n"))
+	switch {
+	case !begins:
+		err = errors.New("it does not begin with front matter: write --- on the first line, then name and description, then ---")
+	case !ended || len(below) > 0 && below[0] != '\n':
+		err = errors.New("its front matter has no end: write --- on a line of its own after it")
+	}
+	if err != nil {
+		above, below = nil, text
+	}
+	body, _ = sanitize.Visible(strings.ToValidUTF8(string(below), "?"))
+	return above, strings.TrimSpace(body), err
+}
+
+const commandsName = "commands"
+
 // isCommand says whether a file is a command of a plugin. A command is a skill without the rules of
 // one: its name is that of the file.
 func isCommand(file string) bool {
-	return path.Base(path.Dir(file)) == "commands" && strings.HasSuffix(file, ".md") && path.Base(file) != "SKILL.md"
+	return path.Base(path.Dir(file)) == commandsName && strings.HasSuffix(file, ".md") && path.Base(file) != "SKILL.md"
 }
 
 func parseCommand(file string, text []byte) (h head, body string, err error) {
-	h = head{name: strings.TrimSuffix(path.Base(file), ".md"), description: "a command that the user may ask for"}
+	h.name = strings.TrimSuffix(path.Base(file), ".md")
 	if !nameForm.MatchString(h.name) || len(h.name) > maxName {
 		return h, "", fmt.Errorf("the name of a command must be lower-case letters and digits with single hyphens between them, at most %d", maxName)
 	}
-	body, _ = sanitize.Visible(strings.ToValidUTF8(string(text), "?"))
-	if front, below, ok := strings.Cut(strings.TrimPrefix(body, "---\n"), "\n---\n"); ok && strings.HasPrefix(body, "---\n") {
-		body = below
-		for l := range strings.Lines(front) {
-			if about, ok := strings.CutPrefix(l, "description:"); ok {
-				h.description = strings.Trim(strings.TrimSpace(about), `"'`)
-			}
-		}
-	}
-	return h, strings.TrimSpace(body), nil
+	p := command(h.name, text)
+	h.description = cmp.Or(p.About, "a command that the user may ask for")
+	return h, p.Text, nil
 }
 
-func parseFront(front []byte) (h head, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(front, &doc); err != nil {
-		return h, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
+func parseHead(text []byte) (h head, err error) {
+	if h.front, err = parseFront(text); err != nil {
+		return h, err
 	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return h, errors.New("its front matter has no name and description")
-	}
-	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
-	pairs := doc.Content[0].Content
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i].Value == "tools" {
-			h.tools = words(pairs[i+1])
-		}
-		if pairs[i+1].Kind != yaml.ScalarNode {
-			continue
-		}
-		switch pairs[i].Value {
-		case "name":
-			h.name = pairs[i+1].Value
-		case "description":
-			h.description = pairs[i+1].Value
-		case "model":
-			h.model = pairs[i+1].Value
-		}
-	}
-	h.description, _ = sanitize.Visible(strings.ToValidUTF8(h.description, "?"))
-	h.description = strings.Join(strings.Fields(h.description), " ")
-	if utf8.RuneCountInString(h.description) > maxDescription {
-		h.description = string([]rune(h.description)[:maxDescription-1]) + "…"
-	}
+	h.name, h.description = h.one("name"), short(h.one("description"))
 	switch {
 	case len(h.name) > maxName || !nameForm.MatchString(h.name):
 		return h, fmt.Errorf("its name must be lower-case letters and digits with single hyphens between them, at most %d", maxName)
@@ -116,17 +104,62 @@ func parseFront(front []byte) (h head, err error) {
 	return h, nil
 }
 
-// words are the names in a list, or in a text with commas.
-func words(n *yaml.Node) (list []string) {
-	texts := []string{n.Value}
-	for _, entry := range n.Content {
-		texts = append(texts, entry.Value)
+// short is a description in one line, bounded.
+func short(text string) string {
+	text, _ = sanitize.Visible(strings.ToValidUTF8(text, "?"))
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxDescription {
+		text = string([]rune(text)[:maxDescription-1]) + "…"
 	}
-	for _, text := range texts {
-		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); name != "" && name != "*" {
-				list = append(list, name)
+	return text
+}
+
+// unquoted are values that YAML may take for more than text, as files for Claude Code have them.
+var unquoted = regexp.MustCompile(`(?m)^([A-Za-z_][\w-]*):[ \t]+([^\s'"|>].*)$`)
+
+// parseFront reads front matter. What is no YAML is read with its values in quotes.
+func parseFront(text []byte) (front, error) {
+	var doc yaml.Node
+	err := yaml.Unmarshal(text, &doc)
+	if err != nil && yaml.Unmarshal(unquoted.ReplaceAllFunc(text, func(line []byte) []byte {
+		key, value, _ := strings.Cut(string(line), ":")
+		return []byte(key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'")
+	}), &doc) != nil {
+		return nil, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("its front matter has no name and description")
+	}
+	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
+	values, pairs := front{}, doc.Content[0].Content
+	for i := 0; i+1 < len(pairs); i += 2 {
+		var list []string
+		nodes := []*yaml.Node{pairs[i+1]}
+		if nodes[0].Kind == yaml.SequenceNode {
+			nodes, list = nodes[0].Content, []string{}
+		}
+		for _, n := range nodes {
+			if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+				list = append(list, n.Value)
 			}
+		}
+		values[pairs[i].Value] = list
+	}
+	return values, nil
+}
+
+// entry is one of a list with commas: a name, and in parentheses what of it.
+var entry = regexp.MustCompile(`(?:[^,()]|\([^)]*\))+`)
+
+// words are the entries in values, which may have them with commas; nil for nil.
+func words(values []string) []string {
+	if values == nil {
+		return nil
+	}
+	list := []string{}
+	for _, name := range entry.FindAllString(strings.Join(values, ","), -1) {
+		if name = strings.Trim(name, ` []"'`); name != "" {
+			list = append(list, name)
 		}
 	}
 	return list

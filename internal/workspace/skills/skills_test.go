@@ -46,7 +46,7 @@ func TestFind(t *testing.T) {
 	plant(t, filepath.Join(dir, ".claude/skills/review/SKILL.md"), skill("review", "The workspace's.", "x"))
 	plant(t, filepath.Join(dir, ".claude/skills/bad/SKILL.md"), "no front matter")
 	fs := open(t, dir, user)
-	found := skills.Find(fs, user)
+	found := skills.Find(fs, skills.Dir{Path: user})
 	if len(found.Skills) != 2 || found.Skills[0].Description != "Reviews." || !found.Skills[0].User ||
 		found.Skills[1] != (skills.Skill{Name: "pdf", Description: "Fills in PDF forms.", Path: ".agents/skills/pdf/SKILL.md"}) {
 		t.Errorf("%+v", found.Skills)
@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 	if !found.Tool().Access(`{"name": "pdf"}`).Confined {
 		t.Error("a skill asks")
 	}
-	if none := skills.Find(open(t, t.TempDir()), ""); none.Tool() != nil || none.List(false) != "" {
+	if none := skills.Find(open(t, t.TempDir())); none.Tool() != nil || none.List(false) != "" {
 		t.Errorf("%+v", none)
 	}
 }
@@ -102,7 +102,7 @@ func TestBounds(t *testing.T) {
 		plant(t, fmt.Sprintf("%s/.agents/skills/s%02d/SKILL.md", dir, n), skill(fmt.Sprintf("s%02d", n), strings.Repeat("x", 2000), "body"))
 	}
 	plant(t, filepath.Join(dir, ".agents/skills/zz/SKILL.md"), skill("zz", "x", strings.Repeat("x", 70<<10)))
-	found := skills.Find(open(t, dir), "")
+	found := skills.Find(open(t, dir))
 	list := found.List(false)
 	if len(found.Skills) != 60 || len(list) > 13<<10 || !strings.Contains(list, "more skills are not listed]") || strings.Contains(list, strings.Repeat("x", 1024)) {
 		t.Errorf("%d skills, %d bytes: %s", len(found.Skills), len(list), list[len(list)-60:])
@@ -116,24 +116,48 @@ func TestBrokenSkills(t *testing.T) {
 	for text, want := range map[string]string{
 		"---\nname: a\ndescription: b\n":                    "its front matter has no end",
 		"---\nname: a\ndescription: b\n---x\nbody":          "its front matter has no end",
-		"---\nname: a\ndescription: b: c\n---\nbody":        "is no YAML (",
+		"---\nname: a\ndescription: b: c\n---\nbody":        "",
+		"---\nname: a\n description: b: c\n---\nbody":       "is no YAML (",
 		"---\n- a\n---\nbody":                               "has no name and description",
 		"---\nname: A b\ndescription: b\n---\nbody":         "its name must be",
 		"---\nname: a--b\ndescription: b\n---\nbody":        "its name must be",
 		"---\nname: a\n---\nbody":                           "it has no description",
-		"---\nname: a\ndescription: [b]\n---\nbody":         "it has no description",
+		"---\nname: a\ndescription: [b]\n---\nbody":         "",
 		"---\nname: a\ndescription: b\n---\n \n":            "says nothing below",
 		"---\nx: &a y\nname: *a\ndescription: b\n---\nbody": "its name must be",
 		"---\nname: a\nname: b\ndescription: b\n---\nbody":  "",
 	} {
 		dir := t.TempDir()
 		plant(t, filepath.Join(dir, ".agents/skills/a/SKILL.md"), text)
-		found := skills.Find(open(t, dir), "")
+		found := skills.Find(open(t, dir))
 		if want == "" {
+			if len(found.Skills) != 1 {
+				t.Errorf("%q: %+v", text, found)
+			}
 			continue
 		}
 		if len(found.Skills) != 0 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
 			t.Errorf("%q: %+v, want %q", text, found.Notes, want)
 		}
+	}
+}
+
+// Front matter that is no YAML is read line by line, as Claude Code does; lists stay lists.
+func TestLooseFrontMatter(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, filepath.Join(dir, ".claude/agents/deep/critic.md"), "---\nname: critic\ndescription: Finds faults. Example: user: \"it's bad\"\ntools:\n  - Read\n  - Bash(git add:*, git log)\ndisallowedTools: [Write, \"Edit\"]\nmodel: opus\n---\nBe strict.\n")
+	plant(t, filepath.Join(dir, ".claude/agents/none.md"), "---\nname: none\ndescription: x\ntools: []\nmodel: inherit\n---\nx")
+	plant(t, filepath.Join(dir, ".claude/agents/zall.md"), "---\nname: zall\ndescription: x\ntools: \"*\"\n---\nx")
+	plant(t, filepath.Join(dir, ".claude/agents/zz.md"), "---\nname: zz\ndescription: x\ntools:\n---\nx")
+	found := skills.Find(open(t, dir))
+	got := fmt.Sprintf("%+v", found.Agents)
+	want := fmt.Sprintf("%+v", []skills.Agent{
+		{Name: "critic", Description: `Finds faults. Example: user: "it's bad"`, Instructions: "Be strict.", Tools: []string{"Read", "Bash(git add:*, git log)"}, Denied: []string{"Write", "Edit"}, Model: "opus"},
+		{Name: "none", Description: "x", Instructions: "x", Tools: []string{}},
+		{Name: "zall", Description: "x", Instructions: "x"},
+		{Name: "zz", Description: "x", Instructions: "x"},
+	})
+	if got != want || found.Agents[1].Tools == nil || found.Agents[2].Tools != nil || found.Agents[3].Tools != nil {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -4713,12 +4713,13 @@ func (x *ListPromptsResponse) GetPrompts() []*Prompt {
 	return nil
 }
 
-// Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill.
+// Prompt is a text that a submit may name at its beginning: the person's own, that of the workspace, a plugin or an MCP server,
+// or a skill.
 type Prompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What follows the slash; SERVER:NAME for that of an MCP server.
+	// Its name, without the slash: review, front:test, PLUGIN:NAME, SERVER:NAME.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What it does, in a line.
+	// What it does, or why it cannot be used, in a line.
 	About string `protobuf:"bytes,2,opt,name=about,proto3" json:"about,omitempty"`
 	// What to type behind the name, in a line; empty if nothing.
 	Arguments     string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`

@@ -1406,7 +1406,8 @@ class ListPromptsResponse(Message):
     def __init__(self, *, prompts: Iterable[Prompt] | None = ...) -> None: ...
 
 class Prompt(Message):
-    """Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill."""
+    """Prompt is a text that a submit may name at its beginning: the person's own, that of the workspace, a plugin or an MCP server,
+    or a skill."""
     name: str
     about: str
     arguments: str

@@ -852,11 +852,14 @@ export interface ListPromptsResponse {
   prompts: Prompt[];
 }
 
-/** Prompt is the person's own, the workspace's, or that of an MCP server; or it tells the model to use a skill. */
+/**
+ * Prompt is a text that a submit may name at its beginning: the person's own, that of the workspace, a plugin or an MCP server,
+ * or a skill.
+ */
 export interface Prompt {
-  /** What follows the slash; SERVER:NAME for that of an MCP server. */
+  /** Its name, without the slash: review, front:test, PLUGIN:NAME, SERVER:NAME. */
   name: string;
-  /** What it does, in a line. */
+  /** What it does, or why it cannot be used, in a line. */
   about: string;
   /** What to type behind the name, in a line; empty if nothing. */
   arguments: string;
