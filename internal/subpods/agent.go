@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"podd/internal/extend/claude"
+	"podd/internal/guard/policy"
 	"podd/internal/workspace/skills"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 )
 
 // maxListed bounds what the description of spawn_pod says of agents, maxAbout what it says of one, in bytes.
@@ -39,9 +41,9 @@ func listed(agents []skills.Agent) string {
 	return b.String()
 }
 
-// preset gives a spec the instructions of an agent, and of the tools that it has so far those of the agent.
+// preset gives a spec the instructions and the model of an agent, and of the tools that it has so far those of the agent.
 func (s *spawner) preset(spec *item.PodSpec, args arguments) error {
-	i := slices.IndexFunc(s.agents, func(a skills.Agent) bool { return a.Name == args.Agent })
+	i := slices.IndexFunc(s.agents, func(a skills.Agent) bool { return args.Agent == a.Name || args.Agent == a.Plugin+":"+a.Name })
 	if i < 0 {
 		return item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: there is no agent %q: leave it out, or take one of the description", args.Agent)
 	}
@@ -49,19 +51,89 @@ func (s *spawner) preset(spec *item.PodSpec, args arguments) error {
 	if agent.User {
 		whose = "the user's own"
 	}
-	spec.Instructions = strings.TrimSpace(cmp.Or(spec.Instructions, s.Host.Settings().Instructions) +
-		fmt.Sprintf("\n\nYou are the agent %s. Its instructions, %s:\n\n%s", agent.Name, whose, agent.Instructions))
-	if agent.Tools == nil {
-		return nil
-	}
-	allowed := claude.Tools(agent.Tools)
 	has := s.tools
 	if len(args.Tools) > 0 {
 		has = args.Tools
 	}
-	spec.Tools = slices.DeleteFunc(slices.Clone(has), func(name string) bool { return !slices.Contains(allowed, name) })
-	if len(spec.Tools) == 0 {
-		return item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s may have %s, and you have none of these tools to pass on", agent.Name, strings.Join(allowed, ", "))
+	lacks, err := equip(spec, agent, has)
+	if err != nil {
+		return err
 	}
+	spec.Instructions = strings.TrimSpace(cmp.Or(spec.Instructions, s.Host.Settings().Instructions) +
+		fmt.Sprintf("\n\nYou are the agent %s. Its instructions, %s:\n\n%s", agent.Name, whose, agent.Instructions) + lacks)
+	s.model(spec, agent.Model)
 	return nil
+}
+
+// equip gives a spec those of some tools that an agent may have, and rules for its commands. lacks tells the agent what it does
+// not have.
+func equip(spec *item.PodSpec, agent skills.Agent, has []string) (lacks string, err error) {
+	if agent.Tools == nil && agent.Denied == nil {
+		return "", nil
+	}
+	may, not := claude.Tools(agent.Tools), claude.Tools(agent.Denied)
+	if len(not.Commands) > 0 {
+		not.Tools = slices.DeleteFunc(not.Tools, func(name string) bool { return name == shellTool })
+	}
+	denied := append(not.Tools, not.Limited...)
+	if len(may.Commands) > 0 {
+		denied = append(denied, jobTool) // What is typed into a job meets no rule.
+	}
+	spec.Tools = slices.DeleteFunc(slices.Clone(has), func(name string) bool {
+		return agent.Tools != nil && !claude.HasTool(may.Tools, name) || claude.HasTool(denied, name)
+	})
+	if len(spec.Tools) == 0 {
+		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s may have %s, and you have none of these tools to pass on", agent.Name, cmp.Or(strings.Join(agent.Tools, ", "), "none of "+strings.Join(agent.Denied, ", ")))
+	}
+	if slices.ContainsFunc(spec.Rules, func(r item.Rule) bool { return r.Decision == policy.Only }) && len(may.Commands) > 0 {
+		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s may run commands of its own, and you may run some alone", agent.Name)
+	}
+	for _, c := range may.Commands {
+		spec.Rules = append(spec.Rules, item.Rule{Tool: shellTool, Command: c, Decision: policy.Only})
+	}
+	for _, c := range not.Commands {
+		spec.Rules = append(spec.Rules, item.Rule{Tool: shellTool, Command: c, Decision: policy.Deny})
+	}
+	if _, err := policy.New(policy.Risky, spec.Rules); err != nil {
+		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: podd has no rule for the tools of the agent %s: %v", agent.Name, err)
+	}
+	missing := slices.DeleteFunc(slices.Concat(may.Tools, may.Limited, may.Unknown), func(name string) bool {
+		return slices.ContainsFunc(spec.Tools, func(tool string) bool { return claude.HasTool([]string{name}, tool) })
+	})
+	if len(missing) == 0 {
+		return "", nil
+	}
+	return "\n\n[You do not have these tools: " + strings.Join(missing, ", ") + "]", nil
+}
+
+// shellTool runs commands, jobTool types into them.
+const (
+	shellTool = "shell"
+	jobTool   = "job"
+)
+
+// model gives a spec the model that an agent names, if the spec's endpoint has it. No file chooses another endpoint.
+func (s *spawner) model(spec *item.PodSpec, name string) {
+	settings := s.Host.Settings()
+	endpoint := settings.Router.Full(cmp.Or(spec.ModelRef(), settings.Model)).Endpoint
+	lists := settings.Router.Endpoints[endpoint].Lists
+	if name == "" || lists == nil {
+		return
+	}
+	if model := listedModel(lists.Offered().Offers, name); model != "" {
+		spec.Endpoint, spec.Model, spec.Options = endpoint, model, item.Options{}
+	}
+}
+
+// listedModel is the model of this name in a list, or the first with it as a word, as haiku is in claude-haiku-4-5; empty without any.
+func listedModel(offers []llm.Offer, name string) (found string) {
+	for _, o := range offers {
+		if o.Model == name {
+			return name
+		}
+		if found == "" && slices.Contains(strings.Split(o.Model, "-"), name) {
+			found = o.Model
+		}
+	}
+	return found
 }

@@ -2,9 +2,13 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
+	"podd/internal/extend/claude"
 	"podd/internal/files"
+	"podd/internal/sanitize"
 	"podd/internal/workspace/instructions"
 	"podd/internal/workspace/skills"
 	"podd/pkg/pod"
@@ -113,12 +117,28 @@ func (g *ground) says(p Project) func() (text string, warnings []string) {
 		}
 		text = joined(text, g.skills.List(false))
 		// The text includes the warnings, so that an unchanged text warns only once.
-		notes := slices.Concat(g.own.Warnings, g.skills.Notes)
+		notes := slices.Concat(g.own.Warnings, g.skills.Notes, g.unknownTools())
 		for _, note := range notes {
 			text = joined(text, "["+note+"]")
 		}
 		return text, slices.Concat(g.said.Warnings, notes)
 	}
+}
+
+// unknownTools is a sentence about tools of agents that podd does not have; empty if no agent can be at work.
+func (g *ground) unknownTools() []string {
+	var agents, tools []string
+	for _, a := range g.skills.Agents {
+		named := claude.Tools(a.Tools)
+		if left := append(named.Unknown, named.Limited...); len(left) > 0 {
+			agents, tools = append(agents, a.Name), append(tools, left...)
+		}
+	}
+	if g.tools.spawn == nil || len(agents) == 0 {
+		return nil
+	}
+	slices.Sort(tools)
+	return []string{fmt.Sprintf("podd has not, or not in part, these tools of the agents %s: %s", strings.Join(agents, ", "), sanitize.Line(strings.Join(slices.Compact(tools), ", ")))}
 }
 
 // joined are two texts with an empty line between them; either may be empty.

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -171,4 +172,20 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Claude Code's names of tools are podd's, with patterns for commands; what podd has not in part is named.
+func TestTools(t *testing.T) {
+	got := fmt.Sprintf("%+v", Tools([]string{"Read", "Edit", "Bash(git diff:*)", "bash(ls -l *)", "Read(src/**)", "Agent(a:b, c)", "KillShell", "WebSearch", "mcp__db__query", "job", "Skill"}))
+	if want := "{Tools:[read_file edit_file apply_patch shell shell spawn_pod job mcp__db__query job skill] Commands:[git diff * ls -l *] Limited:[read_file] Unknown:[WebSearch]}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if n := Tools([]string{"Bash(git:*)", "Bash"}); n.Commands != nil {
+		t.Errorf("%+v", n)
+	}
+	for name, want := range map[string]bool{"mcp__db__query": true, "mcp__db__x": true, "mcp__dbx__query": false, "mcp__all__x": true, "glob": true, "globs": false} {
+		if got := HasTool([]string{"mcp__db", "mcp__all__*", "glob"}, name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }

@@ -65,20 +65,78 @@ var extra = map[string]map[string]any{
 // agentType is the type of all sub-pods.
 const agentType = "general-purpose"
 
-// Tools are podd's names of tools that a file of Claude Code names; other names stay.
-func Tools(names []string) (list []string) {
-	for _, name := range names {
-		if name == "Edit" {
-			list = append(list, "apply_patch")
+// Toolset are the tools that a file of Claude Code names.
+type Toolset struct {
+	// Tools are podd's names, and those that are podd's or an MCP server's already.
+	Tools []string
+	// Commands are patterns of rules for the commands that shell may run, if not all: Bash(git diff:*).
+	Commands []string
+	// Limited are other tools, by podd's names, of which a part is named: Read(src/**). Unknown podd has not.
+	Limited, Unknown []string
+}
+
+// also are Claude Code's names, in lower case, of more tools.
+var also = map[string][]string{
+	"edit": {"edit_file", "apply_patch"}, "multiedit": {"edit_file", "apply_patch"}, "notebookread": {"read_file"}, "skill": {"skill"}, "slashcommand": {"skill"},
+	"bashoutput": {"job"}, "killshell": {"job"}, "killbash": {"job"}, "taskoutput": {"job"}, "taskstop": {"job"},
+}
+
+// Tools reads such names.
+func Tools(names []string) (n Toolset) {
+	whole := false
+	for _, given := range names {
+		name, part, _ := strings.Cut(given, "(")
+		part = strings.TrimSuffix(part, ")")
+		own := ownNames(name)
+		switch {
+		case own == nil:
+			n.Unknown = append(n.Unknown, name)
+		case own[0] == "shell" && part != "" && part != "*":
+			n.Commands = append(n.Commands, commandPattern(part))
+			n.Tools = append(n.Tools, own...)
+		case part != "" && !slices.Contains([]string{"shell", "spawn_pod", "skill"}, own[0]):
+			n.Limited = append(n.Limited, own...)
+		default:
+			n.Tools = append(n.Tools, own...)
+			whole = whole || own[0] == "shell"
 		}
-		for own, c := range known {
-			if slices.Contains(c.names, name) {
-				name = own
-			}
-		}
-		list = append(list, name)
 	}
-	return list
+	if whole {
+		n.Commands = nil
+	}
+	return n
+}
+
+// commandPattern is a pattern of Claude Code for commands as one of podd's rules: git diff:* is git diff *.
+func commandPattern(part string) string {
+	if prefix, ok := strings.CutSuffix(part, ":*"); ok {
+		return prefix + " *"
+	}
+	return part
+}
+
+// ownNames are podd's names for a tool; nil if podd has none. A name in lower case is podd's already.
+func ownNames(name string) []string {
+	if own := also[strings.ToLower(name)]; own != nil {
+		return own
+	}
+	for own, c := range known {
+		if slices.ContainsFunc(c.names, func(theirs string) bool { return strings.EqualFold(theirs, name) }) {
+			return []string{own}
+		}
+	}
+	if name == strings.ToLower(name) || strings.HasPrefix(name, "mcp__") {
+		return []string{name}
+	}
+	return nil
+}
+
+// HasTool says whether a list of names has a tool: mcp__SERVER and mcp__SERVER__* are all tools of a server.
+func HasTool(list []string, tool string) bool {
+	return slices.ContainsFunc(list, func(name string) bool {
+		server := strings.TrimSuffix(strings.TrimSuffix(name, "*"), "__") + "__"
+		return name == tool || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(tool, server)
+	})
 }
 
 // callsOf are a tool call in Claude Code's words: a patch is one call for each of its files.

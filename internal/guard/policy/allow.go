@@ -15,7 +15,7 @@ func (x *examined) allowing() string {
 	case x.call.Host != "":
 		used = x.byHost()
 	case x.call.Command != "":
-		used = x.byLine()
+		used = x.byLine(Allow)
 	default:
 		used = x.byPaths()
 	}
@@ -30,11 +30,20 @@ func allowsWhatever(r *compiled) bool {
 	return r.Decision == Allow && r.command == nil && r.path == "" && r.host == ""
 }
 
-// byLine are the rules that allow the line: one for the whole line, or those of its
+// outside is a rule that says what alone may run, if the line is none of that.
+func (x *examined) outside() *compiled {
+	if x.byLine(Only) != nil {
+		return nil
+	}
+	return x.rule(func(r *compiled) bool { return r.Decision == Only })
+}
+
+// byLine are the rules with a decision that allow the line: one for the whole line, or those of its
 // commands. The line is parsed only if there is such a rule, because that is the slowest
 // part of a decision.
-func (x *examined) byLine() []*compiled {
-	if x.rule(x.allows) == nil {
+func (x *examined) byLine(d string) []*compiled {
+	allows := func(r *compiled) bool { return r.Decision == d && x.allows(r) }
+	if x.rule(allows) == nil {
 		return nil
 	}
 	commands, err := plain(x.call.Command)
@@ -42,12 +51,12 @@ func (x *examined) byLine() []*compiled {
 		return nil
 	}
 	whole := x.rule(func(r *compiled) bool {
-		return len(r.command) > 1 && x.allows(r) && sameLine(r.command, commands)
+		return len(r.command) > 1 && allows(r) && sameLine(r.command, commands)
 	})
 	if whole != nil {
 		return []*compiled{whole}
 	}
-	return x.byCommands(commands)
+	return x.byCommands(commands, allows)
 }
 
 func sameLine(pattern []patternCommand, commands []command) bool {
@@ -65,7 +74,7 @@ func sameLine(pattern []patternCommand, commands []command) bool {
 // allows says whether a rule with a command may allow the call as far as paths are
 // concerned.
 func (x *examined) allows(r *compiled) bool {
-	if r.Decision != Allow || r.command == nil || r.host != "" {
+	if r.command == nil || r.host != "" {
 		return false
 	}
 	if r.path == "" {
@@ -81,11 +90,11 @@ func (x *examined) allows(r *compiled) bool {
 
 // byCommands are the rules that allow the commands of a line, one for each; nil if a
 // command has none.
-func (x *examined) byCommands(commands []command) []*compiled {
+func (x *examined) byCommands(commands []command, allows func(*compiled) bool) []*compiled {
 	var used []*compiled
 	for _, c := range commands {
 		r := x.rule(func(r *compiled) bool {
-			return x.allows(r) && len(r.command) == 1 && r.command[0].matches(c.words)
+			return allows(r) && len(r.command) == 1 && r.command[0].matches(c.words)
 		})
 		if r == nil {
 			return nil

@@ -6,6 +6,8 @@ const (
 	Allow = "allow"
 	Ask   = "ask"
 	Deny  = "deny"
+	// Only denies each command of the tool that no rule with it would allow. Agents have it, no configuration.
+	Only = "only"
 )
 
 // The modes, which say when calls ask that match no rule.

@@ -74,6 +74,9 @@ func (p *Policy) Decide(c Call) Verdict {
 	if r := x.first(Deny, alike); r != nil {
 		return Verdict{Deny, x.because("is denied by", r)}
 	}
+	if r := x.outside(); r != nil {
+		return Verdict{Deny, x.because("is denied: it is none of those that alone may run by", r)}
+	}
 	if len(c.Protected) > 0 {
 		return p.ask(x.protected(), `to allow it, set ask to "risky" or "always" and approve it`)
 	}
@@ -161,12 +164,12 @@ func (p *Policy) examine(c Call) *examined {
 		}
 		x.paths = append(x.paths, cleaned)
 	}
-	if c.Command != "" && slices.ContainsFunc(x.rules, func(r *compiled) bool { return r.command != nil && r.Decision != Allow }) {
+	if c.Command != "" && slices.ContainsFunc(x.rules, func(r *compiled) bool { return r.command != nil && r.refuses() }) {
 		x.seen = findCommands(c.Command)
 	}
 	x.like = make(map[*compiled]likeness, len(x.rules))
 	for _, r := range x.rules {
-		if r.Decision != Allow {
+		if r.refuses() {
 			x.like[r] = x.likens(r)
 		}
 	}

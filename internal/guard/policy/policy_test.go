@@ -251,3 +251,29 @@ func TestPodRules(t *testing.T) {
 		t.Errorf("%+v", rules)
 	}
 }
+
+// Rules with only say what alone may run, at every level and whatever else allows or asks.
+func TestOnly(t *testing.T) {
+	only := func(command string) item.Rule {
+		return item.Rule{Tool: "shell", Command: command, Decision: policy.Only}
+	}
+	rules := []item.Rule{only("git diff *"), only("git log"), only("make"), allow("rm *"), ask("make")}
+	for line, want := range map[string]string{
+		"git diff": policy.Allow, "git diff --stat": policy.Allow, "git log && git diff a": policy.Allow, "make": policy.Ask,
+		"git diff --output=x": policy.Deny, "git log -p": policy.Deny, "rm x": policy.Deny, "git diff; rm x": policy.Deny, "git diff $(rm x)": policy.Deny,
+		"git diff > x": policy.Deny, "GIT_PAGER=x git log": policy.Deny, "ls": policy.Deny,
+	} {
+		got := with(t, policy.Risky, rules...).Decide(confined(line))
+		if got.Decision != want || want == policy.Deny && !strings.Contains(got.Why, `is denied: it is none of those that alone may run by rule 1 (tool "shell", command "git diff *").`) {
+			t.Errorf("%s: %+v, want %s", line, got, want)
+		}
+	}
+	beyond := confined("ls")
+	beyond.Level, beyond.Beyond, beyond.Why = item.AccessHost, true, "x"
+	if got := with(t, policy.Risky, rules...).Decide(beyond); got.Decision != policy.Deny {
+		t.Errorf("beyond: %+v", got)
+	}
+	if got := with(t, policy.Risky, rules...).Decide(policy.Call{Tool: "read_file", Paths: []string{"a"}, Confined: true}); got.Decision != policy.Allow {
+		t.Errorf("another tool: %+v", got)
+	}
+}

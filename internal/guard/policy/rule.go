@@ -36,7 +36,7 @@ func compile(r item.Rule, what string) (*compiled, error) {
 		return item.Errorf(item.KindInvalid, "RULE", "%s: %s", what, fmt.Sprintf(format, args...))
 	}
 	switch r.Decision {
-	case Allow, Ask, Deny:
+	case Allow, Ask, Deny, Only:
 	case "":
 		return nil, wrong(`the rule has no decision: set "allow", "ask" or "deny"`)
 	default:
@@ -73,6 +73,9 @@ func compile(r item.Rule, what string) (*compiled, error) {
 	}
 	return c, nil
 }
+
+// refuses says that the rule is against what it matches.
+func (c *compiled) refuses() bool { return c.Decision == Deny || c.Decision == Ask }
 
 // forTool says whether a rule is for a tool.
 func (c *compiled) forTool(tool string) bool {

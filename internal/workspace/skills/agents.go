@@ -62,9 +62,6 @@ func (f *Found) addAgent(file, plugin string, user bool) error {
 	if model := h.one("model"); model != "inherit" {
 		a.Model = model
 	}
-	if a.Model != "" {
-		f.say(fmt.Sprintf("the agent %s has the model of its parent: podd does not know %q", h.name, a.Model))
-	}
 	a.Denied = words(h.front["disallowedTools"])
 	f.Agents = append(f.Agents, a)
 	return nil
