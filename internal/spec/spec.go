@@ -112,7 +112,7 @@ var invariants = [...]string{
 	restoresEnd - 1:      "A restore of files ends only if it began.",
 	wingForm - 1:         "An entry of a wing has a name, at most one line, and no data or one JSON object.",
 	pendingOnce - 1:      "An entry that is done was pending, of the same wing, and is done once.",
-	lettersOnce - 1:      "A letter is accepted once, and its note follows it.",
+	lettersOnce - 1:      "A letter is accepted once, and its note follows it, unless a fork cut it.",
 	firesOnce - 1:        "The fires of a trigger count from 1, and each is submitted or refused once.",
 	denialTold - 1:       "The result of a call that was denied says so.",
 	inboxWaits - 1:       "The inbox has the submits that nothing took, in their order.",
@@ -167,7 +167,7 @@ func New(shared item.Seq) *Checker {
 	c.submits = newSubmits(f, shared)
 	c.calls = newCalls(f)
 	c.carried = newCarried(f)
-	c.wings = newWings(f)
+	c.wings = newWings(f, shared)
 	return c
 }
 

@@ -432,11 +432,28 @@ func TestRequestsAgain(t *testing.T) {
 	}
 }
 
+// A fork may begin between a letter and its note, which it does not have.
+func TestForkedAtALetter(t *testing.T) {
+	l := new(log)
+	l.add(item.Setup{Model: "m"}, letter("q/1"))
+	if found := l.check(l.last()); len(found) > 0 {
+		t.Error(found)
+	}
+	l.submit("x").answer().end(nil)
+	if found := l.check(2); len(found) > 0 {
+		t.Error(found)
+	}
+	if found := l.check(1); len(found) != 1 || found[0].Invariant != "I39" {
+		t.Error(found)
+	}
+}
+
 // A log whose beginning was removed breaks nothing, whatever of that the rest refers to.
 func TestPurged(t *testing.T) {
 	l := good()
 	n := l.find(result("c1")) + 9 // After the first turn.
 	from := l.last() - 1
+	l.add(item.WingEntry{Wing: "w", Name: "d", Done: n - 1})
 	mark := l.entries[n-1]
 	mark.Kind = item.Purged{Entries: int64(n), From: from, Setup: &item.Setup{Model: "m"}, Jobs: []item.Job{{ID: "1", State: item.JobEnded}}}
 	mark.Turn = 1

@@ -10,8 +10,9 @@ import (
 // wings checks jobs, restores and the entries of wings. No rewind undoes them.
 type wings struct {
 	*findings
-	purged bool
-	jobs   map[string]item.JobState
+	// shared is the last entry of another pod, purged the mark of a purge; 0 without one.
+	shared, purged item.Seq
+	jobs           map[string]item.JobState
 	// restoring says that a restore began.
 	restoring bool
 	// pending are the wings of the entries that are.
@@ -33,9 +34,9 @@ type (
 	}
 )
 
-func newWings(f *findings) wings {
+func newWings(f *findings, shared item.Seq) wings {
 	return wings{
-		findings: f, jobs: make(map[string]item.JobState), pending: make(map[item.Seq]string),
+		findings: f, shared: shared, jobs: make(map[string]item.JobState), pending: make(map[item.Seq]string),
 		letters: make(map[accepted]item.Seq), fires: make(map[trigger]int64), due: make(map[fire]bool),
 	}
 }
@@ -47,14 +48,14 @@ func (w *wings) add(e item.Entry) {
 	w.letter = ""
 	switch k := e.Kind.(type) {
 	case item.Purged:
-		w.purged = true
+		w.purged = e.Seq
 		for _, j := range k.Jobs {
 			w.jobs[j.ID] = j.State
 		}
 	case item.Job:
 		w.job(k)
 	case item.Restore:
-		if k.Ended && !w.restoring && !w.purged {
+		if k.Ended && !w.restoring && w.purged == 0 {
 			w.fail(restoresEnd, "the restore after #%d did not begin", k.After)
 		}
 		w.restoring = !k.Ended
@@ -68,7 +69,7 @@ func (w *wings) job(k item.Job) {
 	switch {
 	case k.State == item.JobRunning && known:
 		w.fail(jobsOnce, "the job %s runs, and it was %s", k.ID, before)
-	case k.State == item.JobEnded && before != item.JobRunning && (known || !w.purged):
+	case k.State == item.JobEnded && before != item.JobRunning && (known || w.purged == 0):
 		w.fail(jobsOnce, "the job %s ends, and does not run", k.ID)
 	}
 	w.jobs[k.ID] = k.State
@@ -81,7 +82,7 @@ func (w *wings) entry(seq item.Seq, k item.WingEntry) {
 		return
 	}
 	if k.Done > 0 {
-		if w.pending[k.Done] != k.Wing {
+		if k.Done > w.purged && w.pending[k.Done] != k.Wing { // Nobody knows what the removed ones were.
 			w.fail(pendingOnce, "#%d is not pending for the wing %s", k.Done, k.Wing)
 		}
 		delete(w.pending, k.Done)
@@ -110,7 +111,9 @@ func (w *wings) received(seq item.Seq, data string) {
 	if first := w.letters[l]; first > 0 && (seq-first <= lookBack || !strings.HasPrefix(l.Ref, "person/")) {
 		w.fail(lettersOnce, "the letter %s was accepted as #%d", l.Ref, first)
 	}
-	w.letters[l], w.letter = seq, l.Ref
+	if w.letters[l] = seq; seq != w.shared { // A fork may begin between the two.
+		w.letter = l.Ref
+	}
 }
 
 func (w *wings) counts(data string) {
@@ -118,7 +121,7 @@ func (w *wings) counts(data string) {
 	if json.Unmarshal([]byte(data), &f) != nil {
 		return
 	}
-	if last, known := w.fires[f.trigger]; f.N != last+1 && (known || !w.purged) {
+	if last, known := w.fires[f.trigger]; f.N != last+1 && (known || w.purged == 0) {
 		w.fail(firesOnce, "fire %d of the trigger %s follows fire %d", f.N, f.ID, last)
 	}
 	w.fires[f.trigger], w.due[f] = f.N, true
@@ -129,7 +132,7 @@ func (w *wings) fired(data string) {
 	if json.Unmarshal([]byte(data), &f) != nil {
 		return
 	}
-	if !w.due[f] && !w.purged {
+	if !w.due[f] && w.purged == 0 {
 		w.fail(firesOnce, "fire %d of the trigger %s does not wait", f.N, f.ID)
 	}
 	delete(w.due, f)
