@@ -55,7 +55,9 @@ func (w *Wing) with(ctx context.Context, idOrName string, do func(p *pod.Hosted,
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
+	if err := h.mu.take(ctx); err != nil {
+		return err
+	}
 	defer h.mu.Unlock()
 	defer w.poke(p.Pod.ID)
 	return do(p, h)

@@ -72,8 +72,25 @@ type glance struct {
 type home struct {
 	life context.Context //nolint:containedctx // Another podd may write the log after it.
 	// mu is held from a look at the triggers to the commit that changes them.
-	mu  sync.Mutex
+	mu  lock
 	all []*trigger
+}
+
+// lock is a lock whose holder may write to the log. A context ends the wait for it.
+type lock chan struct{}
+
+func (l lock) Lock() { l <- struct{}{} }
+
+func (l lock) Unlock() { <-l }
+
+// take is Lock until a context ends.
+func (l lock) take(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // maxLooks is how many pods podd looks at at once.
@@ -248,10 +265,12 @@ func (w *Wing) home(ctx context.Context, p *pod.Hosted) (*home, error) {
 	w.mu.Lock()
 	h := w.homes[p.Pod.ID]
 	if h == nil || h.life != p.Life() {
-		h = &home{life: p.Life()}
+		h = &home{life: p.Life(), mu: make(lock, 1)}
 	}
 	w.mu.Unlock()
-	h.mu.Lock()
+	if err := h.mu.take(ctx); err != nil {
+		return nil, err
+	}
 	defer h.mu.Unlock()
 	if h.all == nil {
 		all, foreign, err := w.read(ctx, p.Pod.ID, p.State.Pending)

@@ -80,12 +80,14 @@ func (w *Wing) webhook(ctx context.Context, idOrName, name string) (definition, 
 	h := w.homes[p.ID]
 	w.mu.Unlock()
 	if h == nil {
-		h = new(home)
+		h = &home{mu: make(lock, 1)}
 		if h.all, err = w.stored(ctx, p); err != nil {
 			return definition{}, err
 		}
 	}
-	h.mu.Lock()
+	if err := h.mu.take(ctx); err != nil {
+		return definition{}, err
+	}
 	defer h.mu.Unlock()
 	t, err := h.find(p, name)
 	if err != nil {
