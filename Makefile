@@ -233,7 +233,7 @@ fuzz: ## run each fuzz test for FUZZTIME (30s)
 	done
 
 .PHONY: simulate
-simulate: ## simulate SEEDS (20000) histories of a pod for each of three tests, with kills and faults at any place, and hold each log to docs/spec.md; SEED repeats one and prints it, SEED and SEEDS begin there
+simulate: ## simulate SEEDS (20000) histories of a pod for each of four tests, with kills and faults at any place, and hold each log to docs/spec.md; SEED repeats one and prints it, SEED and SEEDS begin there
 	PODD_SEEDS=$(SEEDS) PODD_SEED=$(SEED) go test -count=1 -timeout 6000m $(if $(filter 1,$(SEEDS)),-v )-run '^TestAnything' ./pkg/pod
 
 .PHONY: mistakes

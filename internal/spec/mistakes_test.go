@@ -20,6 +20,7 @@ type mistake struct {
 const (
 	atAnyTime   = "TestAnythingAtAnyTime"
 	aroundACut  = "TestAnythingAroundACut"
+	unasked     = "TestAnythingUnasked"
 	mostSeeds   = 10_000
 	envMistakes = "PODD_MISTAKES"
 )
@@ -40,6 +41,10 @@ var mistakes = []mistake{
 	{"accept a killed podd's late write", "pkg/store/append.go", "c.batch.Epoch != c.head.epoch || c.head.epoch == 0", "c.head.epoch == 0", atAnyTime},
 	{"rewind away a waiting note", "pkg/pod/rewind.go", "	for _, n := range c.waiting() {", "	for _, n := range c.waiting()[:0] {", aroundACut},
 	{"share later entries with a fork", "pkg/store/fork.go", "	c.lineage = of.Fork(c.parent, h.first, c.at)\n	c.head.first, c.head.last = h.first, c.at", "	c.at = h.last\n	c.lineage = of.Fork(c.parent, h.first, c.at)\n	c.head.first, c.head.last = h.first, c.at", aroundACut},
+	{"fire twice at an event", "internal/triggers/manage.go", "w.knows(ctx, t, e.ID, now); err != nil || ok {", "w.knows(ctx, t, e.ID, now); err != nil || ok && e.ID == \"\" {", unasked},
+	{"leave a due time out", "internal/triggers/state.go", "!at.After(now); at = t.next(at) {", "!at.After(now); at = t.next(t.next(at)) {", unasked},
+	{"take a letter twice", "internal/letters/letters.go", "rec.First-1, 0), l.Ref); err != nil || seq > 0 {", "rec.First-1, 0), l.Ref); err != nil || seq < 0 {", unasked},
+	{"remove the pod of a trigger", "internal/subpods/background.go", "	if len(children) > 0 {\n", "	if len(children) > 1 {\n", unasked},
 }
 
 // broken are mistakes that break one invariant, which its test on the page finds: a package and a pattern of go test.

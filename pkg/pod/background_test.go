@@ -533,7 +533,7 @@ func (m *machine) toldOnce(log []item.Entry) {
 		}
 	}
 	for _, p := range m.pods() {
-		if started[p.ID] == 0 {
+		if started[p.ID] == 0 && !strings.HasPrefix(p.Name, "new-") { // A trigger made those.
 			m.t.Errorf("no entry says that sub-pod %+v was started", p)
 		}
 		if n := len(kinds[item.Submitted](m.logOf(p.ID))); n > 1 {

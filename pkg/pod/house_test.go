@@ -15,6 +15,7 @@ import (
 	shelltool "podd/internal/shell"
 	"podd/internal/subpods"
 	"podd/internal/trash"
+	"podd/internal/triggers"
 	"podd/internal/workspace"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -46,6 +47,7 @@ type house struct {
 	trash      *trash.Trash
 	subPods    *subpods.Wing
 	mail       *letters.Letters
+	fires      *triggers.Wing
 }
 
 type (
@@ -60,6 +62,7 @@ type options struct {
 	workspaceConfig
 	workspaceSettings
 	trashFor time.Duration
+	triggers bool
 }
 
 // apis are the APIs that conversations are tested over.
@@ -184,6 +187,9 @@ func (h *house) open() {
 	shelltool.Open(shelltool.WingConfig{Host: h.host, Jobs: h.workspaces.Jobs()})
 	h.mail = letters.Open(context.Background(), letters.Config{Host: h.host})
 	h.subPods = subpods.Open(subpods.Config{Host: h.host, Letters: h.mail})
+	if c.triggers {
+		h.fires = triggers.Open(triggers.Config{Host: h.host, Now: c.Now})
+	}
 	if err := h.host.Recover(context.Background()); err != nil {
 		h.t.Fatal(err)
 	}

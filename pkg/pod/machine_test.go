@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"podd/internal/questions"
+	"podd/internal/triggers"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -56,7 +57,8 @@ type machine struct {
 	// forks are the acknowledged forks, each with the end of what it shares.
 	forks map[string]item.Seq
 	// cut says that history was: notes that joined before may join again.
-	cut bool
+	cut     bool
+	unasked unasked
 }
 
 // restless is a model that marks a file once for each submit, note or letter, sometimes only
@@ -81,7 +83,8 @@ func restless(messages []scripted.Message) []scripted.Part {
 	return []scripted.Part{scripted.Text("well"), mark("free"), mark("asked"), asking}
 }
 
-func newMachine(t *testing.T) *machine {
+// newMachine opens a machine, which may have the wing of triggers: that looks at the clock each ten seconds.
+func newMachine(t *testing.T, fires bool) *machine {
 	m := &machine{marks: t.TempDir(), forks: map[string]item.Seq{}, choices: rand.New(rand.NewPCG(0, 0))}
 	pods := map[string]string{"": ""}
 	m.house = newHouseOf(t, plain{m.model}, func(c *options) {
@@ -91,6 +94,7 @@ func newMachine(t *testing.T) *machine {
 		c.Store, c.Now = gatedStore{c.Store, m.gates}, m.clock.now
 		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 		c.Tools = append(c.Tools, m.tool(), questions.Tool())
+		c.triggers = fires
 		c.MaxInbox, c.trashFor, c.Compaction.KeepTokens = 1000, 1000*time.Hour, 1
 		c.workspaceConfig.Shell.Path, c.Search.Ripgrep = "/bin/sh", "-"
 	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
@@ -387,13 +391,17 @@ func (m *machine) settle() {
 		m.clients.Wait()
 		time.Sleep(time.Minute) // What failed is tried again.
 		synctest.Wait()
-		if !m.answerAll() && len(m.unsure) == 0 && m.idle() && m.toldAll() && m.idle() { // An end that it gets may begin a turn.
+		if !m.answerAll() && len(m.unsure) == 0 && m.calm() && m.idle() && m.toldAll() && m.idle() { // An end that it gets may begin a turn.
 			m.clients.Wait()
 			return
 		}
 	}
 	p, err := m.host.Get(m.t.Context(), "p")
-	m.t.Fatalf("the pod does not settle: %+v, %v, unsure %v", p, err, m.unsure)
+	var fires []triggers.Trigger
+	if m.fires != nil {
+		fires, _ = m.fires.List(m.t.Context(), "p")
+	}
+	m.t.Fatalf("the pod does not settle: %+v, %v, unsure %v, letters %v, triggers %+v", p, err, m.unsure, m.unasked.letters, fires)
 }
 
 // idle says whether p does nothing, and nothing begins a turn.
@@ -489,5 +497,7 @@ func (m *machine) do(action string) {
 		}, func() {})
 	case "restore":
 		m.back()
+	default:
+		m.doUnasked(action)
 	}
 }

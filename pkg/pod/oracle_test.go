@@ -33,6 +33,9 @@ func (m *machine) check() {
 			}
 		}
 	}
+	if m.fires != nil {
+		m.unaskedOnce(log, taken, withdrawn)
+	}
 	for _, id := range m.submitted {
 		if taken[id]+withdrawn[id] != 1 {
 			m.t.Errorf("%s was acknowledged, taken %d times and withdrawn %d times", id, taken[id], withdrawn[id])

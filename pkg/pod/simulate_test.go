@@ -55,7 +55,7 @@ func history(seed uint64, all []string) []step {
 // simulate runs a history in virtual time.
 func simulate(t *testing.T, steps []step) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t)
+		m := newMachine(t, slices.ContainsFunc(steps, func(s step) bool { return s.action == "trigger" }))
 		t.Cleanup(func() {
 			if t.Failed() || os.Getenv("PODD_SEED") != "" {
 				t.Logf("the history:\n%s", strings.Join(m.story, "\n"))
