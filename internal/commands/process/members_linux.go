@@ -158,19 +158,30 @@ func environOf(pid int) []string {
 	return nil
 }
 
-// kernelThread is PF_KTHREAD of linux/sched.h, a bit of a process's flags.
-const kernelThread = 0x00200000
+// exiting and kernelThread are PF_EXITING and PF_KTHREAD of linux/sched.h, bits of a process's flags.
+const exiting, kernelThread = 0x00000004, 0x00200000
+
+// flagsOf are a process's flags; fields are from statOf.
+func flagsOf(fields []string) uint64 {
+	bits, _ := strconv.ParseUint(fields[9-3], 10, 64)
+	return bits
+}
+
+// runs says whether a process is there and is not ending.
+func runs(pid int) bool {
+	fields := statOf(pid)
+	return len(fields) > startTime && flagsOf(fields)&exiting == 0
+}
 
 // hasNone says whether a process seems to have no environment: a kernel thread, or one that
 // was started with an empty one. fields are from statOf; a number of proc_pid_stat(5) is
 // that of the man page.
 func hasNone(fields []string) bool {
-	const flags, envStart, envEnd = 9 - 3, 50 - 3, 51 - 3
+	const envStart, envEnd = 50 - 3, 51 - 3
 	if len(fields) <= envEnd {
 		return false
 	}
-	bits, _ := strconv.ParseUint(fields[flags], 10, 64)
-	return bits&kernelThread != 0 || fields[envEnd] != "0" && fields[envStart] == fields[envEnd]
+	return flagsOf(fields)&kernelThread != 0 || fields[envEnd] != "0" && fields[envStart] == fields[envEnd]
 }
 
 // lastPid is the process id that the kernel assigned last.

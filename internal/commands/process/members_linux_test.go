@@ -1,6 +1,7 @@
 package process
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"testing"
@@ -33,4 +34,28 @@ func TestHasNone(t *testing.T) {
 func known(fields []string) bool {
 	const envEnd = 51 - 3
 	return len(fields) > envEnd && fields[envEnd] != "0"
+}
+
+// What has ended needs no look for what it started, also if nobody reaped it.
+func TestRuns(t *testing.T) {
+	if !runs(os.Getpid()) {
+		t.Error("this process does not run")
+	}
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for ended := false; !ended && t.Context().Err() == nil; runtime.Gosched() {
+		_, still := inspect(cmd.Process.Pid)
+		ended = !still
+	}
+	if runs(cmd.Process.Pid) {
+		t.Error("a process runs that has ended")
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if runs(cmd.Process.Pid) {
+		t.Error("a process runs that was reaped")
+	}
 }

@@ -186,7 +186,7 @@ func (t *Tree) Leave() { t.leave() }
 // where the kernel does not let one end.
 func (t *Tree) Stop(grace time.Duration) (left int) {
 	defer t.leave()
-	if t.gone() {
+	if t.gone() || t.ending() && t.goneWithin(grace) {
 		return 0
 	}
 	t.Follow()
@@ -240,7 +240,7 @@ func (t *Tree) signal(sig syscall.Signal) {
 }
 
 func (t *Tree) goneWithin(wait time.Duration) bool {
-	// A process that is ending already, like the inside of a sandbox, is gone very soon.
+	// What is ending already is gone very soon.
 	pause := killPoll / 16
 	for deadline := time.Now().Add(wait); ; {
 		if t.gone() {
@@ -255,6 +255,10 @@ func (t *Tree) goneWithin(wait time.Duration) bool {
 }
 
 func (t *Tree) gone() bool { return t.leaderGone() && len(t.members()) == 0 }
+
+// ending says whether the leader has ended and all others are ending, as the inside of a sandbox does: to look
+// for what they started among all processes of the machine would take longer than their end.
+func (t *Tree) ending() bool { return t.leaderGone() && !slices.ContainsFunc(t.members(), runs) }
 
 // leaderGone says whether the leader has ended and, if it is a child, was reaped.
 func (t *Tree) leaderGone() bool {
