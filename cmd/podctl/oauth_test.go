@@ -90,12 +90,19 @@ func newProtected() *protected {
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
-		if held := p.held.Swap(nil); held != nil && r.PostForm.Get("grant_type") == "refresh_token" {
+		grant := r.PostForm.Get("grant_type")
+		if held := p.held.Swap(nil); held != nil && grant != "authorization_code" {
 			close(*held)
 			<-r.Context().Done()
 			return
 		}
-		if r.PostForm.Get("grant_type") == "refresh_token" && p.revoked.Load() {
+		if _, secret, _ := r.BasicAuth(); grant == "client_credentials" && secret != "account-secret" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error": "invalid_client"}`)
+			return
+		}
+		if grant == "refresh_token" && p.revoked.Load() {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"error": "invalid_grant"}`)
@@ -109,14 +116,14 @@ func newProtected() *protected {
 	return p
 }
 
-// scriptOAuth starts an MCP server that wants a sign-in and writes a configuration with it, or
-// changes the server of the script.
+// scriptOAuth starts an MCP server that wants a sign-in and writes a configuration with it, with further lines for the server,
+// or changes the server of the script.
 func scriptOAuth(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) == 2 && args[0] == "start" {
+	if len(args) >= 2 && args[0] == "start" {
 		p := newProtected()
 		ts.Defer(p.Close)
 		*ts.Value(oauthKey{}).(**protected) = p
-		ts.Check(os.WriteFile(ts.MkAbs(args[1]), fmt.Appendf(nil, "[mcp.servers.tickets]\nurl = %q\n[[rule]]\ntool = \"mcp__tickets__*\"\ndecision = \"allow\"\n", p.URL+"/mcp"), 0o600))
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), fmt.Appendf(nil, "[mcp.servers.tickets]\nurl = %q\n%s\n[[rule]]\ntool = \"mcp__tickets__*\"\ndecision = \"allow\"\n", p.URL+"/mcp", strings.Join(args[2:], "\n")), 0o600))
 		return
 	}
 	p := *ts.Value(oauthKey{}).(**protected)
@@ -138,7 +145,7 @@ func scriptOAuth(ts *testscript.TestScript, _ bool, args []string) {
 	case len(args) == 2 && args[0] == "deny":
 		p.denies.Store(args[1] == "on")
 	default:
-		ts.Fatalf("usage: oauth start FILE|revoke|rotate|hold|held|withdrawn TOKEN|deny on|deny off")
+		ts.Fatalf("usage: oauth start FILE [LINE...]|revoke|rotate|hold|held|withdrawn TOKEN|deny on|deny off")
 	}
 }
 

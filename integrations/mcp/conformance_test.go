@@ -48,13 +48,16 @@ func visit(at, server string) int {
 
 // fails are the scenarios that podd does not pass, with the reason.
 var fails = map[string]string{
-	"auth/client-credentials-basic":         "podd signs in a person: a server that knows programs alone gets its key by token_file or headers",
-	"auth/client-credentials-jwt":           "podd signs in a person: a server that knows programs alone gets its key by token_file or headers",
-	"auth/enterprise-managed-authorization": "podd has no sign-in at an identity provider of a company whose token it could exchange",
-	"auth/wif-jwt-bearer":                   "podd has no token of a workload that it could exchange",
-	"json-schema-2020-12-preservation":      "podd leaves out $schema alone, which no model needs and every request would carry",
+	"auth/enterprise-managed-authorization": "a person signs in at an identity provider for it, and podd signs in persons at authorization servers of MCP servers alone",
 	"auth/dpop":                             "neither the SDK nor podd binds tokens to a key",
 	"auth/dpop-nonce":                       "neither the SDK nor podd binds tokens to a key",
+}
+
+// grants are the scenarios in which podd signs in by itself.
+var grants = map[string]string{
+	"auth/client-credentials-basic": "client_credentials",
+	"auth/client-credentials-jwt":   "client_credentials",
+	"auth/wif-jwt-bearer":           "jwt_bearer",
 }
 
 // scenario is a scenario of the suite at a version of the protocol; empty for one that has none.
@@ -178,9 +181,12 @@ type client struct {
 	s     scenario
 	w     *rig.World
 	said  string
+	grant string
 	given struct {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
+		PrivateKey   string `json:"private_key_pem"`
+		Assertion    string `json:"valid_jwt"`
 		ToolCalls    []toolCall
 	}
 }
@@ -202,12 +208,18 @@ func newClient(t *testing.T, s scenario, v url.Values) *client {
 	if c.given.ClientID != "" {
 		config += fmt.Sprintf("client_id = %q\n", c.given.ClientID)
 	}
-	if c.given.ClientSecret != "" {
-		file := filepath.Join(c.w.Dir, "secret")
-		if err := os.WriteFile(file, []byte(c.given.ClientSecret), 0o600); err != nil {
+	if c.grant = grants[s.name]; c.grant != "" {
+		config += fmt.Sprintf("grant = %q\n", c.grant)
+	}
+	for key, secret := range map[string]string{"client_secret_file": c.given.ClientSecret, "private_key_file": c.given.PrivateKey, "assertion_file": c.given.Assertion} {
+		if secret == "" {
+			continue
+		}
+		file := filepath.Join(c.w.Dir, key)
+		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		config += fmt.Sprintf("client_secret_file = %q\n", file)
+		config += fmt.Sprintf("%s = %q\n", key, file)
 	}
 	c.w.Configure(config + allow)
 	c.w.Start()
@@ -270,7 +282,7 @@ func (c *client) turn(calls []toolCall) string {
 // arguments of tools that want some.
 var arguments = map[string]any{"add_numbers": map[string]int{"a": 5, "b": 3}}
 
-// everything are calls of all that the server offers. A schema that one tool returns goes to another as it is in the model's request.
+// everything are calls of all that the server offers. A schema that one tool returns goes to another as podctl shows it.
 func (c *client) everything() (calls []toolCall) {
 	var offer struct {
 		Tools []struct {
@@ -320,6 +332,11 @@ func (c *client) asked(times int, answer ...string) {
 
 // authorize signs in and calls a tool, and signs in again where podd says so, as a person does who gives up one day.
 func (c *client) authorize() {
+	if c.grant != "" {
+		c.everything()
+		c.turn([]toolCall{{"mcp__s__test-tool", map[string]any{}}})
+		return
+	}
 	for range 3 {
 		if !c.login() || !strings.Contains(c.turn([]toolCall{{"mcp__s__test-tool", map[string]any{}}}), "podctl mcp login s") {
 			return

@@ -174,7 +174,7 @@ func (c Config) KeyFiles() (files []string) {
 func (c Config) SecretFiles() []string {
 	var files []string
 	for _, s := range c.MCP {
-		for _, path := range []string{s.TokenFile, s.ClientSecretFile} {
+		for _, path := range []string{s.TokenFile, s.ClientSecretFile, s.PrivateKeyFile, s.AssertionFile} {
 			if path != "" {
 				files = append(files, path)
 			}

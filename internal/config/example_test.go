@@ -29,8 +29,8 @@ func TestTheSampleLoads(t *testing.T) {
 			t.Errorf("the sample does not set %s", v.Key)
 		}
 	}
-	// The two servers together have all keys.
-	if s := c.MCP; len(s) != 2 || s[0].Cwd == "" || len(s[0].Args)*len(s[0].Env)*len(s[0].EnvFiles) == 0 || s[1].TokenFile == "" || len(s[1].Headers) == 0 {
+	// The three servers together have all keys.
+	if s := c.MCP; len(s) != 3 || s[0].Cwd == "" || len(s[0].Args)*len(s[0].Env)*len(s[0].EnvFiles) == 0 || s[1].PrivateKeyFile == "" || s[2].TokenFile == "" || len(s[2].Headers) == 0 {
 		t.Errorf("the servers of the sample: %+v", s)
 	}
 	if e := c.Endpoints; len(e) != 2 || !strings.Contains(e[0].Key.Setting, "key_env") || e[0].Body == "" || len(e[1].Key.Command) != 3 || e[1].Proxy != "none" {
@@ -42,7 +42,7 @@ func TestTheSampleLoads(t *testing.T) {
 func TestTheSampleHasTheKeysOfTheReference(t *testing.T) {
 	table, comment := "", ""
 	keys := map[string]bool{}
-	names := strings.NewReplacer(`."gpt-5.1"`, "", "servers.files", "servers", "servers.web", "servers", "endpoints.openrouter", "endpoints", "endpoints.work", "endpoints")
+	names := strings.NewReplacer(`."gpt-5.1"`, "", "servers.files", "servers", "servers.web", "servers", "servers.nightly", "servers", "endpoints.openrouter", "endpoints", "endpoints.work", "endpoints")
 	for line := range strings.Lines(uncommented()) {
 		line = strings.TrimSpace(line)
 		key, _, isKey := strings.Cut(line, " = ")

@@ -46,6 +46,11 @@ func TestMCPServers(t *testing.T) {
 	if tickets.Replay != mcp.ReplaySafe {
 		t.Errorf("replay is %q", tickets.Replay)
 	}
+	both := load(t, "[mcp.servers.a]\nurl = 'http://h/'\nclient_id = 'a'\ngrant = 'client_credentials'\nprivate_key_file = '/k'\n"+
+		"[mcp.servers.b]\nurl = 'http://h/'\nclient_id = 'b'\ngrant = 'jwt_bearer'\nassertion_file = '/j'\nclient_secret_file = '/s'").SecretFiles()
+	if !reflect.DeepEqual(both, []string{"/k", "/s", "/j"}) {
+		t.Errorf("the files of secrets are %q", both)
+	}
 	if got := c.SecretFiles(); !reflect.DeepEqual(got, []string{"/run/keys/github", "/run/keys/tickets"}) {
 		t.Errorf("the files of secrets are %q", got)
 	}
@@ -73,6 +78,7 @@ func TestMCPServers(t *testing.T) {
 }
 
 func TestMCPServersThatCannotBe(t *testing.T) {
+	const account = "[mcp.servers.x]\nurl = 'http://h/'\ngrant = 'client_credentials'\n"
 	for text, want := range map[string]string{
 		"[mcp.servers.x]": ":1: [mcp.servers.x] has neither command nor url",
 		"[mcp.servers.x]\ncommand = 'a'\nurl = 'http://h/'":                 ":1: [mcp.servers.x] has command and url",
@@ -90,6 +96,17 @@ func TestMCPServersThatCannotBe(t *testing.T) {
 		"[mcp.servers.x]\ncommand = 'a'\noops = 1":                          ":3: unknown key mcp.servers.x.oops: [mcp.servers.x] has command, args, env,",
 		"[mcp.servers.a__b]\ncommand = 'a'":                                 "use at most 24 letters and digits",
 		"[mcp.servers.abcdefghijklmnopqrstuvwxy]\ncommand = 'a'":            "use at most 24 letters and digits",
+		"[mcp.servers.x]\ncommand = 'a'\nissuer = 'https://h'":              "which only a url has",
+		"[mcp.servers.x]\nurl = 'http://h/'\nissuer = 'https://h'":          "has an issuer and no client_id or grant",
+		"[mcp.servers.x]\nurl = 'http://h/'\nassertion_file = '/a'":         `no grant: set grant = "client_credentials"`,
+		"[mcp.servers.x]\nurl = 'http://h/'\ngrant = 'password'":            `mcp.servers.x.grant must be "client_credentials" or "jwt_bearer"`,
+		account: "set client_id, and one of client_secret_file, private_key_file and assertion_file",
+		account + "client_id = 'a'\nclient_secret_file = '/a'\nprivate_key_file = '/b'":                      "set client_id, and one of",
+		account + "private_key_file = '/b'":                                                                  "set client_id, and one of",
+		account + "client_id = 'a'\nprivate_key_file = 'b'":                                                  "relative: write the whole path",
+		account + "client_id = 'a'\nprivate_key_file = '/b'\ntoken_file = '/c'":                              "has token_file and client_id or grant",
+		account + "client_id = 'a'\nprivate_key_file = '/b'\nheaders.Authorization = '${A}'":                 "has a grant and the header Authorization",
+		"[mcp.servers.x]\nurl = 'http://h/'\ngrant = 'jwt_bearer'\nclient_id = 'a'\nprivate_key_file = '/b'": "set assertion_file, and no private_key_file",
 		"[mcp]\nfoo = 1": "unknown key mcp.foo: [mcp] has [servers.NAME]",
 		"[mcp.servers.x]\ncommand = 'a'\ntimeout = '0s'": "must be a duration of at least 1s",
 		"[mcp.servers.x]\ncommand = 'a'\nargs = 'b'":     "must be a list of strings",

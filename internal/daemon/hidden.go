@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,13 @@ func hiddenPaths(c Config) []string {
 	}
 	hidden = append(hidden, c.Hidden...)
 	hidden = append(hidden, c.Settings.KeyFiles()...)
-	hidden = append(hidden, c.Settings.SecretFiles()...)
+	for _, file := range c.Settings.SecretFiles() {
+		hidden = append(hidden, file)
+		// Kubernetes puts a new version beside the old one.
+		if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "..data/") {
+			hidden = append(hidden, filepath.Dir(file))
+		}
+	}
 	for _, tls := range [][]string{c.Settings.Node.TLS, c.Settings.Triggers.TLS} {
 		if len(tls) > 1 {
 			hidden = append(hidden, tls[1]) // The key.

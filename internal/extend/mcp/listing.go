@@ -44,7 +44,7 @@ type Listing struct {
 type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Schema is the JSON Schema of the arguments, keys sorted.
+	// Schema is the JSON Schema of the arguments, keys sorted; see parameters.
 	Schema string `json:"schema"`
 	// Hint is the server's description of the tool's effects, as part of a sentence; may be
 	// empty.
@@ -54,11 +54,26 @@ type Tool struct {
 // Digest identifies the tool's current form.
 func (t Tool) Digest() string {
 	h := sha256.New()
-	for _, part := range []string{t.Name, t.Description, t.Schema, t.Hint} {
+	for _, part := range []string{t.Name, t.Description, t.parameters(), t.Hint} {
 		fmt.Fprintf(h, "%d\x00%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// parameters is the schema as requests have it: without the name of its dialect, which no model needs and
+// some endpoints refuse.
+func (t Tool) parameters() string {
+	var object map[string]any
+	if !strings.Contains(t.Schema, dialect) || json.Unmarshal([]byte(t.Schema), &object) != nil {
+		return t.Schema
+	}
+	delete(object, dialect)
+	canonical, _ := json.Marshal(object)
+	return string(canonical)
+}
+
+// dialect is the key that names the dialect of a schema.
+const dialect = "$schema"
 
 // Resource is a resource, or a template of resources.
 type Resource struct {
@@ -111,7 +126,6 @@ func (l *Listing) addTool(t *sdk.Tool) bool {
 		if object["properties"] == nil {
 			object["properties"] = map[string]any{}
 		}
-		delete(object, "$schema")
 		canonical, _ := json.Marshal(object)
 		l.Tools = append(l.Tools, Tool{Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations)})
 	}

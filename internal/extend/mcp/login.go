@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -42,6 +41,8 @@ func (m *Manager) login(ctx context.Context, s Server, dir string, port int, sho
 		return look, errors.New("is a command: only a server with a url has a sign-in")
 	case r.oauth == nil:
 		return look, errors.New("gets its key from the configuration: remove token_file or the header Authorization to sign in")
+	case s.Grant != "":
+		return look, errSignsIn(s)
 	}
 	back, err := m.listen(port)
 	if err != nil {
@@ -91,8 +92,11 @@ func (m *Manager) retryNow(key string) {
 // whether there was a sign-in; warning is a sentence if the tokens still count at the server.
 func (m *Manager) Logout(ctx context.Context, s Server, dir string) (was bool, warning string, err error) {
 	r, err := m.resolve(s, dir)
-	if err == nil && (r.url == "" || r.oauth == nil) {
+	switch {
+	case err == nil && (r.url == "" || r.oauth == nil):
 		err = errors.New("has no sign-in")
+	case err == nil && s.Grant != "":
+		err = errSignsIn(s)
 	}
 	var one signIn
 	if err == nil {
@@ -153,16 +157,6 @@ type flow struct {
 	resource string
 	// asked says that a person was asked, done that the tokens are stored.
 	asked, done bool
-	// failed is why it failed: nobody is asked again.
-	failed error
-}
-
-// Authorize signs in, once.
-func (f *flow) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
-	if f.failed == nil {
-		f.failed = f.OAuthHandler.Authorize(ctx, r, resp)
-	}
-	return f.failed
 }
 
 // handler is the SDK's.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,8 +84,8 @@ type Manager struct {
 	record  *record
 	signIns *signIns
 	running *running
-	// oauth asks authorization servers.
-	oauth *http.Client
+	// oauth asks authorization servers, inside those that the configuration names: they may be in a private network.
+	oauth, inside *http.Client
 	// base is the context of the servers' own work; stop ends it.
 	base context.Context
 	stop context.CancelCauseFunc
@@ -95,6 +96,8 @@ type Manager struct {
 	instances map[string]*instance
 	// logins are the sign-ins that wait for a browser, by their state.
 	logins map[string]*callback
+	// accounts are those of servers at which podd signs in by itself.
+	accounts map[string]*account
 }
 
 // New creates a Manager. It lives until Close, not until ctx ends.
@@ -112,9 +115,12 @@ func New(ctx context.Context, c Config) (*Manager, error) {
 	if err != nil {
 		c.Logger.Warn("cannot read which MCP servers ran, so they may run on", "file", running.path, "error", err)
 	}
-	m := &Manager{Config: c, record: record, signIns: signIns, running: running, instances: map[string]*instance{}, logins: map[string]*callback{}}
+	m := &Manager{Config: c, record: record, signIns: signIns, running: running, instances: map[string]*instance{}, logins: map[string]*callback{}, accounts: map[string]*account{}}
 	// The SDK adds its guard against private addresses to a transport without a dialer of its own.
 	m.oauth = &http.Client{Timeout: renewTime, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	open := m.oauth.Transport.(*http.Transport).Clone()
+	open.DialContext = new(net.Dialer).DialContext
+	m.inside = &http.Client{Timeout: renewTime, Transport: open}
 	m.base, m.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	m.wg.Go(m.endEarlier)
 	m.wg.Go(m.sweep)
@@ -251,7 +257,7 @@ type Look struct {
 	SignIn SignIn
 }
 
-// SignIn says whether a person has signed in at a server.
+// SignIn says how podd is signed in at a server.
 type SignIn string
 
 // The states of a sign-in.
@@ -260,6 +266,8 @@ const (
 	SignedIn SignIn = "signed in"
 	// SignInNeeded: podd asked a person to sign in.
 	SignInNeeded SignIn = "needed"
+	// SignsIn: podd has a machine account there, and gets its tokens without a person.
+	SignsIn SignIn = "by itself"
 )
 
 // Look describes a server in a workspace without starting it.
@@ -278,6 +286,8 @@ func (m *Manager) Look(s Server, dir string) Look {
 	i.mu.Unlock()
 	if r, err := m.resolve(s, dir); err == nil && r.oauth != nil {
 		switch one, _ := m.signIns.get(signInKey(s, r.url)); {
+		case s.Grant != "":
+			look.SignIn = SignsIn
 		case one.Access != "":
 			look.SignIn = SignedIn
 		case one.Told:

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -48,11 +49,20 @@ type guarded struct {
 	refusesRevocation int
 	// noRegistration leaves out the registration of clients.
 	noRegistration bool
+	// methods are how clients may prove who they are.
+	methods []string
+	// proves, if set, says whether a program gets a token; asked has its requests.
+	proves func(form url.Values) bool
+	asked  []url.Values
+	// scope is what the server wants of a token, issuer the authorization server that it names; empty for this one.
+	scope, issuer string
 }
 
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
-	g := &guarded{t: t, codes: map[string]url.Values{}, clients: map[string]string{}, expires: 3600}
+	g := &guarded{
+		t: t, codes: map[string]url.Values{}, clients: map[string]string{}, expires: 3600, methods: []string{"none", "client_secret_post"}, scope: "tickets",
+	}
 	inner := sdk.NewServer(&sdk.Implementation{Name: "tickets", Version: "1"}, nil)
 	sdk.AddTool(inner, &sdk.Tool{Name: "find", Description: "Finds a ticket."}, func(_ context.Context, _ *sdk.CallToolRequest, _ empty) (*sdk.CallToolResult, any, error) {
 		g.calls.Add(1)
@@ -62,24 +72,24 @@ func newGuarded(t *testing.T) *guarded {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
-		ok := g.access != "" && r.Header.Get("Authorization") == "Bearer "+g.access
+		ok, scope := g.access != "" && r.Header.Get("Authorization") == "Bearer "+g.access, g.scope
 		g.mu.Unlock()
 		if !ok {
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="tickets"`, g.server.URL))
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope=%q`, g.server.URL, scope))
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
 		handler.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
-		g.json(w, map[string]any{"resource": g.server.URL + "/mcp", "authorization_servers": []string{g.server.URL}, "scopes_supported": []string{"tickets"}})
+		g.json(w, map[string]any{"resource": g.server.URL + "/mcp", "authorization_servers": []string{cmp.Or(g.issuer, g.server.URL)}, "scopes_supported": []string{"tickets"}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		m := map[string]any{
 			"issuer": g.server.URL, "authorization_endpoint": g.server.URL + "/authorize", "token_endpoint": g.server.URL + "/token",
 			"response_types_supported": []string{"code"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
 			"code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{"tickets", "offline_access"},
-			"token_endpoint_auth_methods_supported": []string{"none", "client_secret_post"},
+			"token_endpoint_auth_methods_supported": g.methods,
 		}
 		if g.revocation != "" {
 			m["revocation_endpoint"] = g.revocation
@@ -162,7 +172,22 @@ func (g *guarded) token(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": code})
 	}
+	if id, secret, ok := r.BasicAuth(); ok {
+		r.PostForm.Set("client_id", id)
+		r.PostForm.Set("basic_secret", secret)
+	}
+	if g.proves != nil {
+		g.asked = append(g.asked, r.PostForm)
+	}
 	if g.answer != nil && g.answer(w, r.PostForm) {
+		return
+	}
+	if g.proves != nil {
+		if !g.proves(r.PostForm) {
+			refuse("invalid_client")
+			return
+		}
+		g.give(w, false)
 		return
 	}
 	secret, known := g.clients[r.PostForm.Get("client_id")]
@@ -189,9 +214,17 @@ func (g *guarded) token(w http.ResponseWriter, r *http.Request) {
 		}
 		delete(g.codes, r.PostForm.Get("code"))
 	}
+	g.give(w, true)
+}
+
+// give gives a token. g.mu is held.
+func (g *guarded) give(w http.ResponseWriter, renewable bool) {
 	g.made++
 	g.access, g.refresh = fmt.Sprintf("access-token-%d", g.made), fmt.Sprintf("refresh-token-%d", g.made)
-	answer := map[string]any{"access_token": g.access, "token_type": "Bearer", "refresh_token": g.refresh}
+	answer := map[string]any{"access_token": g.access, "token_type": "Bearer"}
+	if renewable {
+		answer["refresh_token"] = g.refresh
+	}
 	if g.expires > 0 {
 		answer["expires_in"] = g.expires
 	}

@@ -83,7 +83,7 @@ func (i *instance) offer(l *Listing) []tool.Tool {
 		o := &offered{i: i, tool: t}
 		add(tool.Foreign{
 			ToolSpec: item.ToolSpec{
-				Name: nameOf(def.Name, t.Name, taken), Schema: t.Schema,
+				Name: nameOf(def.Name, t.Name, taken), Schema: t.parameters(),
 				Description: cmp.Or(t.Description, fmt.Sprintf("A tool of the MCP server %s.", def.Name)),
 			},
 			Touches: o.touches, Call: o.run, Repeats: t.Hint == hintReads || def.Replay == ReplaySafe,

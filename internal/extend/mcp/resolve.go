@@ -83,8 +83,11 @@ func (m *Manager) overNet(s Server, r *resolved, expand func(string) string) (er
 	r.headers, err = m.headers(s, expand)
 	if r.headers.Get("Authorization") == "" {
 		r.oauth = bearer{m: m, key: signInKey(s, r.url), name: s.Name}
+		if s.Grant != "" {
+			r.oauth = m.account(s, r.url)
+		}
 	}
-	if err == nil && s.ClientID != "" {
+	if err == nil && s.ClientID != "" && s.Grant == "" {
 		r.client, err = m.client(s)
 	}
 	return err
@@ -92,7 +95,7 @@ func (m *Manager) overNet(s Server, r *resolved, expand func(string) string) (er
 
 // client is podd as a server's configuration says that it is registered.
 func (m *Manager) client(s Server) (*oauthex.ClientCredentials, error) {
-	c := &oauthex.ClientCredentials{ClientID: s.ClientID}
+	c := &oauthex.ClientCredentials{ClientID: s.ClientID, Issuer: s.Issuer}
 	if s.ClientSecretFile != "" {
 		secret, err := m.secretFile(s.ClientSecretFile)
 		if err != nil {
@@ -203,11 +206,13 @@ func (m *Manager) headers(s Server, expand func(string) string) (http.Header, er
 }
 
 // secretFile is the secret in a file that tools cannot read.
-func (m *Manager) secretFile(path string) (string, error) {
+func (m *Manager) secretFile(path string) (string, error) { return m.secretBy(path, secrets.ReadFile) }
+
+func (m *Manager) secretBy(path string, read func(path string) (string, error)) (string, error) {
 	if !slices.Contains(m.SecretFiles, path) {
 		return "", fmt.Errorf("uses the file %s, which was not configured when podd started: restart podd, so that tools cannot read it", path)
 	}
-	value, err := secrets.ReadFile(path)
+	value, err := read(path)
 	if err != nil {
 		return "", fmt.Errorf("has no secret: %w", err)
 	}

@@ -97,10 +97,7 @@ func (r revoker) post(ctx context.Context, at, token, kind string) error {
 	if header {
 		req.SetBasicAuth(url.QueryEscape(r.ClientID), url.QueryEscape(r.ClientSecret))
 	}
-	client := *r.client
-	// The token goes to no other address.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := client.Do(req)
+	resp, err := straight(r.client).Do(req)
 	if err != nil {
 		return errors.New("its authorization server cannot be reached: " + word(withoutURL(err).Error()))
 	}

@@ -292,3 +292,22 @@ func TestListsForAWhile(t *testing.T) {
 		t.Errorf("%d lists after a minute", lists())
 	}
 }
+
+// podd keeps the schema of a tool whole. A request lacks the name of its dialect, which changes nothing about the tool either.
+func TestSchemaIsKept(t *testing.T) {
+	t.Parallel()
+	s := &modernWeb{answers: modern(`{"resultType":"complete","content":[]}`)}
+	const rest = `"properties":{"a":{"type":"string"}},"type":"object"}`
+	const whole = `{"$schema":"https://json-schema.org/draft/2020-12/schema",` + rest
+	s.answers["tools/list"] = `{"resultType":"complete","tools":[{"name":"hello","inputSchema":` + whole + `}]}`
+	b := s.bench(t)
+	offered := b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
+	listed := b.Look(b.server, b.dir).Listing.Tools
+	if len(offered) != 1 || offered[0].Spec().Schema != "{"+rest || listed[0].Schema != whole {
+		t.Fatalf("offered %v, listed %v", offered, listed)
+	}
+	before := listed[0]
+	if before.Schema = "{" + rest; before.Digest() != listed[0].Digest() {
+		t.Error("a tool that an earlier podd knows has changed")
+	}
+}

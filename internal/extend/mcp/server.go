@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +37,13 @@ type Server struct {
 	// secret that belongs to it. Without one podd registers itself.
 	ClientID         string `json:",omitempty" toml:"client_id"`
 	ClientSecretFile string `json:",omitempty" toml:"client_secret_file"`
+	// Grant is how podd signs in by itself; empty means that a person signs in. PrivateKeyFile or
+	// AssertionFile, a token that the platform renews, can be the proof in place of a secret.
+	Grant          Grant  `json:",omitempty" toml:"grant" oneof:"client_credentials jwt_bearer" default:"a person signs in"`
+	PrivateKeyFile string `json:",omitempty" toml:"private_key_file"`
+	AssertionFile  string `json:",omitempty" toml:"assertion_file"`
+	// Issuer is the only authorization server that gets the secret; empty means the one that the server names.
+	Issuer string `json:",omitempty" toml:"issuer" is:"url"`
 	// Tools are the offered ones, with * for any part of a name; empty means all.
 	Tools []string `toml:"tools" is:"names" default:"all"`
 	// StartTimeout bounds the start, including the first lists; Timeout bounds a call. Both
@@ -59,6 +68,16 @@ type Replay string
 const (
 	ReplayNever Replay = "never"
 	ReplaySafe  Replay = "safe"
+)
+
+// Grant is how podd gets a token without a person.
+type Grant string
+
+// GrantClient is the grant of a client that proves who it is; see SEP-1046. GrantAssertion exchanges
+// the token of a workload; see SEP-1933.
+const (
+	GrantClient    Grant = "client_credentials"
+	GrantAssertion Grant = "jwt_bearer"
 )
 
 // Target is the program, or the address without its possibly secret parts.
@@ -105,12 +124,6 @@ func (s *Server) wrong() string {
 		return "has command and url: it can be one alone"
 	case s.URL == "" && (len(s.Headers) > 0 || s.TokenFile != ""):
 		return "has headers or a token_file, which a command is not sent: leave them out"
-	case s.URL == "" && s.ClientID+s.ClientSecretFile != "":
-		return "has a client_id or client_secret_file, which only a url has: leave them out"
-	case s.ClientID == "" && s.ClientSecretFile != "":
-		return "has a client_secret_file and no client_id: set client_id"
-	case s.ClientID != "" && s.TokenFile != "":
-		return "has token_file and client_id: use token_file for a fixed token, or client_id to sign in"
 	case s.URL != "" && (len(s.Args)+len(s.Env)+len(s.EnvFiles) > 0 || s.Cwd != ""):
 		return "has args, env, env_files or cwd, which are for a command: leave them out"
 	}
@@ -124,7 +137,30 @@ func (s *Server) wrong() string {
 			return fmt.Sprintf("has a header %s, which is not a valid header name", strconv.Quote(header))
 		}
 	}
-	return s.wrongEnv()
+	return cmp.Or(s.wrongSignIn(), s.wrongEnv())
+}
+
+// wrongSignIn says why podd cannot sign in like that; empty if it can.
+func (s *Server) wrongSignIn() string {
+	proofs := slices.DeleteFunc([]string{s.ClientSecretFile, s.PrivateKeyFile, s.AssertionFile}, func(path string) bool { return path == "" })
+	signs := s.ClientID != "" || s.Grant != ""
+	switch {
+	case s.URL == "" && (signs || len(proofs) > 0 || s.Issuer != ""):
+		return "has a client_id, a grant, an issuer or a file for them, which only a url has: leave them out"
+	case s.ClientID == "" && s.ClientSecretFile != "":
+		return "has a client_secret_file and no client_id: set client_id"
+	case signs && s.TokenFile != "":
+		return "has token_file and client_id or grant: use token_file for a fixed token, or the others to sign in"
+	case s.Issuer != "" && !signs:
+		return "has an issuer and no client_id or grant: leave it out"
+	case s.Grant == "" && s.PrivateKeyFile+s.AssertionFile != "":
+		return `has a private_key_file or assertion_file and no grant: set grant = "client_credentials"`
+	case s.Grant == GrantClient && (s.ClientID == "" || len(proofs) != 1):
+		return `has grant = "client_credentials": set client_id, and one of client_secret_file, private_key_file and assertion_file`
+	case s.Grant == GrantAssertion && (s.AssertionFile == "" || s.PrivateKeyFile != ""):
+		return `has grant = "jwt_bearer": set assertion_file, and no private_key_file`
+	}
+	return ""
 }
 
 // podsKey contains podd's key for its model endpoint, which no server gets.
@@ -158,13 +194,16 @@ func (s *Server) Wrong() string {
 	if strings.ContainsRune(s.Command, '/') && !filepath.IsAbs(s.Command) {
 		return "has a relative command, and the working directory is the workspace, where a model writes: name the program by its absolute path"
 	}
-	for _, path := range []string{s.Cwd, s.TokenFile, s.ClientSecretFile} {
+	for _, path := range []string{s.Cwd, s.TokenFile, s.ClientSecretFile, s.PrivateKeyFile, s.AssertionFile} {
 		if path != "" && !filepath.IsAbs(path) {
 			return fmt.Sprintf("has the path %s, which is relative: write the whole path", strconv.Quote(path))
 		}
 	}
 	for header, value := range s.Headers {
-		if strings.EqualFold(header, "Authorization") && !reference.MatchString(value) {
+		switch authorizes := strings.EqualFold(header, "Authorization"); {
+		case authorizes && s.Grant != "":
+			return "has a grant and the header Authorization: use one of them"
+		case authorizes && !reference.MatchString(value):
 			return `has a key in the file: put it into podd's environment and write headers = { Authorization = "Bearer ${NAME}" }, or into a file of its own that token_file names`
 		}
 	}

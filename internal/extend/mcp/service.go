@@ -174,7 +174,7 @@ func (look Look) toProto() *poddv1.McpServer {
 	for n, t := range l.Tools {
 		s.Tools = append(s.Tools, &poddv1.McpTool{
 			Name: t.Name, OfferedAs: look.Names[n], Description: t.Description, Schema: t.Schema, Hint: t.Hint, Changed: look.Changed[n],
-			Tokens: int64(fold.Estimate(len(look.Names[n])+len(t.Description)+len(t.Schema), 0)),
+			Tokens: int64(fold.Estimate(len(look.Names[n])+len(t.Description)+len(t.parameters()), 0)),
 		})
 	}
 	for _, r := range l.Resources {

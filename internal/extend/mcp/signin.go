@@ -26,7 +26,7 @@ import (
 // signInsName is the file of sign-ins in the state directory.
 const signInsName = "mcp-tokens.json"
 
-// early is how long before its end a token is renewed, renewTime bounds a renewal.
+// early is how long before its end a token is renewed that does not end sooner, renewTime bounds a renewal.
 const (
 	early     = 30 * time.Second
 	renewTime = 30 * time.Second
@@ -45,8 +45,8 @@ type signIn struct {
 	// Scopes are the rights that podd asked for, Wanted those that the next sign-in asks for besides: the server refused a call for them.
 	Scopes []string `json:"scopes,omitempty"`
 	Wanted []string `json:"wanted,omitempty"`
-	// Access is the token of requests, until Expiry; zero means unknown. Refresh gets the
-	// next one.
+	// Access is the token of requests, until Expiry, which comes a little before its end; zero means
+	// unknown. Refresh gets the next one.
 	Access  string    `json:"access,omitempty"`
 	Refresh string    `json:"refresh,omitempty"`
 	Expiry  time.Time `json:"expiry,omitzero"`
@@ -177,7 +177,7 @@ func (m *Manager) token(ctx context.Context, key, name, refused string) (string,
 	lock.Lock()
 	defer lock.Unlock()
 	one, _ := m.signIns.get(key)
-	valid := one.Access != "" && one.Access != refused && (one.Expiry.IsZero() || one.Expiry.After(m.Now().Add(early)))
+	valid := one.Access != "" && one.Access != refused && (one.Expiry.IsZero() || one.Expiry.After(m.Now()))
 	switch {
 	case valid:
 		return one.Access, nil
@@ -214,7 +214,7 @@ func (m *Manager) renew(ctx context.Context, one signIn) (signIn, error) {
 		Endpoint: oauth2.Endpoint{TokenURL: one.TokenURL, AuthStyle: one.Style},
 	}
 	// Parameters replace those of an exchange; a parameter without a value is removed.
-	t, err := c.Exchange(context.WithValue(ctx, oauth2.HTTPClient, m.oauth), "",
+	t, err := c.Exchange(context.WithValue(ctx, oauth2.HTTPClient, straight(m.oauth)), "",
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", one.Refresh), oauth2.SetAuthURLParam("resource", one.Resource))
 	if err != nil {
 		return one, err
@@ -223,12 +223,13 @@ func (m *Manager) renew(ctx context.Context, one signIn) (signIn, error) {
 	return one, nil
 }
 
-// end is when a token ends by podd's clock; zero means unknown.
+// end is when podd renews a token, by podd's clock; zero means unknown.
 func (m *Manager) end(t *oauth2.Token) time.Time {
-	if t.ExpiresIn <= 0 {
+	life := time.Until(t.Expiry)
+	if life <= 0 {
 		return time.Time{}
 	}
-	return m.Now().Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
+	return m.Now().Add(life - min(early, life/2)).UTC()
 }
 
 // over says whether an error means that a token for renewal is void.
@@ -241,11 +242,11 @@ func over(err error) bool {
 func briefly(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
-	case !ok:
+	case !ok && !strings.HasPrefix(err.Error(), "oauth2: "):
 		return errors.New(word(withoutURL(err).Error()))
-	case e.ErrorCode != "":
+	case ok && e.ErrorCode != "":
 		return fmt.Errorf("the authorization server answered %s%s", word(e.ErrorCode), colon(text(e.ErrorDescription, 200)))
-	case e.Response != nil:
+	case ok && e.Response != nil:
 		return fmt.Errorf("the authorization server answered with HTTP status %s", e.Response.Status)
 	}
 	return errors.New("the authorization server gave no token")

@@ -38,6 +38,8 @@ type web struct {
 
 	mu      sync.Mutex
 	session string
+	// denied is why no request gets a token any more.
+	denied  error
 	reading sync.WaitGroup
 }
 
@@ -204,14 +206,32 @@ func (w *web) send(ctx context.Context, method string, text []byte, headers http
 		if !refused || !again || w.oauth == nil || method != http.MethodPost {
 			return resp, nil
 		}
-		if err := w.oauth.Authorize(ctx, resp.Request, resp); err != nil {
-			if _, ok := errors.AsType[*failure](err); !ok {
-				err = &failure{error: err, broken: true}
-			}
+		if err := w.authorize(ctx, resp); err != nil {
 			_ = resp.Body.Close()
 			return nil, err
 		}
 	}
+}
+
+// authorize gets a token for a request that was refused. If that fails, nobody is asked again: the connection is of no use.
+func (w *web) authorize(ctx context.Context, resp *http.Response) error {
+	w.mu.Lock()
+	err := w.denied
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = w.oauth.Authorize(ctx, resp.Request, resp)
+	if _, ok := errors.AsType[*failure](err); ok || err == nil {
+		return err
+	}
+	err = &failure{error: err, broken: true}
+	if ctx.Err() == nil {
+		w.mu.Lock()
+		w.denied = err
+		w.mu.Unlock()
+	}
+	return err
 }
 
 func (w *web) try(ctx context.Context, method string, text []byte, headers http.Header) (*http.Response, error) {

@@ -22,6 +22,10 @@ func ReadFile(path string) (string, error) { return read(path, 0o077) }
 // group the right to read it, in a directory that only the service can enter.
 func ReadCredential(path string) (string, error) { return read(path, 0o027) }
 
+// ReadProjected is the same for a token that the platform renews. Kubernetes lets everyone in the
+// container read it.
+func ReadProjected(path string) (string, error) { return read(path, 0o022) }
+
 // read refuses a file with one of the permissions in forbidden.
 func read(path string, forbidden os.FileMode) (string, error) {
 	// Without waiting for a writer, in case it is a named pipe.

@@ -83,6 +83,8 @@ func socketGuards() map[string]guard {
 		"lock":          {"only one podd can lock a state directory", []edit{{"pkg/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
 		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "	_ = os.Chmod(s.path, 0o600)", "	_ = os.Chmod"}}},
 		"sign-in state": {"an answer to a sign-in needs its secret state", []edit{{"internal/extend/mcp/callback.go", "	if state != \"\" && subtle.ConstantTimeCompare([]byte(state), []byte(r.URL.Query().Get(\"state\"))) == 1 {", "	if _ = subtle.ConstantTimeCompare; state != \"\" {"}}},
+		"issuer":        {"a secret for sign-ins goes only to the issuer that the configuration names", []edit{{"internal/extend/mcp/account.go", `only == "" || one == only {`, `only == "" || one != "" {`}}},
+		"token place":   {"a request for a token follows no redirect", []edit{{"internal/extend/mcp/account.go", "return http.ErrUseLastResponse }", "return nil }"}}},
 		"asked text":    {"podd shows what a server asks as visible, bounded text", []edit{{"internal/extend/mcp/form.go", "Text: text(p.Message, maxDescription)}", "Text: p.Message}"}}},
 		"asked size":    {"a form has at most 64 KiB", []edit{{"internal/extend/mcp/form.go", "; size > maxForm {", "; size < 0 {"}}},
 		"asked address": {"podd shows the host and encodes what is not ASCII", []edit{{"internal/extend/mcp/form.go", "plainASCII(u.Hostname()), plainASCII(address)", "u.Host, address"}}},

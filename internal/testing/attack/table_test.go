@@ -99,6 +99,8 @@ func daemonAttacks() []attack {
 		{"finding out the names of triggers by webhooks", "CWE-204", "hook names", trig, "TestWebhookSecret"},
 		{"a webhook with a body of any size", "CWE-770", "hook size", trig, "TestLargeWebhook"},
 		{"a page that sends the browser to podd with a guessed state", "CWE-352", "sign-in state", "internal/extend/mcp", "TestLoginRefused"},
+		{"an MCP server that names another authorization server, for podd's secret", "CWE-522", "issuer", "internal/extend/mcp", "TestAccountSecretStaysAtItsIssuer"},
+		{"an authorization server that sends a secret on to another", "CWE-601", "token place", "internal/extend/mcp", "TestAccountFails"},
 		{"orders and control characters in what an MCP server asks a person", "CWE-451", "asked text", "internal/extend/mcp", "TestElicitHostile"},
 		{"a form of an MCP server of any size", "CWE-770", "asked size", "internal/extend/mcp", "TestElicitHostile"},
 		{"an address to open that looks like another one", "CWE-1007", "asked address", "internal/extend/mcp", "TestElicitURL"},

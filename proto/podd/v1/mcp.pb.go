@@ -709,7 +709,7 @@ type McpServer struct {
 	Prompts   []*McpPrompt   `protobuf:"bytes,13,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// One sentence for each thing that podd does not offer.
 	LeftOut []string `protobuf:"bytes,14,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
-	// "signed in", or "needed" if a person has to sign in; empty for most.
+	// "signed in", "needed" if a person has to sign in, or "by itself" if podd does; empty for most.
 	SignIn        string `protobuf:"bytes,15,opt,name=sign_in,json=signIn,proto3" json:"sign_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -138,7 +138,7 @@ export interface McpServer {
   prompts: McpPrompt[];
   /** One sentence for each thing that podd does not offer. */
   leftOut: string[];
-  /** "signed in", or "needed" if a person has to sign in; empty for most. */
+  /** "signed in", "needed" if a person has to sign in, or "by itself" if podd does; empty for most. */
   signIn: string;
 }
 
