@@ -3,7 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
-	"context"
+	"cmp"
 	"io"
 	"net/http"
 	"strconv"
@@ -20,11 +20,13 @@ type position struct {
 	retry time.Duration
 	// lost is an error that named no request.
 	lost *jsonrpc.Error
+	// again is a request that the server wants in another form.
+	again *jsonrpc.Request
 }
 
 // events reads the body of an answer: one text, or a stream of events. For the answer to a call
 // it ends with the answer.
-func (w *web) events(ctx context.Context, resp *http.Response, at *position, id jsonrpc.ID) error {
+func (w *web) events(resp *http.Response, at *position, id jsonrpc.ID) error {
 	defer resp.Body.Close()
 	from := bufio.NewReader(resp.Body)
 	first, err := afterSpace(from)
@@ -32,9 +34,8 @@ func (w *web) events(ctx context.Context, resp *http.Response, at *position, id 
 		return err
 	}
 	take := func(text []byte) {
-		if h := w.take(ctx, text); h.lost != nil {
-			at.lost = h.lost
-		}
+		h := w.take(text)
+		at.again, at.lost = cmp.Or(h.again, at.again), cmp.Or(h.lost, at.lost)
 	}
 	if first != '{' && first != '[' {
 		return at.read(from, take, func() bool { return id.IsValid() && !w.waits(id) })

@@ -310,8 +310,11 @@ func (w *web) answers(ctx context.Context, resp *http.Response, id jsonrpc.ID) {
 	}
 	var at position
 	for {
-		err := w.events(ctx, resp, &at, id)
+		err := w.events(resp, &at, id)
 		switch {
+		case at.again != nil:
+			_ = w.Write(ctx, at.again)
+			return
 		case !w.waits(id):
 			return
 		case errors.Is(err, errFrame):
@@ -358,7 +361,10 @@ func (w *web) refused(ctx context.Context, resp *http.Response, id jsonrpc.ID) {
 	f.gone = w.SessionID() != "" && (resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusBadRequest && strings.Contains(strings.ToLower(f.Error()), "session"))
 	if !f.gone {
-		w.take(ctx, text)
+		if h := w.take(text); h.again != nil {
+			_ = w.Write(ctx, h.again)
+			return
+		}
 	}
 	r := w.answered(id)
 	if r == nil {
@@ -397,14 +403,11 @@ func words(body []byte) string {
 	return ""
 }
 
-// take takes a text from the server.
-func (w *web) take(ctx context.Context, text []byte) heard {
+// take takes a text from the server. What it asks for again has the number of the request that it answers: that one has to be over.
+func (w *web) take(text []byte) heard {
 	h := w.hears(text)
 	for _, message := range h.messages {
 		w.deliver(message)
-	}
-	if h.again != nil {
-		w.begin(func() { _ = w.Write(ctx, h.again) })
 	}
 	return h
 }
@@ -419,7 +422,7 @@ func (w *web) listen() {
 			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 			switch {
 			case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
-				_ = w.events(w.ctx, resp, &at, jsonrpc.ID{})
+				_ = w.events(resp, &at, jsonrpc.ID{})
 			case resp.StatusCode < http.StatusInternalServerError || resp.StatusCode == http.StatusNotImplemented:
 				_ = resp.Body.Close()
 				return
