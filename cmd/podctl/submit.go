@@ -51,7 +51,10 @@ func (o *submitOptions) command(p *program) *cobra.Command {
 			"With -f, submit follows the turn until it ends: the answer goes to standard output, tool calls and alerts to " +
 			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(before) == 0 && strings.HasPrefix(typed, "/") && !o.literal {
+				return p.complete(1, o.promptNames)(cmd, before, typed)
+			}
 			return o.completeReference(cmd.Context(), p, typed)
 		},
 		PreRunE: func(cmd *cobra.Command, args []string) error { return o.take(p, cmd, args) },
@@ -213,6 +216,21 @@ func readSchema(path string) (string, error) {
 		return "", usagef("%s is not a JSON Schema: write one as UTF-8 text", path)
 	}
 	return string(text), nil
+}
+
+// promptNames completes a text that begins with a slash. Where submit would create the pod, there is none to ask.
+func (o *submitOptions) promptNames(ctx context.Context, s *session, offer func(value, about string)) error {
+	pod, _, err := s.choose(ctx, o.pod, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := s.Pods().ListPrompts(ctx, &poddv1.ListPromptsRequest{Pod: pod})
+	for _, p := range resp.GetPrompts() {
+		if p.GetName() != "compact" { // It is a verb.
+			offer("/"+p.GetName(), p.GetAbout())
+		}
+	}
+	return err
 }
 
 // completeReference completes an argument of submit that is an @path, with the files

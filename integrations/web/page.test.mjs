@@ -82,6 +82,52 @@ test("text of a stranger is only text", async () => {
   answer("deny", "hostile-asks", call);
 });
 
+test("a slash offers prompts, which the keyboard takes", async () => {
+  const commands = path.join(work, ".claude", "commands", "front");
+  fs.mkdirSync(commands, { recursive: true });
+  fs.writeFileSync(path.join(commands, "ship.md"), `---\ndescription: ships ${evil}\nargument-hint: [where]\n---\nsay Shipped to $1.`);
+  fs.writeFileSync(path.join(commands, "shut.md"), "say Shut.");
+  create("slashes", "--ask", "never");
+  await b.size(narrow);
+  await b.goto("#/pod/slashes");
+  const field = b.page.getByLabel("Write to slashes");
+  const offers = b.page.locator(".offers button");
+  await field.pressSequentially("/sh");
+  await offers.nth(1).waitFor();
+  assert.match(await offers.first().innerText(), /^\/front:ship where ships <img src=/);
+  assert.equal(await offers.first().getAttribute("aria-current"), "true");
+  await field.press("ArrowDown");
+  assert.equal(await offers.nth(1).getAttribute("aria-current"), "true");
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  assert.equal(await field.inputValue(), "/front:ship ");
+  assert.equal(await offers.count(), 0);
+  await field.pressSequentially("the moon");
+  await field.press("Enter");
+  await b.page.locator(".answer", { hasText: "Shipped to the." }).waitFor();
+  // Escape leaves the text, and what is no prompt is sent as it is.
+  await field.pressSequentially("/front:shut");
+  await offers.first().waitFor();
+  await field.press("Escape");
+  assert.equal(await offers.count(), 0);
+  assert.equal(await field.inputValue(), "/front:shut");
+  await field.press("Enter");
+  await b.page.locator(".answer", { hasText: "Shut." }).waitFor();
+  await field.pressSequentially("/");
+  await offers.getByText("/front:shut", { exact: true }).click();
+  assert.equal(await field.inputValue(), "/front:shut ");
+  await field.fill("");
+  // What podd refuses stays in the field.
+  fs.writeFileSync(path.join(commands, "empty.md"), "");
+  await field.fill("/front:empty x");
+  await field.press("Enter");
+  await b.page.getByText("/front:empty cannot be used: it says nothing").waitFor();
+  assert.equal(await field.inputValue(), "/front:empty x");
+  fs.rmSync(path.join(work, ".claude"), { recursive: true });
+  await field.fill("");
+  b.clean();
+});
+
 test("a picture is a line", async () => {
   const file = path.join(work, "dot.png");
   fs.writeFileSync(file, Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==", "base64"));

@@ -65,6 +65,7 @@ var calls = map[string]Scope{
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: Answer,
 	poddv1.PodService_CancelInboxItem_FullMethodName:      Control,
 	poddv1.PodService_Cancel_FullMethodName:               Control,
+	poddv1.PodService_ListPrompts_FullMethodName:          Control,
 	poddv1.PodService_Notify_FullMethodName:               Control,
 	poddv1.PodService_Pause_FullMethodName:                Control,
 	poddv1.PodService_Resume_FullMethodName:               Control,

@@ -6,6 +6,7 @@ import { doing, elapsed, fill, place, state, today } from "../fleet.js";
 import { live } from "../live.js";
 import { RpcError, call } from "../rpc.js";
 import { announce, toast } from "../tell.js";
+import { Offers } from "./offers.js";
 import { list as triggersOf } from "./triggers.js";
 import { Written, parts } from "../transcript/written.js";
 import { draw, ending } from "../transcript/blocks.js";
@@ -274,8 +275,18 @@ function composer(foot, name) {
   const steer = el("input", { type: "checkbox", id: "steer" });
   const choice = el("label", { class: "steer", hidden: true, title: "The running turn reads it at its next step. Otherwise it waits for the end of the turn." }, steer, " Join the running turn");
   const form = el("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), submit()) }, input, el("div", { class: "line" }, choice, send));
-  foot.append(form);
   const written = new Written(input);
+  const offers = new Offers((text) => {
+    written.put(text, []);
+    input.focus();
+    changed();
+  });
+  const changed = () => {
+    grow();
+    offers.typed(id, input.value);
+  };
+  offers.again = changed;
+  foot.append(offers.element, form);
   const draft = drafts.get(name);
   if (draft) written.put(draft.text, draft.pasted);
   const grow = () => {
@@ -283,8 +294,9 @@ function composer(foot, name) {
     input.style.blockSize = `${Math.min(input.scrollHeight + 2, 200)}px`;
     drafts.set(name, { text: input.value, pasted: written.pasted() });
   };
-  input.addEventListener("input", grow);
+  input.addEventListener("input", changed);
   input.addEventListener("keydown", (e) => {
+    if (offers.key(e, input.value)) return e.preventDefault(), e.stopPropagation();
     // A phone's Enter begins a line.
     if (e.key !== "Enter" || e.isComposing || (matchMedia("(pointer: coarse)").matches && !e.ctrlKey) || e.shiftKey) return;
     e.preventDefault();
@@ -297,7 +309,7 @@ function composer(foot, name) {
     const pasted = written.pasted();
     if (!text.trim() || !id || live.away) return;
     input.value = "";
-    grow();
+    changed();
     void submitted(id, parts(text, pasted), steer.checked && !choice.hidden).then((refused) => {
       if (refused && !input.value) written.put(text, pasted);
       if (refused) toast(refused, "bad");
