@@ -44,6 +44,7 @@ var mistakes = []mistake{
 	{"fire twice at an event", "internal/triggers/manage.go", "w.knows(ctx, t, e.ID, now); err != nil || ok {", "w.knows(ctx, t, e.ID, now); err != nil || ok && e.ID == \"\" {", unasked},
 	{"leave a due time out", "internal/triggers/state.go", "!at.After(now); at = t.next(at) {", "!at.After(now); at = t.next(t.next(at)) {", unasked},
 	{"take a letter twice", "internal/letters/letters.go", "rec.First-1, 0), l.Ref); err != nil || seq > 0 {", "rec.First-1, 0), l.Ref); err != nil || seq < 0 {", unasked},
+	{"give up a fire whose pod is being deleted", "internal/triggers/fire.go", "	if refused {\n		_, release", "	if ctx.Err() != nil {\n		_, release", unasked},
 	{"remove the pod of a trigger", "internal/subpods/background.go", "	if len(children) > 0 {\n", "	if len(children) > 1 {\n", unasked},
 }
 

@@ -227,6 +227,13 @@ func (w *Wing) fire(ctx context.Context, p *pod.Hosted, h *home, t *trigger, o o
 	if err != nil && !refused {
 		return err
 	}
+	if refused {
+		_, release, err := w.Host.Keep(ctx, p.Pod.ID)
+		if err != nil {
+			return err // The pod of the trigger is being deleted: what is due waits for its restore.
+		}
+		release()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t = h.current(t); t == nil {
