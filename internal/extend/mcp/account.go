@@ -88,7 +88,7 @@ func (a *account) Authorize(ctx context.Context, r *http.Request, resp *http.Res
 	used := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !a.wants(resp.Header) && resp.StatusCode == http.StatusForbidden {
 		if used != "" {
-			f.error = fmt.Errorf("%w; give podd's account more rights at the authorization server", f.error)
+			f.error = fmt.Errorf("%w; if podd's account has too few rights, grant them at the authorization server", f.error)
 		}
 		return f
 	}
@@ -171,8 +171,10 @@ func (a *account) token(ctx context.Context, named string, scopes []string) (*oa
 	}
 	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
 	switch {
+	case err != nil && a.server.Issuer == "":
+		return nil, failed(errors.New(word(err.Error())), "; if that is the right server, perhaps in a private network, set issuer")
 	case err != nil:
-		return nil, failed(errors.New(word(withoutURL(err).Error())), "")
+		return nil, failed(errors.New(word(err.Error())), "")
 	case meta == nil || meta.TokenEndpoint == "":
 		return nil, failed(errors.New("it does not say where to ask for one (RFC 8414)"), "; check the address with its operator")
 	}

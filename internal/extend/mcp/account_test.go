@@ -324,7 +324,7 @@ func TestAccountAsksForMoreRights(t *testing.T) {
 		t.Errorf("%v, asked %v", err, g.asked[2:])
 	}
 	_, err = b.findTicket()
-	if err == nil || !strings.Contains(err.Error(), "too few rights; give podd's account more rights at the authorization server") || len(g.asked) != 3 {
+	if err == nil || !strings.Contains(err.Error(), "too few rights; if podd's account has too few rights, grant them at the authorization server") || len(g.asked) != 3 {
 		t.Errorf("%v, asked %v", err, g.asked[3:])
 	}
 }
@@ -372,7 +372,7 @@ func TestAccountFails(t *testing.T) {
 			s.AssertionFile, s.ClientSecretFile = s.ClientSecretFile, ""
 			_ = os.Chmod(s.AssertionFile, 0o666)
 		}, "has no secret: the key file FILE is open to other users (mode 0666): run chmod 600 on it, and replace the key if others may have read it"},
-		"no server": {func(g *guarded, _ *mcp.Server) { g.issuer = "http://127.0.0.1:1" }, "gets no token from http://127.0.0.1:1: "},
+		"no server": {func(g *guarded, _ *mcp.Server) { g.issuer = "http://127.0.0.1:1" }, "gets no token from http://127.0.0.1:1: Get \"http://127.0.0.1:1/.well-known/oauth-authorization-server\": dial tcp 127.0.0.1:1: connect: connection refused; if that is the right server, perhaps in a private network, set issuer"},
 		"another server": {func(g *guarded, s *mcp.Server) { g.issuer, s.Issuer = "https://auth.example.com", g.server.URL },
 			"takes tokens of https://auth.example.com, and its issuer is ISSUER: correct one of them"},
 	} {
