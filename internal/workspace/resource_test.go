@@ -123,9 +123,20 @@ func TestAPromptOfAServer(t *testing.T) {
 	if m, ok := items[0].(item.SystemMessage); len(items) != 1 || !ok || strings.ContainsRune(m.Text, 0x1b) || !strings.HasPrefix(m.Text, "[File: ") || !strings.Contains(m.Text, " text") {
 		t.Errorf("%+v", items)
 	}
-	for typed, want := range map[string]string{"/wiki:x y": "/wiki:x y", " /gh:x": " /gh:x", "/gh: x": "/gh: x"} {
-		if text, _, err := refer(item.TextSegment{Text: typed}); err != nil || !strings.HasPrefix(text, want) {
-			t.Errorf("%s: %q, %v", typed, text, err)
+	if text, _, err := refer(item.TextSegment{Text: "/gh:review x"}, item.FileRef{Path: "a.txt"}); err != nil || !strings.HasSuffix(text, "are shown]\n@a.txt") {
+		t.Errorf("with a file: %q, %v", text, err)
+	}
+	// Text that only looks like a name stays, and says so. A name of the machine's root and one behind a blank are a path and text.
+	for typed, want := range map[string]string{
+		"/wiki:x y": "there is no prompt or skill /wiki:x, so this is sent as text", "/gh: x": "there is no prompt or skill /gh:, so this is sent as text", " /gh:x": "", "/tmp is full": "", "/etc/x": "",
+	} {
+		out, alerts, err := w.Refer(t.Context(), pod.Submit{ParseRefs: true, Segments: []item.Segment{item.TextSegment{Text: typed}}})
+		said := ""
+		for _, a := range alerts {
+			said += a.Text
+		}
+		if err != nil || out.Text != typed || said != want {
+			t.Errorf("%s: %q, %q, %v", typed, out.Text, said, err)
 		}
 	}
 	for typed, want := range map[string]string{
