@@ -53,7 +53,7 @@ func TestACPCommands(t *testing.T) {
 		return strings.Contains(string(m.Params), `"sessionUpdate":"session_info_update"`) && strings.Contains(string(m.Params), `"title":"`)
 	})
 	for typed, want := range map[string]string{
-		"/review 'a b.go'": "Review a b.go, please.", "/ship \nnow": "Ship it.\n\nnow", "/deploy": "Use the skill deploy.", "/etc/passwd is what?": "/etc/passwd is what?",
+		"/review 'a b.go'": "Review a b.go, please.", "/ship \nnow": "Ship it.\n\nnow", "/deploy": "Run make deploy.\n\n[This is the skill deploy. Its files are in .agents/skills/deploy.]", "/etc/passwd is what?": "/etc/passwd is what?",
 		"/nonsense x": "/nonsense x", "see /lint": "see /lint", " /lint": " /lint",
 	} {
 		e.must("session/prompt", promptOf(session, typed), &struct{}{})
@@ -154,7 +154,7 @@ func TestACPClosesBehindThePrompt(t *testing.T) {
 	}
 }
 
-// In the terminal view a slash and the name of a skill tell the model to use it.
+// In the terminal view a slash and the name of a skill send it.
 func TestDeskUsesASkill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, says(nil))
@@ -163,7 +163,7 @@ func TestDeskUsesASkill(t *testing.T) {
 	d := w.atDesk()
 	d.types("/dep", "/deploy task")
 	d.turn("loy the docs\r")
-	if log, _ := w.podctl("tail", "p", "--after", "0").run(0); !strings.Contains(log, "Use the skill deploy.") || !strings.Contains(log, "the docs") {
+	if log, _ := w.podctl("tail", "p", "--after", "0").run(0); !strings.Contains(log, "Run make deploy.") || !strings.Contains(log, "the docs") {
 		t.Errorf("the log has\n%s", log)
 	}
 	d.leaves()

@@ -64,6 +64,9 @@ func (f Found) prompt(s Skill) prompts.Prompt {
 	h, body, err := f.body(s)
 	if p.Wrong = err; err == nil {
 		h.complete(&p)
+		if p.Arguments() == "" {
+			p.Hint = "task"
+		}
 		p.Text = fmt.Sprintf("%s\n\n[This is the skill %s. Its files are in %s.]", body, s.Name, scopefs.Display(path.Dir(s.Path)))
 	}
 	return p

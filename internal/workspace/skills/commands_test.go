@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 		"review|Sends your prompt review||podd's\n\nAda", "front:ui:test|Sends your prompt front:ui:test|[where] [how]|Test.\n\nAda",
 		"front:lint|Sends your prompt front:lint||Lint.\n\nAda", "my-review-|Sends your prompt my-review-||Mine.\n\nAda", "speckit.Plan|plans: all|what|Plan Ada.",
 		"guard:sub:run|Sends your prompt guard:sub:run||Run PLUGIN/bin.\n\nAda",
-		"guard:tidy|Tidies.||Tidy.\n\n[This is the skill tidy. Its files are in " + strings.ReplaceAll(tidy, plugin, "PLUGIN") + ".]\n\nAda",
+		"guard:tidy|Tidies.|task|Tidy.\n\n[This is the skill tidy. Its files are in " + strings.ReplaceAll(tidy, plugin, "PLUGIN") + ".]\n\nAda",
 		"greet|Greets.|who|Say hello to Ada with .agents/skills/greet/x.\n\n[This is the skill greet. Its files are in .agents/skills/greet.]",
 	}
 	if !slices.Equal(got, want) {

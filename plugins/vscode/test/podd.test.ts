@@ -124,6 +124,7 @@ test("paths are completed", async () => {
 test("a prompt of the person's own takes the place of its name, and /compact begins no turn", async () => {
   fs.mkdirSync(path.join(work, ".claude", "commands"), { recursive: true });
   fs.writeFileSync(path.join(work, ".claude", "commands", "lint.md"), "Lint $1 well.\n");
+  fs.writeFileSync(path.join(work, ".claude", "commands", "empty.md"), "");
   await c.create("prompts", work);
   assert.deepEqual([await c.names("prompts", "/li"), await c.names("prompts", "/compac"), await c.names("prompts", "/no")], [["/lint"], ["/compact"], []]);
   await c.send("prompts", [text("/lint all")]);
@@ -131,7 +132,7 @@ test("a prompt of the person's own takes the place of its name, and /compact beg
   await c.send("prompts", segments("/lint it", { text: "new", path: "", name: "new.txt", start: 1, end: 1 }));
   await seen("prompts", (t) => said(t, "You said: Lint it well.\n\n<paste name="));
   await seen("prompts", (t) => said(t, "Turn 2 finished"));
-  await assert.rejects(c.send("prompts", [text("/lint")]), (err: PoddError) => err.reason === "PROMPT" && err.message === "/lint needs argument 1");
+  await assert.rejects(c.send("prompts", [text("/empty")]), (err: PoddError) => err.reason === "PROMPT" && err.message === "/empty cannot be used: it says nothing");
   await assert.rejects(c.send("prompts", [text("/compact")]), /nothing to compact/);
 });
 
