@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -118,6 +119,8 @@ type snapshot struct {
 	skips func(rel string) bool
 	// was is what is compared with, which is read whatever the room is.
 	was map[string]KeptFile
+	// grows says that a longer file may be the same one.
+	grows bool
 	// room is how many bytes may be read, names how many names of directories there were.
 	room  int64
 	names int
@@ -199,7 +202,7 @@ func (s *snapshot) text(dir *os.File, name, rel string, most int64) ([]byte, err
 		most = -1
 	case !had || !was.regular():
 		most = min(most, s.room)
-	case most == maxKeptBelow:
+	case most == maxKeptBelow && !s.grows:
 		most = int64(len(was.Text)) // A longer one differs.
 	}
 	text, err := readIn(dir, name, most)
@@ -282,7 +285,7 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 	}
 	defer dir.Close()
 	at := filepath.Join(root.path, rel)
-	s := snapshot{files: map[string]KeptFile{}, skips: g.holds(at), was: k.Files, room: maxKeptAll}
+	s := snapshot{files: map[string]KeptFile{}, skips: g.holds(at), was: k.Files, grows: g.young(k), room: maxKeptAll}
 	for _, name := range k.Names {
 		s.add(dir, name, name)
 	}
@@ -296,7 +299,7 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 		switch {
 		case g.lets(filepath.Join(at, path)), had == has && was.same(is), !has && !end:
 		case slices.ContainsFunc(gone, func(dir string) bool { return within(dir, path) }):
-		case k.Git && g.settles(dir, at, path, k, is, has), has && !had && k.Git && g.maybe(at, path, is, k.made):
+		case k.Git && g.settles(dir, at, path, k, is, has), has && (!had || g.goesOn(k, was, is)) && k.Git && g.maybe(at, path, is, k.made):
 		case has && k.Git && path == "gitdir" && g.follows(at, is, end):
 		case filepath.Base(path) == gitDir && g.leads(filepath.Join(at, path), has):
 		default:
@@ -309,6 +312,19 @@ func (g *Guard) compare(root *guardedRoot, rel string, k *KeptDir, end bool) {
 			}
 		}
 	}
+}
+
+// makingTime is for how long after a git directory was made another command may still be making it.
+const makingTime = time.Minute
+
+// young says whether another command may have been making a git directory when this one began.
+func (g *Guard) young(k *KeptDir) bool {
+	return k.Git && k.Born > g.began.Add(-makingTime).UnixNano()
+}
+
+// goesOn says whether a file of a young git directory may be one whose beginning was there.
+func (g *Guard) goesOn(k *KeptDir, was, is KeptFile) bool {
+	return g.young(k) && was.regular() && is.regular() && bytes.HasPrefix(is.Text, was.Text)
 }
 
 // putBack makes one path what it was. It says whether it moved away a directory.

@@ -101,6 +101,21 @@ func TestRepositoriesFoundLaterStay(t *testing.T) {
 	y.sh("test -e r75/.git/hooks/pre-push; git -C r75 config alias.x; git -C s/bare.git config alias.x")
 }
 
+// A command that begins while another one makes a repository takes nothing of that for its own work.
+func TestRepositoryThatAnotherMakes(t *testing.T) {
+	y := newYard(t)
+	y.sh(`git init -q n; cd n/.git/hooks; : >a.sample; printf '#!' >b.sample; echo mine >c.sample`)
+	g := y.watch(y.guard())
+	y.sh(`cd n/.git/hooks; echo done >a.sample; echo /bin/sh >>b.sample`)
+	y.ends(g)
+	y.sh(`cd n/.git/hooks; [ "$(cat a.sample)" = done ]; [ "$(cat b.sample)" = '#!/bin/sh' ]`)
+	g = y.watch(y.guard())
+	y.sh(`echo other >n/.git/hooks/c.sample`)
+	if undone := g.End(); len(undone.Moved) != 1 || !undone.Moved[0].Back {
+		t.Errorf("%+v", undone.Moved)
+	}
+}
+
 // While a command removes repositories, nothing in them is put back: the command would fail.
 func TestRepositoriesAreRemovedWhileCompared(t *testing.T) {
 	y := newYard(t)
