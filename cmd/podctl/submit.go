@@ -218,7 +218,7 @@ func readSchema(path string) (string, error) {
 	return string(text), nil
 }
 
-// promptNames completes a text that begins with a slash. Where submit would create the pod, there is none to ask.
+// promptNames completes a text that begins with a slash. It offers nothing where submit would create the pod.
 func (o *submitOptions) promptNames(ctx context.Context, s *session, offer func(value, about string)) error {
 	pod, _, err := s.choose(ctx, o.pod, nil)
 	if err != nil {

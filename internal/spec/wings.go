@@ -82,7 +82,7 @@ func (w *wings) entry(seq item.Seq, k item.WingEntry) {
 		return
 	}
 	if k.Done > 0 {
-		if k.Done > w.purged && w.pending[k.Done] != k.Wing { // Nobody knows what the removed ones were.
+		if k.Done > w.purged && w.pending[k.Done] != k.Wing { // The log lacks earlier ones.
 			w.fail(pendingOnce, "#%d is not pending for the wing %s", k.Done, k.Wing)
 		}
 		delete(w.pending, k.Done)

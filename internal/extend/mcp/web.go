@@ -213,7 +213,7 @@ func (w *web) send(ctx context.Context, method string, text []byte, headers http
 	}
 }
 
-// authorize gets a token for a request that was refused. If that fails, nobody is asked again: the connection is of no use.
+// authorize gets a token for a request that was refused. If that fails, the connection is of no use, so podd does not ask again.
 func (w *web) authorize(ctx context.Context, resp *http.Response) error {
 	w.mu.Lock()
 	err := w.denied

@@ -30,7 +30,7 @@ func allowsWhatever(r *compiled) bool {
 	return r.Decision == Allow && r.command == nil && r.path == "" && r.host == ""
 }
 
-// outside is a rule that says what alone may run, if the line is none of that.
+// outside is a rule with only, if no such rule names the line.
 func (x *examined) outside() *compiled {
 	if x.byLine(Only) != nil {
 		return nil

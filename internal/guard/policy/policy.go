@@ -75,7 +75,7 @@ func (p *Policy) Decide(c Call) Verdict {
 		return Verdict{Deny, x.because("is denied by", r)}
 	}
 	if r := x.outside(); r != nil {
-		return Verdict{Deny, x.because("is denied: it is none of those that alone may run by", r)}
+		return Verdict{Deny, x.because("is denied: it may run only what is named by", r)}
 	}
 	if len(c.Protected) > 0 {
 		return p.ask(x.protected(), `to allow it, set ask to "risky" or "always" and approve it`)

@@ -252,7 +252,7 @@ func TestPodRules(t *testing.T) {
 	}
 }
 
-// Rules with only say what alone may run, at every level and whatever else allows or asks.
+// A rule with only denies all that no such rule names, at every level and whatever else allows or asks.
 func TestOnly(t *testing.T) {
 	only := func(command string) item.Rule {
 		return item.Rule{Tool: "shell", Command: command, Decision: policy.Only}
@@ -264,7 +264,7 @@ func TestOnly(t *testing.T) {
 		"git diff > x": policy.Deny, "GIT_PAGER=x git log": policy.Deny, "ls": policy.Deny,
 	} {
 		got := with(t, policy.Risky, rules...).Decide(confined(line))
-		if got.Decision != want || want == policy.Deny && !strings.Contains(got.Why, `is denied: it is none of those that alone may run by rule 1 (tool "shell", command "git diff *").`) {
+		if got.Decision != want || want == policy.Deny && !strings.Contains(got.Why, `is denied: it may run only what is named by rule 1 (tool "shell", command "git diff *").`) {
 			t.Errorf("%s: %+v, want %s", line, got, want)
 		}
 	}

@@ -103,7 +103,7 @@ func (t *tree) files(dir, prefix string, fn func(name, file string), above ...fs
 	return err
 }
 
-// unnamed is what a name cannot have, as nobody could type it.
+// unnamed matches what people cannot type in a name.
 var unnamed = regexp.MustCompile(`[^\pL\pN_.-]+`)
 
 // commands are prompts that are files.

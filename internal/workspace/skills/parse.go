@@ -114,7 +114,7 @@ func short(text string) string {
 	return text
 }
 
-// unquoted are values that YAML may take for more than text, as files for Claude Code have them.
+// unquoted matches the values without quotes that files for Claude Code have, which YAML may not read as text.
 var unquoted = regexp.MustCompile(`(?m)^([A-Za-z_][\w-]*):[ \t]+([^\s'"|>].*)$`)
 
 // parseFront reads front matter. What is no YAML is read with its values in quotes.
