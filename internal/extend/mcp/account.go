@@ -31,20 +31,22 @@ type account struct {
 	// access is the token of requests, until expiry; zero means unknown.
 	access string
 	expiry time.Time
-	// named is where the server says what it wants, scopes are the rights that it wanted so far.
+	// named is where the server says what it wants, scopes are the rights that podd asked for with access.
 	named  string
 	scopes []string
 	// pending is the request for the next token; nil without one.
 	pending *pending
 }
 
-// pending is a request for a token that all wait for who want one meanwhile.
+// pending is one request for a token; all who need one wait for it.
 type pending struct {
-	done chan struct{}
-	err  error
+	// scopes are the rights that it asks for; without any, it asks for those that the server has.
+	scopes []string
+	done   chan struct{}
+	err    error
 }
 
-// account is podd's at a server.
+// account returns podd's account at a server.
 func (m *Manager) account(s Server, address string) *account {
 	key := keyOf(s, "")
 	m.mu.Lock()
@@ -64,7 +66,7 @@ func errSignsIn(s Server) error {
 func (a *account) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	access, over := a.current()
 	if over {
-		if err := a.renew(ctx, access); err != nil {
+		if err := a.renew(ctx, access, nil); err != nil {
 			return nil, err
 		}
 		access, _ = a.current()
@@ -86,82 +88,101 @@ func (a *account) current() (access string, over bool) {
 func (a *account) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
 	f, _ := refusal(resp)
 	used := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !a.wants(resp.Header) && resp.StatusCode == http.StatusForbidden {
+	rights, other := a.wants(resp.Header, used)
+	forbidden := resp.StatusCode == http.StatusForbidden
+	if forbidden && !other {
 		if used != "" {
 			f.error = fmt.Errorf("%w; if podd's account has too few rights, grant them at the authorization server", f.error)
 		}
 		return f
 	}
-	return a.renew(ctx, used)
+	err := a.renew(ctx, used, rights)
+	if err != nil && forbidden {
+		f.error = err // The token serves other calls.
+		return f
+	}
+	return err
 }
 
-// wants notes what the server wants, and says whether it lacks rights that podd has not asked for.
-func (a *account) wants(h http.Header) (more bool) {
+// wants is the rights that the server wants, and says whether another token than the one used may have them.
+func (a *account) wants(h http.Header, used string) (rights []string, other bool) {
 	challenges, _ := oauthex.ParseWWWAuthenticate(h.Values("WWW-Authenticate"))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, c := range challenges {
 		a.named = cmp.Or(c.Params["resource_metadata"], a.named)
-		for _, scope := range strings.Fields(c.Params["scope"]) {
-			if !slices.Contains(a.scopes, scope) {
-				a.scopes, more = append(a.scopes, scope), true
-			}
-		}
+		rights = append(rights, missing(strings.Fields(c.Params["scope"]), rights)...)
 	}
-	return more
+	return rights, a.access != used || a.pending != nil || len(missing(rights, a.scopes)) > 0
 }
 
-// renew gets the next token, once for all who used the same one.
-func (a *account) renew(ctx context.Context, used string) error {
+// missing are the rights that are not in scopes.
+func missing(rights, scopes []string) []string {
+	return slices.DeleteFunc(slices.Clone(rights), func(one string) bool { return slices.Contains(scopes, one) })
+}
+
+// renew gets a token in place of the one used, asked for with some rights.
+func (a *account) renew(ctx context.Context, used string, rights []string) error {
+	for {
+		now, err := a.next(used, rights)
+		if now == nil {
+			return err
+		}
+		select {
+		case <-now.done:
+			if len(missing(rights, now.scopes)) == 0 {
+				return now.err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// next is the request to wait for, one at a time; nil if there is such a token.
+func (a *account) next(used string, rights []string) (*pending, error) {
 	a.mu.Lock()
-	if a.access != used {
-		a.mu.Unlock()
-		return nil
+	defer a.mu.Unlock()
+	more := missing(rights, a.scopes)
+	if a.access != used && len(more) == 0 {
+		return nil, nil
 	}
 	if a.pending == nil {
-		now := &pending{done: make(chan struct{})}
+		now := &pending{scopes: slices.Concat(a.scopes, more), done: make(chan struct{})}
 		if !a.m.begin(func() { a.ask(now) }) {
-			a.mu.Unlock()
-			return errStopped
+			return nil, errStopped
 		}
 		a.pending = now
 	}
-	now := a.pending
-	a.mu.Unlock()
-	select {
-	case <-now.done:
-		return now.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return a.pending, nil
 }
 
 // ask asks for a token.
 func (a *account) ask(now *pending) {
 	a.mu.Lock()
-	named, scopes := a.named, slices.Clone(a.scopes)
+	named := a.named
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(a.m.base, accountTime, fmt.Errorf("it did not answer within %s", accountTime))
 	defer cancel()
-	t, err := a.token(ctx, named, scopes)
+	t, scopes, err := a.token(ctx, named, now.scopes)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil {
-		a.access, a.expiry = t.AccessToken, a.m.end(t)
+		a.access, a.expiry, a.scopes = t.AccessToken, a.m.end(t), scopes
 	}
 	now.err, a.pending = err, nil
 	close(now.done)
 }
 
-// token is the next token. An error is the rest of a sentence.
-func (a *account) token(ctx context.Context, named string, scopes []string) (*oauth2.Token, error) {
+// token is the next token, and the rights that podd asked for. An error is the rest of a sentence.
+func (a *account) token(ctx context.Context, named string, scopes []string) (*oauth2.Token, []string, error) {
 	client := a.m.oauth
 	if a.server.Issuer != "" {
 		client = a.m.inside
 	}
 	resource, issuer, found, err := a.resource(ctx, named, client)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	failed := func(err error, advice string) error {
 		if ctx.Err() != nil {
@@ -172,38 +193,38 @@ func (a *account) token(ctx context.Context, named string, scopes []string) (*oa
 	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
 	switch {
 	case err != nil && a.server.Issuer == "":
-		return nil, failed(errors.New(word(err.Error())), "; if that is the right server, perhaps in a private network, set issuer")
+		return nil, nil, failed(errors.New(word(err.Error())), "; if that is the right server, perhaps in a private network, set issuer")
 	case err != nil:
-		return nil, failed(errors.New(word(err.Error())), "")
+		return nil, nil, failed(errors.New(word(err.Error())), "")
 	case meta == nil || meta.TokenEndpoint == "":
-		return nil, failed(errors.New("it does not say where to ask for one (RFC 8414)"), "; check the address with its operator")
+		return nil, nil, failed(errors.New("it does not say where to ask for one (RFC 8414)"), "; check the address with its operator")
 	}
 	if len(scopes) == 0 {
 		scopes = found
-		a.mu.Lock()
-		a.scopes = slices.Clone(found)
-		a.mu.Unlock()
 	}
 	c := &clientcredentials.Config{
 		ClientID: a.server.ClientID, TokenURL: meta.TokenEndpoint, Scopes: scopes, AuthStyle: oauth2.AuthStyleInParams,
 		EndpointParams: url.Values{"resource": {resource}},
 	}
 	if err := a.prove(c, meta); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, err := c.Token(context.WithValue(ctx, oauth2.HTTPClient, straight(client)))
 	if err != nil {
-		return nil, failed(briefly(err), a.advice(err))
+		return nil, nil, failed(briefly(err), a.advice(err))
 	}
 	a.m.Secret(t.AccessToken)
-	return t, nil
+	return t, scopes, nil
 }
 
 // resource is the server as its authorization server knows it, that server, and the rights that the server has.
 func (a *account) resource(ctx context.Context, named string, client *http.Client) (resource, issuer string, scopes []string, err error) {
 	only, at := strings.TrimSuffix(a.server.Issuer, "/"), origin(a.url)
-	if only != "" && origin(named) != at {
-		named = "" // Nothing leads podd to another place in a private network.
+	if only != "" { // Nothing leads podd to another place in a private network.
+		client = straight(client)
+		if origin(named) != at {
+			named = ""
+		}
 	}
 	u, err := url.Parse(a.url)
 	if err != nil {

@@ -84,7 +84,7 @@ type Manager struct {
 	record  *record
 	signIns *signIns
 	running *running
-	// oauth asks authorization servers, inside those that the configuration names: they may be in a private network.
+	// oauth reaches public authorization servers; inside also reaches private ones that the configuration names.
 	oauth, inside *http.Client
 	// base is the context of the servers' own work; stop ends it.
 	base context.Context
