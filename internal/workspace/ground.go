@@ -129,7 +129,7 @@ func (g *ground) says(p Project) func() (text string, warnings []string) {
 func (g *ground) unknownTools() []string {
 	var agents, tools []string
 	for _, a := range g.skills.Agents {
-		named := claude.Tools(a.Tools)
+		named := claude.Tools(slices.Concat(a.Tools, a.Denied))
 		if left := append(named.Unknown, named.Limited...); len(left) > 0 {
 			agents, tools = append(agents, a.Name), append(tools, left...)
 		}
@@ -138,7 +138,7 @@ func (g *ground) unknownTools() []string {
 		return nil
 	}
 	slices.Sort(tools)
-	return []string{fmt.Sprintf("podd has not, or not in part, these tools of the agents %s: %s", strings.Join(agents, ", "), sanitize.Line(strings.Join(slices.Compact(tools), ", ")))}
+	return []string{fmt.Sprintf("podd lacks these tools of the agents %s, or cannot limit them: %s", strings.Join(agents, ", "), sanitize.Line(strings.Join(slices.Compact(tools), ", ")))}
 }
 
 // joined are two texts with an empty line between them; either may be empty.

@@ -183,8 +183,11 @@ func TestTools(t *testing.T) {
 	if n := Tools([]string{"Bash(git:*)", "Bash"}); n.Commands != nil {
 		t.Errorf("%+v", n)
 	}
-	for name, want := range map[string]bool{"mcp__db__query": true, "mcp__db__x": true, "mcp__dbx__query": false, "mcp__all__x": true, "glob": true, "globs": false} {
-		if got := HasTool([]string{"mcp__db", "mcp__all__*", "glob"}, name); got != want {
+	for name, want := range map[string]bool{
+		"mcp__db__query": true, "mcp__db__x": true, "mcp__dbx__query": false, "mcp__all__x": true, "glob": true, "globs": false,
+		"mcp__hub__delete_repo": true, "mcp__hub__get": false, "mcp__a__drop": true, "mcp__a__get": false, "web_fetch": true,
+	} {
+		if got := HasTool([]string{"mcp__db", "mcp__all__*", "glob", "mcp__hub__delete_*", "mcp__*__drop", "web_*"}, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

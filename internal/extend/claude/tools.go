@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"math"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -131,11 +132,11 @@ func ownNames(name string) []string {
 	return nil
 }
 
-// HasTool says whether a list of names has a tool: mcp__SERVER and mcp__SERVER__* are all tools of a server.
+// HasTool says whether a list of names has a tool. In a name, * matches any text; mcp__SERVER is all tools of a server.
 func HasTool(list []string, tool string) bool {
 	return slices.ContainsFunc(list, func(name string) bool {
-		server := strings.TrimSuffix(strings.TrimSuffix(name, "*"), "__") + "__"
-		return name == tool || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(tool, server)
+		matches, _ := path.Match(name, tool) // No tool has a name that is no pattern.
+		return matches || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(tool, strings.TrimSuffix(name, "__")+"__")
 	})
 }
 
