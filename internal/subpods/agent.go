@@ -76,17 +76,17 @@ func equip(spec *item.PodSpec, agent skills.Agent, has []string) (lacks string, 
 		not.Tools = slices.DeleteFunc(not.Tools, func(name string) bool { return name == shellTool })
 	}
 	denied := append(not.Tools, not.Limited...)
-	if len(may.Commands) > 0 {
+	if len(may.Commands)+len(not.Commands) > 0 {
 		denied = append(denied, jobTool) // What is typed into a job meets no rule.
 	}
 	spec.Tools = slices.DeleteFunc(slices.Clone(has), func(name string) bool {
 		return agent.Tools != nil && !claude.HasTool(may.Tools, name) || claude.HasTool(denied, name)
 	})
 	if len(spec.Tools) == 0 {
-		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s may have %s, and you have none of these tools to pass on", agent.Name, cmp.Or(strings.Join(agent.Tools, ", "), "none of "+strings.Join(agent.Denied, ", ")))
+		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: you have no tool that the agent %s may use: leave agent out", agent.Name)
 	}
 	if slices.ContainsFunc(spec.Rules, func(r item.Rule) bool { return r.Decision == policy.Only }) && len(may.Commands) > 0 {
-		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s may run commands of its own, and you may run some alone", agent.Name)
+		return "", item.Errorf(item.KindInvalid, "BAD_AGENT", "not run: the agent %s has its own list of commands and so have you: take an agent without one", agent.Name)
 	}
 	for _, c := range may.Commands {
 		spec.Rules = append(spec.Rules, item.Rule{Tool: shellTool, Command: c, Decision: policy.Only})
@@ -115,13 +115,14 @@ const (
 // model gives a spec the model that an agent names, if the spec's endpoint has it. No file chooses another endpoint.
 func (s *spawner) model(spec *item.PodSpec, name string) {
 	settings := s.Host.Settings()
-	endpoint := settings.Router.Full(cmp.Or(spec.ModelRef(), settings.Model)).Endpoint
-	lists := settings.Router.Endpoints[endpoint].Lists
+	has := settings.Router.Full(cmp.Or(spec.ModelRef(), settings.Model))
+	lists := settings.Router.Endpoints[has.Endpoint].Lists
 	if name == "" || lists == nil {
 		return
 	}
-	if model := listedModel(lists.Offered().Offers, name); model != "" {
-		spec.Endpoint, spec.Model, spec.Options = endpoint, model, item.Options{}
+	model := listedModel(lists.Offered().Offers, name)
+	if model != "" && model != has.Model { // The options of another model may not fit.
+		spec.Endpoint, spec.Model, spec.Options = has.Endpoint, model, item.Options{}
 	}
 }
 

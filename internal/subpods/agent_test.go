@@ -51,9 +51,9 @@ func TestAgentsTools(t *testing.T) {
 		{[]string{"Read", "Bash(git log:*)", "Bash(git diff)", "job", "WebSearch", "mcp__db"}, nil,
 			"[read_file shell mcp__db__query] [only git log *; only git diff; ] \n\n[You do not have these tools: job, WebSearch]"},
 		{[]string{"Read(src/**)", "Glob"}, nil, "[glob] [] \n\n[You do not have these tools: read_file]"},
-		{nil, []string{"Edit", "Bash(rm:*)", "Read(x)"}, "[shell job glob mcp__db__query spawn_pod] [deny rm *; ] "},
-		{[]string{"Edit"}, []string{"Edit"}, "not run: the agent a may have Edit, and you have none of these tools to pass on"},
-		{[]string{}, nil, "not run: the agent a may have none of , and you have none of these tools to pass on"},
+		{nil, []string{"Edit", "Bash(rm:*)", "Read(x)"}, "[shell glob mcp__db__query spawn_pod] [deny rm *; ] "},
+		{[]string{"Edit"}, []string{"Edit"}, "not run: you have no tool that the agent a may use: leave agent out"},
+		{[]string{}, nil, "not run: you have no tool that the agent a may use: leave agent out"},
 		{[]string{"Bash($(x))"}, nil, "not run: podd has no rule for the tools of the agent a: rule 1: the command \"$(x)\" has $"},
 	} {
 		var spec item.PodSpec
