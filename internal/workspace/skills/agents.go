@@ -46,23 +46,26 @@ func (f *Found) addAgent(file, plugin string, user bool) error {
 	if err != nil {
 		return err
 	}
-	h, body, err := parse(file, text)
-	switch {
+	h, body, err := parseWhole(text)
+	limits := func(key string) bool { return slices.Contains([]string{"tools", "disallowedTools", "<<"}, key) }
+	switch i := slices.IndexFunc(h.odd, limits); {
 	case err != nil:
 		return err
+	case i >= 0:
+		return fmt.Errorf("its %s is neither text nor a list of texts: write names with commas between them", h.odd[i])
 	case slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.Name == h.name }):
 		return fmt.Errorf("another one has its name %s", h.name)
 	case len(f.Agents) == maxSkills:
 		return fmt.Errorf("there are more than %d", maxSkills)
 	}
 	a := Agent{Name: h.name, Description: h.description, Instructions: body, User: user, Plugin: plugin}
-	if a.Tools = words(h.front["tools"]); slices.Contains(a.Tools, "*") {
+	if a.Tools = words(h.values["tools"]); slices.Contains(a.Tools, "*") {
 		a.Tools = nil
 	}
 	if model := h.one("model"); model != "inherit" {
 		a.Model = model
 	}
-	a.Denied = words(h.front["disallowedTools"])
+	a.Denied = words(h.values["disallowedTools"])
 	f.Agents = append(f.Agents, a)
 	return nil
 }

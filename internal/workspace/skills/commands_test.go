@@ -53,6 +53,7 @@ func TestBadCommands(t *testing.T) {
 	plant(t, home+"/long.md", strings.Repeat("x", 64<<10+1))
 	plant(t, home+"/data.md", "\xff")
 	plant(t, home+"/broken.md", "---\n[: x\n---\nUse it.")
+	plant(t, home+"/list.md", "---\n- a\n---\nUse it.")
 	plant(t, home+"/blank.md", "---\ndescription: x\n---\n\n")
 	plant(t, home+"/.hidden.md", "x")
 	plant(t, home+"/note.txt", "x")
@@ -78,7 +79,7 @@ func TestBadCommands(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"long": "of your own of at most 65536 bytes", "data": "it is not text", "broken": "is no YAML (", "blank": "it says nothing", "loop": "too many levels of symbolic links",
+		"long": "of your own of at most 65536 bytes", "data": "it is not text", "broken": "is no YAML (", "list": "its front matter is no list of keys and values", "blank": "it says nothing", "loop": "too many levels of symbolic links",
 		"linked": "secret", "shared:secret": "secret", "gone": "no such file", "huge": "more than 65536", "out": "outside", "w050:x": "x",
 	} {
 		if !strings.Contains(got[name], want) {

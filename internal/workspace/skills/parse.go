@@ -23,10 +23,15 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// front is the front matter of a file: for each key its value, or those of a list.
-type front map[string][]string
+// front is the front matter of a file.
+type front struct {
+	// values has for each key its value, or those of a list.
+	values map[string][]string
+	// odd are the keys with another value.
+	odd []string
+}
 
-func (f front) one(key string) string { return strings.Join(f[key], " ") }
+func (f front) one(key string) string { return strings.Join(f.values[key], " ") }
 
 // head is what every skill and agent has.
 type head struct {
@@ -40,6 +45,11 @@ func parse(file string, text []byte) (h head, body string, err error) {
 	if isCommand(file) {
 		return parseCommand(file, text)
 	}
+	return parseWhole(text)
+}
+
+// parseWhole reads what has to have front matter.
+func parseWhole(text []byte) (h head, body string, err error) {
 	above, body, err := split(text)
 	if err != nil {
 		return h, "", err
@@ -125,13 +135,13 @@ func parseFront(text []byte) (front, error) {
 		key, value, _ := strings.Cut(string(line), ":")
 		return []byte(key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'")
 	}), &doc) != nil {
-		return nil, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
+		return front{}, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("its front matter has no name and description")
+		return front{}, errors.New("its front matter is no list of keys and values: write lines such as description: TEXT")
 	}
 	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
-	values, pairs := front{}, doc.Content[0].Content
+	all, pairs := front{values: map[string][]string{}}, doc.Content[0].Content
 	for i := 0; i+1 < len(pairs); i += 2 {
 		var list []string
 		nodes := []*yaml.Node{pairs[i+1]}
@@ -139,13 +149,15 @@ func parseFront(text []byte) (front, error) {
 			nodes, list = nodes[0].Content, []string{}
 		}
 		for _, n := range nodes {
-			if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+			if n.Kind != yaml.ScalarNode {
+				all.odd = append(all.odd, pairs[i].Value)
+			} else if n.Tag != "!!null" {
 				list = append(list, n.Value)
 			}
 		}
-		values[pairs[i].Value] = list
+		all.values[pairs[i].Value] = list
 	}
-	return values, nil
+	return all, nil
 }
 
 // entry is one of a list with commas: a name, and in parentheses what of it.

@@ -118,7 +118,7 @@ func TestBrokenSkills(t *testing.T) {
 		"---\nname: a\ndescription: b\n---x\nbody":          "its front matter has no end",
 		"---\nname: a\ndescription: b: c\n---\nbody":        "",
 		"---\nname: a\n description: b: c\n---\nbody":       "is no YAML (",
-		"---\n- a\n---\nbody":                               "has no name and description",
+		"---\n- a\n---\nbody":                               "is no list of keys and values",
 		"---\nname: A b\ndescription: b\n---\nbody":         "its name must be",
 		"---\nname: a--b\ndescription: b\n---\nbody":        "its name must be",
 		"---\nname: a\n---\nbody":                           "it has no description",
@@ -159,5 +159,24 @@ func TestLooseFrontMatter(t *testing.T) {
 	})
 	if got != want || found.Agents[1].Tools == nil || found.Agents[2].Tools != nil || found.Agents[3].Tools != nil {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// An agent whose tools podd cannot read is left out: it would have all. One below a directory commands is no command.
+func TestAgentsToolsAreReadable(t *testing.T) {
+	for front, want := range map[string]string{
+		"tools: {read: true}": "its tools is neither text", "a: &x Read\ntools: *x": "its tools is neither text", "tools: [Read, {Bash: true}]": "its tools is neither text",
+		"disallowedTools: {write: false}": "its disallowedTools is neither text", "disallowedTools:\n- [Write]": "its disallowedTools is neither text",
+		"a: &x {tools: Read}\n<<: *x": "its << is neither text", "tools: [Read, ~]\nhooks: {Stop: []}": "",
+	} {
+		dir := t.TempDir()
+		plant(t, filepath.Join(dir, ".claude/agents/commands/a.md"), "---\nname: a\ndescription: b\n"+front+"\n---\nx")
+		found := skills.Find(open(t, dir))
+		if want == "" && len(found.Agents) == 1 && fmt.Sprint(found.Agents[0].Tools) == "[Read]" {
+			continue
+		}
+		if want == "" || len(found.Agents) != 0 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
+			t.Errorf("%q: %+v, %q, want %q", front, found.Agents, found.Notes, want)
+		}
 	}
 }
