@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"podd/pkg/scopefs"
 )
@@ -29,8 +30,12 @@ type Agent struct {
 // addAgents adds the agents of a directory and of those in it.
 func (f *Found) addAgents(dir Dir, user bool) {
 	t := f.tree()
-	err := t.files(dir.Path, "", func(_, file string) {
-		if err := f.addAgent(file, dir.Plugin, user); err != nil {
+	err := t.walk(dir.Path, "", func(name, file string) {
+		err := f.addAgent(t, file, dir.Plugin, user)
+		if errors.Is(err, errMany) {
+			t.files = maxFiles // This ends the walk.
+		}
+		if below := strings.Contains(name, ":"); err != nil && !(below && errors.Is(err, errNoFront)) { // There are texts for people below.
 			f.leaveOut(agentWord, file, err)
 		}
 	})
@@ -41,8 +46,10 @@ func (f *Found) addAgents(dir Dir, user bool) {
 
 const agentWord = "agent"
 
-func (f *Found) addAgent(file, plugin string, user bool) error {
-	text, err := f.read(file)
+var errMany = fmt.Errorf("there are more than %d", maxSkills)
+
+func (f *Found) addAgent(t *tree, file, plugin string, user bool) error {
+	text, err := t.read(file)
 	if err != nil {
 		return err
 	}
@@ -56,7 +63,7 @@ func (f *Found) addAgent(file, plugin string, user bool) error {
 	case slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.Name == h.name }):
 		return fmt.Errorf("another one has its name %s", h.name)
 	case len(f.Agents) == maxSkills:
-		return fmt.Errorf("there are more than %d", maxSkills)
+		return errMany
 	}
 	a := Agent{Name: h.name, Description: h.description, Instructions: body, User: user, Plugin: plugin}
 	if a.Tools = words(h.values["tools"]); slices.Contains(a.Tools, "*") {

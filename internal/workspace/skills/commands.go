@@ -22,22 +22,24 @@ import (
 // commandDirs are the directories for commands in a workspace.
 var commandDirs = []string{".agents/commands", ".claude/commands"}
 
-// Bounds of a tree of Markdown files: how many directories are read, and how deep they are nested.
+// Bounds of trees of Markdown files: how many directories and files are read, how many bytes they have, and how deep they are nested.
 const (
 	maxDirs   = 100
+	maxFiles  = 200
+	maxBytes  = 4 << 20
 	maxNested = 8
 )
 
 // Prompts are what typed text may begin with: the person's commands in some directories, those of the workspace, which may
 // come from other people, of plugins, then skills. Of one name the first counts.
 func (f Found) Prompts(own []string) []prompts.Prompt {
-	c := commands{readFile: readOwn}
+	var c commands
 	for _, dir := range own {
-		c.add(tree{readDir: os.ReadDir, stat: os.Stat}, dir, "")
+		c.add(&tree{readDir: os.ReadDir, stat: os.Stat, readFile: readOwn}, dir, "")
 	}
-	c.readFile = f.read
+	t := f.tree()
 	for _, dir := range commandDirs {
-		c.add(f.tree(), filepath.Join(f.fs.Dir(), dir), "")
+		c.add(t, filepath.Join(f.fs.Dir(), dir), "")
 	}
 	for _, dir := range f.dirs {
 		if path.Base(dir.Path) == commandsName {
@@ -46,14 +48,18 @@ func (f Found) Prompts(own []string) []prompts.Prompt {
 		}
 	}
 	for _, s := range f.Skills {
-		if !isCommand(s.Path) { // Those are there.
-			c.list = prompts.Join(c.list, f.prompt(s))
+		if isCommand(s.Path) || !s.User && t.full() {
+			continue // Commands are there.
+		}
+		p := f.prompt(s)
+		if c.list = prompts.Join(c.list, p); !s.User {
+			t.bytes += len(p.Text)
 		}
 	}
 	return c.list
 }
 
-func (f Found) tree() tree { return tree{readDir: f.fs.ReadDir, stat: f.fs.Stat} }
+func (f Found) tree() *tree { return &tree{readDir: f.fs.ReadDir, stat: f.fs.Stat, readFile: f.read} }
 
 // prompt is a skill as a person calls it.
 func (f Found) prompt(s Skill) prompts.Prompt {
@@ -72,19 +78,28 @@ func (f Found) prompt(s Skill) prompts.Prompt {
 	return p
 }
 
-// tree reads Markdown files and the directories that have them.
+// tree reads Markdown files and the directories that have them, until it is full.
 type tree struct {
-	readDir func(dir string) ([]fs.DirEntry, error)
-	stat    func(path string) (fs.FileInfo, error)
-	dirs    int
+	readDir            func(dir string) ([]fs.DirEntry, error)
+	stat               func(path string) (fs.FileInfo, error)
+	readFile           func(file string) ([]byte, error)
+	dirs, files, bytes int
 }
 
-// files calls fn with the files below a directory, by their paths and their names, in which a colon separates directories. A
+func (t *tree) full() bool { return t.files >= maxFiles || t.bytes >= maxBytes }
+
+func (t *tree) read(file string) ([]byte, error) {
+	text, err := t.readFile(file)
+	t.bytes += len(text)
+	return text, err
+}
+
+// walk calls fn with the files below a directory, by their paths and their names, in which a colon separates directories. A
 // directory that a link puts into itself is read once. An error is about the directory itself.
-func (t *tree) files(dir, prefix string, fn func(name, file string), above ...fs.FileInfo) error {
+func (t *tree) walk(dir, prefix string, fn func(name, file string), above ...fs.FileInfo) error {
 	info, _ := t.stat(dir)
 	again := slices.ContainsFunc(above, func(up fs.FileInfo) bool { return os.SameFile(up, info) })
-	if t.dirs++; t.dirs > maxDirs || len(above) > maxNested || again {
+	if t.dirs++; t.dirs > maxDirs || t.full() || len(above) > maxNested || again {
 		return nil
 	}
 	entries, err := t.readDir(dir)
@@ -95,8 +110,9 @@ func (t *tree) files(dir, prefix string, fn func(name, file string), above ...fs
 		switch inside, err := t.stat(file); {
 		case strings.HasPrefix(stem, "."):
 		case err == nil && inside.IsDir():
-			_ = t.files(file, name+":", fn, append(slices.Clip(above), info)...)
-		case markdown:
+			_ = t.walk(file, name+":", fn, append(slices.Clip(above), info)...)
+		case markdown && !t.full():
+			t.files++
 			fn(name, file)
 		}
 	}
@@ -108,21 +124,20 @@ var unnamed = regexp.MustCompile(`[^\pL\pN_.-]+`)
 
 // commands are prompts that are files.
 type commands struct {
-	readFile func(file string) ([]byte, error)
 	// root is the plugin's directory; empty for others.
 	root string
 	list []prompts.Prompt
 }
 
-func (c *commands) add(t tree, dir, prefix string) {
-	_ = t.files(dir, prefix, func(name, file string) { // A missing directory has no commands.
-		c.list = prompts.Join(c.list, c.read(name, file))
+func (c *commands) add(t *tree, dir, prefix string) {
+	_ = t.walk(dir, prefix, func(name, file string) { // A missing directory has no commands.
+		text, err := t.read(file)
+		c.list = prompts.Join(c.list, c.read(name, text, err))
 	})
 }
 
-// read reads a command. One that cannot be used says why.
-func (c *commands) read(name, file string) prompts.Prompt {
-	text, err := c.readFile(file)
+// read reads a command with this text. One that cannot be used says why.
+func (c *commands) read(name string, text []byte, err error) prompts.Prompt {
 	if err == nil && !utf8.Valid(text) {
 		err = errors.New("it is not text")
 	}
@@ -175,7 +190,7 @@ func readOwn(file string) ([]byte, error) {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !info.Mode().IsRegular() || ok && int(owner.Uid) != os.Getuid() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is not a regular file of your own of at most %d bytes", scopefs.Display(file), maxFile)
+		return nil, fmt.Errorf("%s is not a regular file of your own of at most %d KiB: own it, and move what is long into files that it names with @", scopefs.Display(file), maxFile>>10)
 	}
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }

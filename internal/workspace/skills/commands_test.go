@@ -79,7 +79,7 @@ func TestBadCommands(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"long": "of your own of at most 65536 bytes", "data": "it is not text", "broken": "is no YAML (", "list": "its front matter is no list of keys and values", "blank": "it says nothing", "loop": "too many levels of symbolic links",
+		"long": "of your own of at most 64 KiB: own it, and move", "data": "it is not text", "broken": "is no YAML (", "list": "its front matter is no list of keys and values", "blank": "it says nothing", "loop": "too many levels of symbolic links",
 		"linked": "secret", "shared:secret": "secret", "gone": "no such file", "huge": "more than 65536", "out": "outside", "w050:x": "x",
 	} {
 		if !strings.Contains(got[name], want) {
@@ -90,5 +90,30 @@ func TestBadCommands(t *testing.T) {
 		if text, there := got[name]; there {
 			t.Errorf("%s is there: %q", name, text)
 		}
+	}
+}
+
+// However many commands and skills a workspace has, few are read, and all its directories have one bound together.
+func TestManyCommands(t *testing.T) {
+	work, big := t.TempDir(), strings.Repeat("x", 60<<10)
+	for n := range 60 {
+		plant(t, fmt.Sprintf("%s/.agents/commands/a%02d.md", work, n), big)
+		plant(t, fmt.Sprintf("%s/.claude/commands/b%02d.md", work, n), big)
+		plant(t, fmt.Sprintf("%s/.claude/skills/c%02d/SKILL.md", work, n), skill(fmt.Sprintf("c%02d", n), "x", big))
+	}
+	size := 0
+	for _, p := range skills.Find(open(t, work)).Prompts(nil) {
+		size += len(p.Text)
+	}
+	if size < 4<<20 || size > 5<<20 {
+		t.Errorf("%d bytes", size)
+	}
+	work = t.TempDir()
+	for n := range 150 {
+		plant(t, fmt.Sprintf("%s/.agents/commands/a%03d.md", work, n), "x")
+		plant(t, fmt.Sprintf("%s/.claude/commands/b%03d.md", work, n), "x")
+	}
+	if list := skills.Find(open(t, work)).Prompts(nil); len(list) != 200 {
+		t.Errorf("%d commands", len(list))
 	}
 }

@@ -28,6 +28,8 @@ const (
 	// SKILL.md.
 	maxEntries = 200
 	maxBeside  = 50
+	// maxNotes bounds the notes about single files.
+	maxNotes = 20
 )
 
 // workspaceDirs are the directories for skills in a workspace, the preferred one first.
@@ -60,8 +62,9 @@ type Found struct {
 	Skills []Skill
 	// Agents are presets of sub-pods, each name once, the user's own first.
 	Agents []Agent
-	// Notes are one sentence each about skills and agents that are left out.
-	Notes []string
+	// Notes are one sentence each about skills and agents that are left out; leftOut counts them.
+	Notes   []string
+	leftOut int
 }
 
 // Find looks for skills in the user's directories, which are in the scope, and in the
@@ -79,6 +82,9 @@ func Find(fs *scopefs.FS, user ...Dir) Found {
 		f.addDir(Dir{Path: filepath.Join(fs.Dir(), dir)}, false)
 	}
 	f.addAgents(Dir{Path: filepath.Join(fs.Dir(), ".claude", agentsName)}, false)
+	if more := f.leftOut - len(f.Notes); more > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d more skills and agents are left out", more))
+	}
 	return f
 }
 
@@ -117,12 +123,12 @@ func (f *Found) addDir(dir Dir, user bool) {
 
 func (f *Found) note(path string, err error) { f.leaveOut("skill", path, err) }
 
+// leaveOut adds a note, which may quote a file.
 func (f *Found) leaveOut(what, path string, err error) {
-	f.say(fmt.Sprintf("the %s %s is left out: %v", what, scopefs.Display(f.fs.Rel(path)), err))
-}
-
-// say adds a note, which may quote a file.
-func (f *Found) say(note string) {
+	if f.leftOut++; f.leftOut > maxNotes {
+		return
+	}
+	note := fmt.Sprintf("the %s %s is left out: %v", what, scopefs.Display(f.fs.Rel(path)), err)
 	text, _ := sanitize.Visible(strings.ToValidUTF8(note, "?"))
 	f.Notes = append(f.Notes, strings.Join(strings.Fields(text), " "))
 }

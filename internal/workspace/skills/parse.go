@@ -71,7 +71,7 @@ func split(text []byte) (above []byte, body string, err error) {
 	above, begins := bytes.CutPrefix(append(above, '\n'), []byte("---\n"))
 	switch {
 	case !begins:
-		err = errors.New("it does not begin with front matter: write --- on the first line, then name and description, then ---")
+		err = errNoFront
 	case !ended || len(below) > 0 && below[0] != '\n':
 		err = errors.New("its front matter has no end: write --- on a line of its own after it")
 	}
@@ -81,6 +81,8 @@ func split(text []byte) (above []byte, body string, err error) {
 	body, _ = sanitize.Visible(strings.ToValidUTF8(string(below), "?"))
 	return above, strings.TrimSpace(body), err
 }
+
+var errNoFront = errors.New("it does not begin with front matter: write --- on the first line, then name and description, then ---")
 
 const commandsName = "commands"
 

@@ -180,3 +180,24 @@ func TestAgentsToolsAreReadable(t *testing.T) {
 		}
 	}
 }
+
+// Many broken agents give few notes; the search ends at the bound of agents. A file for people below the top directory is none.
+func TestManyAgents(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 80 {
+		plant(t, fmt.Sprintf("%s/.claude/agents/a%02d.md", dir, n), "none")
+		plant(t, fmt.Sprintf("%s/.claude/agents/b%02d/README.md", dir, n), "About these.")
+	}
+	found := skills.Find(open(t, dir))
+	if len(found.Agents) != 0 || len(found.Notes) != 21 || !strings.Contains(found.Notes[19], "a19.md") || found.Notes[20] != "60 more skills and agents are left out" {
+		t.Errorf("%+v, %q", found.Agents, found.Notes)
+	}
+	dir = t.TempDir()
+	for n := range 80 {
+		plant(t, fmt.Sprintf("%s/.claude/agents/a%02d.md", dir, n), skill(fmt.Sprintf("a%02d", n), "b", "c"))
+	}
+	found = skills.Find(open(t, dir))
+	if len(found.Agents) != 50 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "a50.md is left out: there are more than 50") {
+		t.Errorf("%d agents, %q", len(found.Agents), found.Notes)
+	}
+}
