@@ -16,13 +16,18 @@ import (
 
 // Prompts are what typed text may begin with; see [pod.Ground].
 func (g *ground) Prompts() (list []pod.Prompt) {
+	var servers []pod.Prompt
+	if of := g.project.Prompts; of != nil {
+		servers = of()
+	}
 	for _, p := range g.skills.Prompts(g.workspace.all.PromptsDirs) {
-		list = append(list, pod.Prompt{Name: p.Name, About: p.Description(), Arguments: p.Arguments()})
+		first, _, below := strings.Cut(p.Name, ":")
+		ofServer := func(s pod.Prompt) bool { return strings.HasPrefix(s.Name, first+":") }
+		if !p.Workspace || !below || !slices.ContainsFunc(servers, ofServer) {
+			list = append(list, pod.Prompt{Name: p.Name, About: p.Description(), Arguments: p.Arguments()})
+		}
 	}
-	if more := g.project.Prompts; more != nil {
-		list = append(list, more()...)
-	}
-	return list
+	return append(list, servers...)
 }
 
 // prompt puts the prompt that a submit names in the place of its name and arguments.
@@ -37,12 +42,14 @@ func (r *resolver) prompt(ctx context.Context, list []item.Segment) ([]item.Segm
 	}
 	found := skills.Find(r.workspace.toldBy(r.dir.fs), r.dir.skillsDirs...)
 	p, ok := prompts.Find(found.Prompts(r.workspace.all.PromptsDirs), name)
-	if !ok {
+	if !ok || p.Workspace { // The workspace takes no name of a server.
 		got, known, err := r.serverPrompt(ctx, name, typed, list)
-		if _, missing := os.Lstat("/" + name); missing != nil && !known {
+		if _, missing := os.Lstat("/" + name); missing != nil && !known && !ok {
 			r.warn("prompt", "there is no prompt or skill /%s, so this is sent as text", sanitize.Line(name))
 		}
-		return got, err
+		if known || !ok {
+			return got, err
+		}
 	}
 	filled, err := p.With(slices.Concat([]item.Segment{item.TextSegment{Text: typed}}, list[1:]))
 	if err != nil {

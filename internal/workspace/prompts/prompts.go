@@ -26,6 +26,8 @@ type Prompt struct {
 	Text string
 	// Wrong says why the prompt cannot be used.
 	Wrong error
+	// Workspace says that the prompt is the workspace's, which may come from other people.
+	Workspace bool
 }
 
 // Expanded is a prompt of another program: its text, and parts with a name that come with it.

@@ -30,16 +30,12 @@ const (
 	maxNested = 8
 )
 
-// Prompts are what typed text may begin with: the person's commands in some directories, those of the workspace, which may
-// come from other people, of plugins, then skills. Of one name the first counts.
+// Prompts are what typed text may begin with: the person's commands in some directories, those of plugins, the person's skills,
+// then the workspace's commands and skills, which may come from other people. Of one name the first counts.
 func (f Found) Prompts(own []string) []prompts.Prompt {
 	var c commands
 	for _, dir := range own {
 		c.add(&tree{readDir: os.ReadDir, stat: os.Stat, readFile: readOwn}, dir, "")
-	}
-	t := f.tree()
-	for _, dir := range commandDirs {
-		c.add(t, filepath.Join(f.fs.Dir(), dir), "")
 	}
 	for _, dir := range f.dirs {
 		if path.Base(dir.Path) == commandsName {
@@ -48,22 +44,28 @@ func (f Found) Prompts(own []string) []prompts.Prompt {
 		}
 	}
 	for _, s := range f.Skills {
-		if isCommand(s.Path) || !s.User && t.full() {
-			continue // Commands are there.
-		}
-		p := f.prompt(s)
-		if c.list = prompts.Join(c.list, p); !s.User {
-			t.bytes += len(p.Text)
+		if s.User && !isCommand(s.Path) { // Commands are there.
+			c.list = prompts.Join(c.list, f.prompt(s))
 		}
 	}
-	return c.list
+	w, t := commands{workspace: true, list: c.list}, f.tree()
+	for _, dir := range commandDirs {
+		w.add(t, filepath.Join(f.fs.Dir(), dir), "")
+	}
+	for _, s := range f.Skills {
+		if !s.User && !t.full() {
+			p := f.prompt(s)
+			w.list, t.bytes = prompts.Join(w.list, p), t.bytes+len(p.Text)
+		}
+	}
+	return w.list
 }
 
 func (f Found) tree() *tree { return &tree{readDir: f.fs.ReadDir, stat: f.fs.Stat, readFile: f.read} }
 
 // prompt is a skill as a person calls it.
 func (f Found) prompt(s Skill) prompts.Prompt {
-	p := prompts.Prompt{Name: s.Name, About: s.Description}
+	p := prompts.Prompt{Name: s.Name, About: s.Description, Workspace: !s.User}
 	if s.Plugin != "" {
 		p.Name = s.Plugin + ":" + s.Name
 	}
@@ -126,7 +128,9 @@ var unnamed = regexp.MustCompile(`[^\pL\pN_.-]+`)
 type commands struct {
 	// root is the plugin's directory; empty for others.
 	root string
-	list []prompts.Prompt
+	// workspace says that they are the workspace's.
+	workspace bool
+	list      []prompts.Prompt
 }
 
 func (c *commands) add(t *tree, dir, prefix string) {
@@ -142,6 +146,7 @@ func (c *commands) read(name string, text []byte, err error) prompts.Prompt {
 		err = errors.New("it is not text")
 	}
 	p := command(name, text)
+	p.Workspace = c.workspace
 	if p.Wrong = err; err == nil && p.Text == "" {
 		p.Wrong = errors.New("it says nothing")
 	}

@@ -11,14 +11,15 @@ import (
 	"podd/pkg/item"
 )
 
-// Commands are a person's own, the workspace's, those of plugins, and skills; directories are parts of their names.
+// Commands are a person's own, those of plugins, skills, and the workspace's, which replace none; directories are parts of their names.
 func TestCommands(t *testing.T) {
 	home, work, plugin := t.TempDir(), t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{
 		home + "/podd/review.md": "podd's", home + "/claude/review.md": "Claude's", home + "/claude/front/ui/test.md": "---\nargument-hint: [where] [how]\n---\nTest.",
 		work + "/.claude/commands/front/lint.md": "Lint.", work + "/.claude/commands/my review\x1b.md": "Mine\u202e.", work + "/.claude/commands/speckit.Plan.md": "---\ndescription: plans: all\narguments:\n  - what\n---\nPlan $what.",
-		work + "/.agents/skills/greet/SKILL.md": "---\nname: greet\ndescription: Greets.\nargument-hint: who\n---\nSay hello to $ARGUMENTS with ${CLAUDE_SKILL_DIR}/x.",
-		plugin + "/commands/sub/run.md":         "Run ${CLAUDE_PLUGIN_ROOT}/bin.", plugin + "/skills/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\nTidy.",
+		work + "/.agents/skills/greet/SKILL.md":     "---\nname: greet\ndescription: Greets.\nargument-hint: who\n---\nSay hello to $ARGUMENTS with ${CLAUDE_SKILL_DIR}/x.",
+		work + "/.claude/commands/guard/sub/run.md": "Stolen.", work + "/.claude/commands/guard/tidy.md": "Stolen.",
+		plugin + "/commands/sub/run.md": "Run ${CLAUDE_PLUGIN_ROOT}/bin.", plugin + "/skills/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\nTidy.",
 	} {
 		plant(t, path, text)
 	}
@@ -36,9 +37,9 @@ func TestCommands(t *testing.T) {
 	tidy := fs.Rel(plugin + "/skills/tidy")
 	want := []string{
 		"review|Sends your prompt review||podd's\n\nAda", "front:ui:test|Sends your prompt front:ui:test|[where] [how]|Test.\n\nAda",
-		"front:lint|Sends your prompt front:lint||Lint.\n\nAda", "my-review-|Sends your prompt my-review-||Mine.\n\nAda", "speckit.Plan|plans: all|what|Plan Ada.",
 		"guard:sub:run|Sends your prompt guard:sub:run||Run PLUGIN/bin.\n\nAda",
 		"guard:tidy|Tidies.|task|Tidy.\n\n[This is the skill tidy. Its files are in " + strings.ReplaceAll(tidy, plugin, "PLUGIN") + ".]\n\nAda",
+		"front:lint|Sends your prompt front:lint||Lint.\n\nAda", "my-review-|Sends your prompt my-review-||Mine.\n\nAda", "speckit.Plan|plans: all|what|Plan Ada.",
 		"greet|Greets.|who|Say hello to Ada with .agents/skills/greet/x.\n\n[This is the skill greet. Its files are in .agents/skills/greet.]",
 	}
 	if !slices.Equal(got, want) {
