@@ -52,8 +52,8 @@ func beside(configPath, name string) string {
 func (d *Daemon) skillsDirs() []skills.Dir {
 	dirs := skillsDirs(d.ConfigPath, homeDir())
 	for _, p := range d.plugins.List() {
-		for _, dir := range p.Skills {
-			dirs = append(dirs, skills.Dir{Path: dir, Plugin: p.Name})
+		if p.Reads {
+			dirs = append(dirs, skills.Dir{Path: p.Dir, Plugin: p.Name})
 		}
 	}
 	return dirs

@@ -117,3 +117,20 @@ func TestManifests(t *testing.T) {
 		})
 	}
 }
+
+// A person sees all skills, commands and agents that podd would read, however deep they are and whatever the directory's name is.
+func TestAllPartsAreShown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b", "guard")
+	for _, file := range []string{"skills/x/SKILL.md", "commands/y/SKILL.md", "commands/a/b/c/d e.md", "agents/f/g/h.md"} {
+		write(t, filepath.Join(dir, filepath.FromSlash(file)), "x")
+	}
+	b, err := plugin.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := b.Look(dir)
+	want := "skill x; skill y; command /guard:a:b:c:d-e; command /guard:y:SKILL; agent f:g:h"
+	if got := strings.Join(p.Runs, "; "); err != nil || got != want || !p.Reads {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"podd/internal/extend/claude"
 	"podd/internal/extend/mcp"
+	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 )
@@ -22,8 +24,8 @@ type Plugin struct {
 	Name, Dir, Digest string
 	Hooks             []claude.Hook
 	Servers           []mcp.Server
-	// Skills are the directories of its skills, commands and agents.
-	Skills []string
+	// Reads says that it has skills, commands or agents.
+	Reads bool
 	// Runs says what it would run, a line each, Refused what podd ignores, a sentence each.
 	Runs, Refused []string
 }
@@ -61,7 +63,9 @@ func read(dir, stateDir string) (p Plugin, err error) {
 	}
 	p.hooks(m, claude.Plugin{Root: p.Dir, Data: filepath.Join(stateDir, "plugins", p.Name)})
 	p.servers(m)
-	p.skills()
+	if err := p.skills(); err != nil {
+		return p, bad(p.Dir, err)
+	}
 	if len(p.Runs) == 0 {
 		return p, bad(p.Dir, errors.New("it has no hooks, MCP servers, skills, commands or agents that podd knows"))
 	}
@@ -135,24 +139,27 @@ func (p *Plugin) servers(m manifest) {
 	}
 }
 
-// skills finds what the skills read.
-func (p *Plugin) skills() {
-	names := func(pattern string) []string {
-		found, _ := filepath.Glob(filepath.Join(p.Dir, pattern)) // The pattern is valid.
-		return found
+// skills finds its skills, commands and agents.
+func (p *Plugin) skills() error {
+	scope, err := scopefs.Open(scopefs.Config{Dir: p.Dir})
+	if err != nil {
+		return err
 	}
-	skills, commands, agents := names("skills/*/SKILL.md"), append(names("commands/*.md"), names("commands/*/*.md")...), append(names("agents/*.md"), names("agents/*/*.md")...)
-	if len(skills)+len(commands)+len(agents) > 0 {
-		p.Skills = []string{p.Dir, filepath.Join(p.Dir, "skills"), filepath.Join(p.Dir, "commands"), filepath.Join(p.Dir, "agents")}
+	defer scope.Close()
+	before := len(p.Runs)
+	for _, pattern := range []string{"skills/*/SKILL.md", "commands/*/SKILL.md"} {
+		found, _ := fs.Glob(os.DirFS(p.Dir), pattern) // The pattern is valid.
+		for _, file := range found {
+			p.Runs = append(p.Runs, "skill "+path.Base(path.Dir(file)))
+		}
 	}
-	for _, s := range skills {
-		p.Runs = append(p.Runs, "skill "+filepath.Base(filepath.Dir(s)))
+	commands, agents := skills.Named(scope)
+	for _, name := range commands {
+		p.Runs = append(p.Runs, "command /"+p.Name+":"+name)
 	}
-	for _, c := range commands {
-		rel, _ := filepath.Rel(filepath.Join(p.Dir, "commands"), strings.TrimSuffix(c, ".md"))
-		p.Runs = append(p.Runs, "command /"+p.Name+":"+strings.ReplaceAll(rel, "/", ":"))
+	for _, name := range agents {
+		p.Runs = append(p.Runs, "agent "+name)
 	}
-	for _, a := range agents {
-		p.Runs = append(p.Runs, "agent "+strings.TrimSuffix(filepath.Base(a), ".md"))
-	}
+	p.Reads = len(p.Runs) > before
+	return nil
 }

@@ -38,9 +38,8 @@ func (f Found) Prompts(own []string) []prompts.Prompt {
 		c.add(&tree{readDir: os.ReadDir, stat: os.Stat, readFile: readOwn}, dir, "")
 	}
 	for _, dir := range f.dirs {
-		if path.Base(dir.Path) == commandsName {
-			c.root = path.Dir(dir.Path)
-			c.add(f.tree(), dir.Path, dir.Plugin+":")
+		if c.root = dir.Path; dir.Plugin != "" {
+			c.add(f.tree(), dir.part(commandsName).Path, dir.Plugin+":")
 		}
 	}
 	for _, s := range f.Skills {
@@ -59,6 +58,16 @@ func (f Found) Prompts(own []string) []prompts.Prompt {
 		}
 	}
 	return w.list
+}
+
+// Named are the names of the commands and agents of the plugin in the directory of fs.
+func Named(fs *scopefs.FS) (commands, agents []string) {
+	list := func(dir string) (names []string) {
+		add := func(name, _ string) { names = append(names, name) }
+		_ = Found{fs: fs}.tree().walk(filepath.Join(fs.Dir(), dir), "", add) // A missing directory has none.
+		return names
+	}
+	return list(commandsName), list(agentsName)
 }
 
 func (f Found) tree() *tree { return &tree{readDir: f.fs.ReadDir, stat: f.fs.Stat, readFile: f.read} }

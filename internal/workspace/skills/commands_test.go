@@ -20,11 +20,12 @@ func TestCommands(t *testing.T) {
 		work + "/.agents/skills/greet/SKILL.md":     "---\nname: greet\ndescription: Greets.\nargument-hint: who\n---\nSay hello to $ARGUMENTS with ${CLAUDE_SKILL_DIR}/x.",
 		work + "/.claude/commands/guard/sub/run.md": "Stolen.", work + "/.claude/commands/guard/tidy.md": "Stolen.",
 		plugin + "/commands/sub/run.md": "Run ${CLAUDE_PLUGIN_ROOT}/bin.", plugin + "/skills/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\nTidy.",
+		plugin + "/shadow/SKILL.md": "---\nname: shadow\ndescription: Nobody saw it.\n---\nx",
 	} {
 		plant(t, path, text)
 	}
 	fs := open(t, work, plugin)
-	found := skills.Find(fs, skills.Dir{Path: plugin, Plugin: "guard"}, skills.Dir{Path: plugin + "/skills", Plugin: "guard"}, skills.Dir{Path: plugin + "/commands", Plugin: "guard"})
+	found := skills.Find(fs, skills.Dir{Path: plugin, Plugin: "guard"})
 	var got []string
 	for _, p := range found.Prompts([]string{home + "/podd", home + "/claude", home + "/none"}) {
 		list, err := p.With([]item.Segment{item.TextSegment{Text: "Ada"}})

@@ -46,12 +46,15 @@ type Skill struct {
 	Plugin string
 }
 
-// Dir is a directory of skills, commands or agents of the user's, by its real path.
+// Dir is a directory of skills or agents of the user's, or of a plugin, by its real path.
 type Dir struct {
 	Path string
-	// Plugin is the plugin that brings it, if one does.
+	// Plugin is the name of the plugin.
 	Plugin string
 }
+
+// part is a directory of a plugin's.
+func (d Dir) part(name string) Dir { return Dir{Path: filepath.Join(d.Path, name), Plugin: d.Plugin} }
 
 // Found are the skills of a pod.
 type Found struct {
@@ -72,11 +75,16 @@ type Found struct {
 func Find(fs *scopefs.FS, user ...Dir) Found {
 	f := Found{fs: fs, dirs: user}
 	for _, dir := range user {
-		if filepath.Base(dir.Path) == agentsName {
+		switch {
+		case dir.Plugin != "":
+			f.addDir(dir.part("skills"), true)
+			f.addDir(dir.part(commandsName), true)
+			f.addAgents(dir.part(agentsName), true)
+		case filepath.Base(dir.Path) == agentsName:
 			f.addAgents(dir, true)
-			continue
+		default:
+			f.addDir(dir, true)
 		}
-		f.addDir(dir, true)
 	}
 	for _, dir := range workspaceDirs {
 		f.addDir(Dir{Path: filepath.Join(fs.Dir(), dir)}, false)
