@@ -165,6 +165,11 @@ func TestUpdatePodByMask(t *testing.T) {
 	if _, err := update(nil, "dir"); reason(t, err) != "BAD_DIR" {
 		t.Errorf("without a workspace: %v", err)
 	}
+	only := &poddv1.PodSpec{Dir: dir, Rules: []*poddv1.Rule{{Tool: "shell", Command: "ls", Decision: "only"}}}
+	_, err = pods.CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{Name: "only", Spec: only})
+	if _, updated := update(only, "rules"); reason(t, err) != "RULE" || reason(t, updated) != "RULE" {
+		t.Errorf("a decision that no client gives: %v, %v", err, updated)
+	}
 }
 
 // A call that asks is listed with what will run. The first answer wins; a later client

@@ -8,6 +8,7 @@ import (
 
 	"podd/internal/checkouts"
 	"podd/internal/files"
+	"podd/internal/guard/policy"
 	"podd/internal/guard/trust"
 	"podd/internal/letters"
 	"podd/internal/report"
@@ -50,9 +51,13 @@ func (s *pods) warnings(ctx context.Context, model string) []string {
 
 // CreatePod creates a pod.
 func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {
+	spec := wire.PodSpecFromProto(r.GetSpec())
+	err := policy.CheckGiven(spec.Rules, nil)
+	if err != nil {
+		return nil, err
+	}
 	var p item.Pod
-	var err error
-	if spec, tree := wire.PodSpecFromProto(r.GetSpec()), r.GetWorktree(); tree == nil {
+	if tree := r.GetWorktree(); tree == nil {
 		p, err = s.host.Create(ctx, r.GetName(), spec)
 	} else {
 		p, err = s.checkouts.Create(ctx, r.GetName(), spec, tree.GetBase(), tree.GetWithChanges())
@@ -142,7 +147,8 @@ func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*podd
 		}
 	}
 	p, err := s.host.Update(ctx, r.GetPod(), func(spec item.PodSpec) (item.PodSpec, error) {
-		return wire.MergePodSpec(spec, r.GetSpec(), r.GetUpdateMask().GetPaths())
+		next, err := wire.MergePodSpec(spec, r.GetSpec(), r.GetUpdateMask().GetPaths())
+		return next, cmp.Or(err, policy.CheckGiven(next.Rules, spec.Rules))
 	})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ const (
 	Allow = "allow"
 	Ask   = "ask"
 	Deny  = "deny"
-	// Only denies each command of the tool that no rule with it would allow. Agents have it, no configuration.
+	// Only denies each command of the tool that no rule with it would allow. Agents have it; no configuration and no client gives it.
 	Only = "only"
 )
 

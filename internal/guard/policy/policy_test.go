@@ -3,6 +3,7 @@ package policy_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"podd/internal/guard/policy"
 	"podd/pkg/item"
@@ -275,5 +276,19 @@ func TestOnly(t *testing.T) {
 	}
 	if got := with(t, policy.Risky, rules...).Decide(policy.Call{Tool: "read_file", Paths: []string{"a"}, Confined: true}); got.Decision != policy.Allow {
 		t.Errorf("another tool: %+v", got)
+	}
+}
+
+// No client gives a rule with only; one that a pod has may stay.
+func TestOnlyIsNotGiven(t *testing.T) {
+	had := item.Rule{Tool: "shell", Command: "ls", Decision: policy.Only, Added: time.Now()}
+	kept, wider := had, had
+	kept.Added, wider.Command = time.Time{}, "ls *"
+	if err := policy.CheckGiven([]item.Rule{allow("x"), kept}, []item.Rule{had}); err != nil {
+		t.Error(err)
+	}
+	err := policy.CheckGiven([]item.Rule{kept, wider}, []item.Rule{had})
+	if item.ReasonOf(err) != "RULE" || err.Error() != `the pod's rule 2: there is no decision "only": write "allow", "ask" or "deny"` {
+		t.Error(err)
 	}
 }

@@ -18,6 +18,18 @@ func PodRules(rules []item.Rule) []item.Rule {
 	return own
 }
 
+// CheckGiven refuses rules that a client gives a pod with the decision only, but for those that the pod had before.
+func CheckGiven(rules, before []item.Rule) error {
+	for i, r := range rules {
+		if r.Decision == Only && !slices.ContainsFunc(before, r.Equal) {
+			return item.Errorf(item.KindInvalid, "RULE", "%s: "+noDecision, PodRules(rules)[i].Source, quoted(r.Decision))
+		}
+	}
+	return nil
+}
+
+const noDecision = `there is no decision %s: write "allow", "ask" or "deny"`
+
 // compiled is a rule that is ready to match.
 type compiled struct {
 	item.Rule
@@ -40,7 +52,7 @@ func compile(r item.Rule, what string) (*compiled, error) {
 	case "":
 		return nil, wrong(`the rule has no decision: set "allow", "ask" or "deny"`)
 	default:
-		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(r.Decision))
+		return nil, wrong(noDecision, quoted(r.Decision))
 	}
 	if r.Tool == "" && r.Path == "" && r.Command == "" && r.Host == "" && len(r.Access) == 0 {
 		return nil, wrong("the rule names no tool, path, command, host or access: set at least one")
