@@ -117,6 +117,12 @@ test("a slash offers prompts, which the keyboard takes", async () => {
   await offers.getByText("/front:shut", { exact: true }).click();
   assert.equal(await field.inputValue(), "/front:shut ");
   await field.fill("");
+  // A name that was typed in full is sent, though a longer one sorts before it.
+  fs.writeFileSync(path.join(commands, "shut-all.md"), "say All.");
+  await field.pressSequentially("/front:shut");
+  await offers.nth(1).waitFor();
+  await field.press("Enter");
+  await b.page.locator(".answer", { hasText: "Shut." }).nth(1).waitFor();
   // What podd refuses stays in the field.
   fs.writeFileSync(path.join(commands, "empty.md"), "");
   await field.fill("/front:empty x");

@@ -153,14 +153,13 @@ func (p *packer) finish() error {
 	return nil
 }
 
-// keep names the pack and syncs it. Its index comes last, without a sync: it says that the pack is on disk, of which it
-// can be made again.
+// keep names the pack and syncs it. The index comes last, without a sync: podd can make it again from the pack.
 func (p *packer) keep(made pack) error {
 	if err := os.Rename(p.file.Name(), made.name+".pack"); err != nil {
 		return err
 	}
 	synced := make(chan error, 1)
-	go func() { synced <- syncDir(p.repo.packDir()) }() // At once, they take a file system the time of one.
+	go func() { synced <- syncDir(p.repo.packDir()) }() // Both at once take as long as one.
 	if err := errors.Join(p.file.Sync(), <-synced); err != nil {
 		return err
 	}

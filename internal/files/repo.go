@@ -164,7 +164,7 @@ func readIndex(path string) (*idxfile.MemoryIndex, error) {
 	return index, nil
 }
 
-// reindex makes an index that a power failure lost. A pack that it cut off gets another name, for whoever can mend it.
+// reindex makes an index that a power failure lost. It renames a pack that the failure cut off to .damaged.
 func (p *pack) reindex() error {
 	file, err := os.Open(p.name + ".pack")
 	if err != nil {

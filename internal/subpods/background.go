@@ -131,7 +131,8 @@ func (w *Wing) ofCalls(ctx context.Context, parent item.Pod, children []item.Pod
 		}
 		sums := sumsOf(parent.ID, call.CallID)
 		for _, c := range children {
-			if slices.Contains(sums, c.Name[strings.LastIndexByte(c.Name, '-')+1:]) {
+			known := slices.ContainsFunc(made, func(m item.Pod) bool { return m.ID == c.ID }) // Some endpoints repeat the id of a call.
+			if !known && slices.Contains(sums, c.Name[strings.LastIndexByte(c.Name, '-')+1:]) {
 				made = append(made, c)
 			}
 		}

@@ -202,12 +202,14 @@ func (s *snapshot) text(dir *os.File, name, rel string, most int64) ([]byte, err
 		most = -1
 	case !had || !was.regular():
 		most = min(most, s.room)
-	case most == maxKeptBelow && !s.grows:
+	case most == maxKeptBelow && s.grows:
+		most = min(most, int64(len(was.Text))+s.room)
+	case most == maxKeptBelow:
 		most = int64(len(was.Text)) // A longer one differs.
 	}
 	text, err := readIn(dir, name, most)
-	if err == nil && !had {
-		s.room -= int64(len(text))
+	if err == nil && (!had || s.grows) {
+		s.room -= max(int64(len(text)-len(was.Text)), 0)
 	}
 	return text, err
 }

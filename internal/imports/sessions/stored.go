@@ -98,6 +98,9 @@ func (a agent) listed(ctx context.Context, name, home string) ([]Stored, error) 
 
 // run runs the program of an agent. Its output is a file or short: opencode does not write all of a long one to a pipe.
 func run(ctx context.Context, name, home string, out io.Writer, args ...string) error {
+	if home == "" {
+		return fmt.Errorf("cannot run %s: HOME is not set", name)
+	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = home, out, &said, time.Second

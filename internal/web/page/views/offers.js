@@ -29,7 +29,7 @@ export class Offers {
     if (name === undefined || !pod) return this.close();
     if (this.#asked !== pod) void this.#ask(pod);
     const fits = (/** @type {(name: string) => boolean} */ fit) => this.#all.filter((p) => fit(p.name));
-    this.#shown = [...fits((n) => n.startsWith(name)), ...fits((n) => !n.startsWith(name) && n.includes(`:${name}`))].slice(0, most);
+    this.#shown = [...fits((n) => n === name), ...fits((n) => n !== name && n.startsWith(name)), ...fits((n) => !n.startsWith(name) && n.includes(`:${name}`))].slice(0, most);
     this.#at = 0;
     this.#draw();
   }
