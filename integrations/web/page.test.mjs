@@ -92,6 +92,7 @@ test("a slash offers prompts, which the keyboard takes", async () => {
   await b.goto("#/pod/slashes");
   const field = b.page.getByLabel("Write to slashes");
   const offers = b.page.locator(".offers button");
+  await field.waitFor(); // Until the page has the pod, its field is hidden, and a key is for the page.
   await field.pressSequentially("/sh");
   await offers.nth(1).waitFor();
   assert.match(await offers.first().innerText(), /^\/front:ship where ships <img src=/);
