@@ -42,14 +42,14 @@ func TestShellTempIsBounded(t *testing.T) {
 		t.Logf("%s", out)
 		return
 	}
-	const slowly = `fill() { i=0; while :; do head -c 400000 /dev/zero >$1$i || sleep 0.2; i=$((i+1)); done; }; `
+	const slowly = `fill() { i=0; while :; do head -c 100000 /dev/zero >$1$i || sleep 0.01; i=$((i+1)); done; }; `
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
 			adjust := confined(t, mode)
 			for _, c := range []struct{ name, command, says string }{
 				{"bytes", slowly + "fill $TMPDIR/f", "MiB, more than the "},
-				{"inodes", "i=0; while :; do true >$TMPDIR/$i || sleep 0.2; i=$((i+1)); done", "and the disk has room for "},
-				{"removed and open", "exec 3>$TMPDIR/x; rm $TMPDIR/x; while :; do head -c 400000 /dev/zero >&3 || sleep 0.2; done", "MiB, more than the "},
+				{"inodes", "i=0; while :; do (: >$TMPDIR/$i) || sleep 0.01; i=$((i+1)); done", "and the disk has room for "},
+				{"removed and open", "exec 3>$TMPDIR/x; rm $TMPDIR/x; while :; do head -c 100000 /dev/zero >&3 || sleep 0.01; done", "MiB, more than the "},
 				{"deep", "cd $TMPDIR; i=0; while [ $i -lt 250 ]; do mkdir d; cd d; i=$((i+1)); done; " + slowly + "fill f", "below more than 200 directories"},
 				{"links", slowly + "cd $TMPDIR; echo x >a; i=0; while [ $i -lt 200 ]; do ln a a$i; i=$((i+1)); done; fill f", "MiB, more than the "},
 				{"cache", slowly + "fill $XDG_CACHE_HOME/f", "the cached files of its workspace took "},
