@@ -36,7 +36,7 @@ func known(fields []string) bool {
 	return len(fields) > envEnd && fields[envEnd] != "0"
 }
 
-// What has ended needs no look for what it started, also if nobody reaped it.
+// A process that has ended does not run, whether or not its parent has waited for it.
 func TestRuns(t *testing.T) {
 	if !runs(os.Getpid()) {
 		t.Error("this process does not run")

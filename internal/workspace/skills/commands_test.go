@@ -20,7 +20,7 @@ func TestCommands(t *testing.T) {
 		work + "/.agents/skills/greet/SKILL.md":     "---\nname: greet\ndescription: Greets.\nargument-hint: who\n---\nSay hello to $ARGUMENTS with ${CLAUDE_SKILL_DIR}/x.",
 		work + "/.claude/commands/guard/sub/run.md": "Stolen.", work + "/.claude/commands/guard/tidy.md": "Stolen.",
 		plugin + "/commands/sub/run.md": "Run ${CLAUDE_PLUGIN_ROOT}/bin.", plugin + "/skills/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\nTidy.",
-		plugin + "/shadow/SKILL.md": "---\nname: shadow\ndescription: Nobody saw it.\n---\nx",
+		plugin + "/shadow/SKILL.md": "---\nname: shadow\ndescription: It is not listed.\n---\nx",
 	} {
 		plant(t, path, text)
 	}
@@ -81,7 +81,7 @@ func TestBadCommands(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"long": "of your own of at most 64 KiB: own it, and move", "data": "it is not text", "broken": "is no YAML (", "list": "its front matter is no list of keys and values", "blank": "it says nothing", "loop": "too many levels of symbolic links",
+		"long": "of your own of at most 64 KiB: own it, and move", "data": "it is not text", "broken": "is no YAML (", "list": "its front matter does not consist of keys and values", "blank": "it says nothing", "loop": "too many levels of symbolic links",
 		"linked": "secret", "shared:secret": "secret", "gone": "no such file", "huge": "more than 65536", "out": "outside", "w050:x": "x",
 	} {
 		if !strings.Contains(got[name], want) {

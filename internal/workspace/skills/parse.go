@@ -140,7 +140,7 @@ func parseFront(text []byte) (front, error) {
 		return front{}, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return front{}, errors.New("its front matter is no list of keys and values: write lines such as description: TEXT")
+		return front{}, errors.New("its front matter does not consist of keys and values: write lines such as description: TEXT")
 	}
 	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
 	all, pairs := front{values: map[string][]string{}}, doc.Content[0].Content

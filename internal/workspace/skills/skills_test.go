@@ -118,7 +118,7 @@ func TestBrokenSkills(t *testing.T) {
 		"---\nname: a\ndescription: b\n---x\nbody":          "its front matter has no end",
 		"---\nname: a\ndescription: b: c\n---\nbody":        "",
 		"---\nname: a\n description: b: c\n---\nbody":       "is no YAML (",
-		"---\n- a\n---\nbody":                               "is no list of keys and values",
+		"---\n- a\n---\nbody":                               "does not consist of keys and values",
 		"---\nname: A b\ndescription: b\n---\nbody":         "its name must be",
 		"---\nname: a--b\ndescription: b\n---\nbody":        "its name must be",
 		"---\nname: a\n---\nbody":                           "it has no description",
@@ -181,7 +181,7 @@ func TestAgentsToolsAreReadable(t *testing.T) {
 	}
 }
 
-// Many broken agents give few notes; the search ends at the bound of agents. A file for people below the top directory is none.
+// Many broken agents give few notes; the search ends at the bound of agents. A file without front matter below the top directory is no agent.
 func TestManyAgents(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 80 {
